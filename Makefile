@@ -1,0 +1,53 @@
+# `make help` lists what there is. VENV, PYTHON and PORT can be set.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV ?= .venv
+PYTHON ?= python3
+PORT ?= 4200
+BIN := $(VENV)/bin
+QUIET := PREFECT_SERVER_ANALYTICS_ENABLED=false DO_NOT_TRACK=1
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## / — /' | sort
+
+night: $(VENV)/.installed ## run a night: on the sample, or ERRORS=export.jsonl REPO=../app
+	@$(QUIET) $(BIN)/python flows/nightly.py $(if $(ERRORS),--errors "$(ERRORS)") $(if $(REPO),--repo "$(REPO)") $(ARGS)
+
+ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C; PORT=4200
+	@$(QUIET) BIN=$(BIN) PORT=$(PORT) deployments/ui.sh
+
+test: $(VENV)/.developing ## lint, types, walls, tests (under 5 minutes on 2 cores)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+
+test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve
+	$(QUIET) $(BIN)/pytest -q -m slow --durations=10
+
+bench: $(VENV)/.developing ## figures on the development data in ../shared/eval
+	$(BIN)/python tests/benchmarks/run.py
+
+sample: $(VENV)/.installed ## capture the sample's errors again; must equal the committed ones
+	$(BIN)/python -m nightwatch_core.sample.capture
+
+format: $(VENV)/.developing ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the virtual environment; the state folder .nightwatch stays
+	rm -rf $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@command -v $(PYTHON) git >/dev/null || { echo "python3 (3.11, with venv) and git are needed: apt-get install python3-venv git"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep -m1 '^pip==' constraints.txt)"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.developing: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
+	@touch $@
+
+.PHONY: help night ui test test-slow bench sample format clean

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# A Prefect server, our deployments and one worker on this machine, until Ctrl-C.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+BIN="$(cd "${BIN:-.venv/bin}" && pwd)"
+export PATH="$BIN:$PATH"
+export PREFECT_API_URL="http://127.0.0.1:${PORT:-4200}/api"
+export PREFECT_SERVER_UI_API_URL="$PREFECT_API_URL"
+export PREFECT_SERVER_ANALYTICS_ENABLED=false
+export NIGHTWATCH_CHECKOUT="$PWD"
+export NIGHTWATCH_RESULTS="${NIGHTWATCH_RESULTS:-${NIGHTWATCH_STATE:-$PWD/.nightwatch}/results}"
+
+pids=()
+stop() { trap - EXIT INT TERM; kill "${pids[@]}" 2>/dev/null || true; wait 2>/dev/null || true; }
+trap stop EXIT INT TERM
+
+prefect server start --host 127.0.0.1 --port "${PORT:-4200}" --log-level WARNING &
+pids+=($!)
+for _ in $(seq 120); do
+  python -c "import urllib.request; urllib.request.urlopen('$PREFECT_API_URL/health', timeout=2)" \
+    >/dev/null 2>&1 && break
+  kill -0 "${pids[0]}" 2>/dev/null || { echo "The Prefect server did not start; is port ${PORT:-4200} taken?" >&2; exit 1; }
+  sleep 1
+done
+
+prefect work-pool create nightwatch --type process >/dev/null 2>&1 || true
+prefect --no-prompt deploy --all --prefect-file deployments/prefect.yaml
+prefect worker start --pool nightwatch --name "nightwatch-$(hostname)" &
+pids+=($!)
+echo
+echo "NightWatch's Prefect UI: http://127.0.0.1:${PORT:-4200}   (Ctrl-C stops server and worker)"
+echo "  prefect deployment run nightly/nightly --param max_errors=3     with PREFECT_API_URL=$PREFECT_API_URL"
+wait -n "${pids[@]}"

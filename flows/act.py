@@ -1,0 +1,41 @@
+"""Act: publish what a night found. The night calls `publish_findings`; the flow does it alone."""
+
+from typing import Any
+
+from prefect import flow
+
+from nightwatch_core.models.assignment import Acted
+from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.summing_up import with_acts
+from tasks.fixes import plan_pulls
+from tasks.issues import plan_issues, publish
+from tasks.night import kept_report, tonights_options
+from tasks.notify import keep_report
+from tasks.outcomes import read_outcomes
+from tasks.parameters import takes_options
+from tasks.settle import one_by_one
+
+
+def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> Acted:
+    """Issues first, then draft pull requests, which refer to their issues' numbers."""
+    options, night = report.options, report.night
+    issues = plan_issues(options, report, own)
+    opened = one_by_one(publish, issues.proposals, options, night)
+    pulls = plan_pulls(options, report, own, opened)
+    drafted = one_by_one(publish, pulls.proposals, options, night)
+    return Acted(receipts=(*opened, *drafted), skips=(*issues.skips, *pulls.skips))
+
+
+@flow(name="act", flow_run_name="act-{night}")
+@takes_options
+def act(night: str, **choices: Any) -> RunReport:
+    """Publish what a kept night found, after a dry run for example.
+
+    Args:
+        night: Name of the night, as `nightwatch history` lists it.
+    """
+    options = tonights_options(choices)
+    report = kept_report(options, night)
+    acted = publish_findings(report, read_outcomes(options))
+    return keep_report(with_acts(report, acted))

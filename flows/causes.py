@@ -1,0 +1,41 @@
+"""From selected groups to causes: the middle of the night, and all of a single error's run."""
+
+from nightwatch_core.models.assignment import Findings
+from nightwatch_core.models.error import Selection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.waves import first_wave, second_wave
+from tasks.analysis import analyse
+from tasks.code import pin_code
+from tasks.errors import trace_group
+from tasks.knowledge import nothing_recalled, recall_cases
+from tasks.research import research_case
+from tasks.selection import narrow
+from tasks.settle import all_of, attempt, fan_out, settled
+
+
+def find_causes(options: NightOptions, night: Night, selection: Selection) -> Findings:
+    """Trace, recall, research, analyse: leaders first, then siblings, told what was found."""
+    code = pin_code(options, night, selection)
+    traced = all_of(fan_out(trace_group, selection.kept, options, code))
+    narrowed = narrow(options, selection, traced)
+    memory = attempt(
+        "recalling lessons",
+        *(recall_cases, options, night, code, narrowed.cases, traced),
+        otherwise=nothing_recalled(narrowed.cases, traced),
+    )
+    prepared = all_of(
+        fan_out(research_case, memory.value.unknown, options, code, narrowed.selection)
+    )
+
+    waves = first_wave(options, night, code, prepared)
+    leaders = settled(fan_out(analyse, waves.leaders, options), waves.leaders)
+    second = second_wave(options, waves, leaders)
+    siblings = settled(fan_out(analyse, second, options), second)
+    return Findings(
+        selection=narrowed.selection,
+        code=code,
+        memory=memory.value,
+        waves=(leaders, siblings),
+        trouble=memory.trouble,
+    )

@@ -1,0 +1,1 @@
+"""The `nightwatch` command: one file a verb."""

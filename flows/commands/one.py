@@ -1,0 +1,40 @@
+"""`nightwatch one`, and `python flows/one_error.py`: one error again."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from flows.commands.night import Verbose, run_and_show
+from flows.commands.options import with_option_flags
+
+Error = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
+ErrorClass = Annotated[str, typer.Option(help="Or its class.")]
+Transaction = Annotated[str, typer.Option(help="The transaction it happens in.")]
+Record = Annotated[str, typer.Option(help="Or one pasted record; '-' reads it from the input.")]
+
+
+@with_option_flags
+def one(
+    error: Error = "",
+    error_class: ErrorClass = "",
+    transaction: Transaction = "",
+    record: Record = "",
+    verbose: Verbose = False,
+    **choices: Any,
+) -> None:
+    """Analyse one error afresh; nothing is published unless --publish says so."""
+    if not (error or error_class or transaction or record):
+        raise typer.BadParameter("name the error: a fingerprint, --error-class or --record")
+    from flows.one_error import one_error
+
+    text = sys.stdin.read() if record == "-" else record
+    sought = {"error": error, "error_class": error_class, "transaction": transaction}
+    run_and_show(lambda: one_error(**sought, record=text, **choices), verbose)
+
+
+def main() -> None:
+    """Run the command line of one error."""
+    app = typer.Typer(add_completion=False)
+    app.command()(one)
+    app(args=sys.argv[1:])

@@ -1,0 +1,46 @@
+"""Command flags made from `NightOptions`, so that flags, parameters and settings are one list."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from nightwatch_core.models.options import NightOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_option_flags(command: F) -> F:
+    """Replace a command's `**choices` by a flag for every option of a night.
+
+    A flag that is not given is None: its value comes from the settings.
+    """
+    signature = inspect.signature(command)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    names = {parameter.name for parameter in own}
+    flags = [flag for flag in _flags() if flag.name not in names]
+    parameters = [*own, *flags]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def _flags() -> list[inspect.Parameter]:
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                field.annotation | None,  # type: ignore[operator]
+                typer.Option(help=_help(field.description, field.default), show_default=False),
+            ],
+        )
+        for name, field in NightOptions.model_fields.items()
+    ]
+
+
+def _help(description: str | None, default: object) -> str:
+    said = "" if default in ("", None) else f" [default: {str(default).lower()}]"
+    return f"{description}{said}".replace("[", "\\[")

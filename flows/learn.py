@@ -1,0 +1,35 @@
+"""Learn: the downstream subflow that turns a kept night into lessons, patterns and suggestions."""
+
+from typing import Any
+
+from prefect import flow
+
+from nightwatch_core.models.report import Learned
+from tasks.knowledge import keep_lesson, rebuild_index
+from tasks.night import kept_report, tonights_options
+from tasks.parameters import takes_options
+from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
+from tasks.settle import one_by_one
+
+
+@flow(name="learn", flow_run_name="learn-{night}")
+@takes_options
+def learn(night: str, **choices: Any) -> Learned:
+    """Keep what a night taught. It reads the night's report, so it can be run again alone.
+
+    Args:
+        night: Name of the night, as `nightwatch history` lists it.
+    """
+    options = tonights_options(choices)
+    report = kept_report(options, night)
+    if not options.compound_enabled:
+        return Learned()
+    files = one_by_one(keep_lesson, report.analyses, options, report)
+    lessons = read_lessons(options, rebuild_index(options))
+    if not options.patterns_enabled:
+        return Learned(lessons=files)
+    found = detect_patterns(report, lessons)
+    one_by_one(keep_pattern, found, options)
+    rebuild_index(options)
+    suggestions = suggest_ignores(options, report, lessons)
+    return Learned(lessons=files, patterns=found, suggestions=suggestions)

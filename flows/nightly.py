@@ -1,0 +1,50 @@
+"""The night: read errors, find out why they happen, publish, learn, tell."""
+
+from typing import Any
+
+from prefect import flow
+
+from flows.act import publish_findings
+from flows.causes import find_causes
+from flows.learn import learn
+from nightwatch_core import summing_up
+from nightwatch_core.models.assignment import Acted
+from nightwatch_core.models.report import Learned, RunReport
+from tasks.errors import fetch_errors
+from tasks.night import morning_comes_anyway, open_night, tonights_options
+from tasks.notify import keep_report, open_report, tell_the_morning
+from tasks.outcomes import read_outcomes
+from tasks.parameters import takes_options
+from tasks.selection import select_groups
+from tasks.settle import attempt
+
+
+@flow(name="nightly", log_prints=True)
+@takes_options
+def nightly(**choices: Any) -> RunReport:
+    """Read the last day's production errors; have causes, issues and drafts by morning."""
+    options = tonights_options(choices)
+    with morning_comes_anyway(options) as morning:
+        outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
+        night = morning.after(open_night(options))
+        fetched = fetch_errors(options, night)
+        selection = select_groups(options, fetched)
+        report = summing_up.with_errors(open_report(options, night), fetched, selection)
+
+        found = find_causes(options, night, selection)
+        report = summing_up.with_findings(report, found, outcomes.value or ())
+
+        acted = attempt("publishing", publish_findings, report, outcomes.value, otherwise=Acted())
+        report = keep_report(summing_up.with_acts(report, acted.value))
+
+        learned = attempt("learning", learn, night=night.id, **choices, otherwise=Learned())
+        report = summing_up.with_learned(report, learned.value)
+
+        troubles = (outcomes.trouble, acted.trouble, learned.trouble)
+        return tell_the_morning(summing_up.with_trouble(report, *troubles))
+
+
+if __name__ == "__main__":
+    from flows.commands.night import main
+
+    main()

@@ -1,0 +1,56 @@
+"""One error again: what the Prefect UI, `prefect deployment run` or `nightwatch one` re-runs."""
+
+from typing import Any
+
+from prefect import flow
+
+from flows.act import publish_findings
+from flows.causes import find_causes
+from nightwatch_core import summing_up
+from nightwatch_core.models.assignment import Acted
+from nightwatch_core.models.report import RunReport
+from tasks.night import morning_comes_anyway
+from tasks.notify import open_report, tell_the_morning
+from tasks.one_error import open_single, seek_error, single_options
+from tasks.outcomes import read_outcomes
+from tasks.parameters import takes_options
+from tasks.settle import attempt
+
+
+@flow(name="one-error", log_prints=True)
+@takes_options
+def one_error(
+    error: str = "",
+    error_class: str = "",
+    transaction: str = "",
+    record: str = "",
+    **choices: Any,
+) -> RunReport:
+    """Analyse one error afresh; publishes nothing unless `publish` says so.
+
+    Args:
+        error: Its fingerprint, or the beginning of it, as reports show it.
+        error_class: Or its class, as the source names it; add the transaction where needed.
+        transaction: The transaction it happens in.
+        record: Or one record of it, pasted: JSON or a log excerpt with a stack trace.
+    """
+    options = single_options(choices, error, record)
+    with morning_comes_anyway(options) as morning:
+        fetched, selection = seek_error(options, error, error_class, transaction)
+        night = morning.after(open_single(options, fetched, selection))
+        report = summing_up.with_errors(open_report(options, night), fetched, selection)
+
+        found = find_causes(options, night, selection)
+        outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
+        report = summing_up.with_findings(report, found, outcomes.value or ())
+
+        acted = attempt("publishing", publish_findings, report, outcomes.value, otherwise=Acted())
+        troubles = (outcomes.trouble, acted.trouble)
+        report = summing_up.with_acts(report, acted.value)
+        return tell_the_morning(summing_up.with_trouble(report, *troubles))
+
+
+if __name__ == "__main__":
+    from flows.commands.one import main
+
+    main()

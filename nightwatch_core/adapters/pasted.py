@@ -1,0 +1,18 @@
+"""Records that a person pasted, kept as files."""
+
+import hashlib
+from pathlib import Path
+
+from nightwatch_core.adapters import atomic
+from nightwatch_core.errors import StopTheNight
+
+LONGEST = 4_000_000  # characters
+
+
+def keep_pasted(text: str, folder: Path) -> Path:
+    """Write the text to a file of its own; raises `StopTheNight` where it is empty or huge."""
+    if not text.strip() or len(text) > LONGEST:
+        raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
+    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
+    atomic.write(path, text.encode(errors="replace"))
+    return path

@@ -1,0 +1,1 @@
+"""The agent: a bounded conversation between a model and the code."""

@@ -1,0 +1,89 @@
+"""Which neighbour stands behind each port, when the options leave it open.
+
+The sample never leaves the machine: it takes every other port local unless one is named.
+"""
+
+from collections.abc import Callable, Mapping
+
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.options import NightOptions
+
+Available = Mapping[str, frozenset[str]]  # port → names that are connected and have credentials
+Guess = Callable[[NightOptions, Available], str]
+
+SAMPLE = "sample"
+MODELS = "claude-"  # any name that starts so is a Claude model id
+
+
+def chosen(options: NightOptions, available: Available, default_model: str) -> NightOptions:
+    """Fill every empty port; raises `StopTheNight` where the choice cannot work.
+
+    >>> every = {"source": frozenset({"file", "sample"}), "code": frozenset({"checkout", "sample"})}
+    >>> every |= {port: frozenset({"local"}) for port in ("delivery", "notify")}
+    >>> night = chosen(NightOptions(), every | {"model": frozenset({"rules"})}, "claude-x")
+    >>> night.source, night.code, night.model, night.delivery, night.max_errors
+    ('sample', 'sample', 'rules', 'local', 10)
+    """
+    options = options.model_copy(update={"source": options.source or _source(options, available)})
+    update = {
+        "code": options.code or _code(options, available),
+        "model": options.model or _model(options, available, default_model),
+        "delivery": options.delivery or _service("delivery", "github", options, available),
+        "notify": options.notify or _service("notify", "slack", options, available),
+    }
+    options = options.model_copy(update=update)
+    _check(options, available)
+    ten_or_five = 10 if options.model == "rules" else 5
+    return options.model_copy(update={"max_errors": options.max_errors or ten_or_five})
+
+
+def is_sample(options: NightOptions) -> bool:
+    """Whether errors come from the sample alone."""
+    return options.sources() == (SAMPLE,)
+
+
+def _source(options: NightOptions, available: Available) -> str:
+    if options.errors:
+        return "file"
+    if options.repo:
+        return "newrelic" if "newrelic" in available["source"] else "file"
+    return "newrelic" if "newrelic" in available["source"] else SAMPLE
+
+
+def _code(options: NightOptions, available: Available) -> str:
+    if is_sample(options):
+        return SAMPLE
+    if options.repo:
+        return "checkout"
+    return "github" if "github" in available["code"] else "checkout"
+
+
+def _model(options: NightOptions, available: Available, default_model: str) -> str:
+    return default_model if "claude" in available["model"] and not is_sample(options) else "rules"
+
+
+def _service(port: str, service: str, options: NightOptions, available: Available) -> str:
+    return service if service in available[port] and not is_sample(options) else "local"
+
+
+def _check(options: NightOptions, available: Available) -> None:
+    named = {
+        "source": options.sources(),
+        "code": (options.code,),
+        "model": ("claude" if options.model.startswith(MODELS) else options.model,),
+        "delivery": (options.delivery,),
+        "notify": (options.notify,),
+    }
+    problems = [
+        f"{port} {name!r} is not connected here: choose {' or '.join(sorted(available[port]))}, "
+        f"or set its credentials (README, Configuration)"
+        for port, names in named.items()
+        for name in names
+        if name not in available[port]
+    ]
+    if "file" in named["source"] and not options.errors:
+        problems.append("source 'file' needs --errors: an export or log file to read")
+    if options.code == "checkout" and not options.repo:
+        problems.append("code 'checkout' needs --repo: the git checkout the errors come from")
+    if problems:
+        raise StopTheNight("\n".join(problems))

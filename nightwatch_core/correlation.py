@@ -1,0 +1,186 @@
+"""Which merged pull requests may have caused an error: files that changed against files that fail.
+
+Words of titles and messages are left out on purpose: they find nothing that the files do not.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from nightwatch_core.models.code import MergedPull, Release, Suspect
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.models.value import Value
+
+LIMIT = 5
+MIN_SCORE = 0.05
+_MOST_FILES = 10  # of the case that are compared
+_LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
+_USUAL_SIZE = 5  # files; larger pull requests are damped
+_FRESH = timedelta(days=1)
+_HALF_LIFE_DAYS = 14.0
+_AFTER_FIRST = 0.5  # merged after the error was first seen: it may have made it worse
+
+
+class Ground(Value):
+    """What pull requests are compared with: files with weights, and the times of the error."""
+
+    files: tuple[tuple[str, float, str], ...]  # path, weight 0 to 1, what it is to the case
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    release: tuple[datetime | None, datetime, str] | None = None  # after, until, version
+
+
+def _same(mine: str, theirs: str) -> bool:
+    return mine == theirs
+
+
+def _test_of(mine: str, theirs: str) -> bool:
+    stem, other = _stem(mine), _stem(theirs)
+    return other in {f"{stem}_test", f"{stem}_spec", f"test_{stem}", f"{stem}.test", f"{stem}Test"}
+
+
+def _beside(mine: str, theirs: str) -> bool:
+    folder = mine.rpartition("/")[0]
+    return bool(folder) and folder == theirs.rpartition("/")[0]
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+# How near a changed file is to one of the case's, nearest first; the first that holds counts.
+NEARNESS: tuple[tuple[float, str, Callable[[str, str], bool]], ...] = (
+    (1.0, "changes {path}, {what}", _same),
+    (0.3, "changes the test of {path}, {what}", _test_of),
+    (0.1, "changes a file beside {path}, {what}", _beside),
+)
+
+
+def suspects(
+    case: Case,
+    likely: tuple[LikelyFile, ...],
+    pulls: Iterable[MergedPull],
+    releases: tuple[Release, ...] = (),
+    limit: int = LIMIT,
+) -> tuple[Suspect, ...]:
+    """Pull requests with reasons, the worst first; scores 0 to 1.
+
+    Pull requests merged after the last occurrence are out, and so are those that touch nothing
+    near the case. `pulls` may come in any order.
+    """
+    ground = ground_of(case, likely, releases)
+    merged = tuple(pull for pull in pulls if not _too_late(pull, ground))
+    commonness = Counter(path for pull in merged for path in set(pull.files))
+    judged = (judge(pull, ground, commonness, len(merged)) for pull in merged)
+    found = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
+    found.sort(key=lambda s: (-s.score, -s.pull.merged_at.timestamp(), s.pull.sha))
+    return tuple(found[: max(0, limit)])
+
+
+def ground_of(
+    case: Case, likely: tuple[LikelyFile, ...], releases: tuple[Release, ...] = ()
+) -> Ground:
+    """Weigh the files of a case: frames by their rank, then likely files by their score."""
+    frames = case.trace.in_app if case.trace else ()
+    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
+    weighed: dict[str, tuple[float, str]] = {
+        path: ((1 + rank) ** -0.5, "the top frame" if rank == 0 else f"frame {rank + 1}")
+        for rank, path in enumerate(paths[:_MOST_FILES])
+    }
+    share = _LIKELY_SHARE if weighed else 1.0
+    for file in likely[:_MOST_FILES]:
+        weighed.setdefault(file.path, (share * min(1.0, file.score), "a likely file"))
+    first = min((g.first_seen for g in case.groups if g.first_seen), default=None)
+    return Ground(
+        files=tuple((path, weight, what) for path, (weight, what) in weighed.items()),
+        first_seen=first,
+        last_seen=max((g.last_seen for g in case.groups if g.last_seen), default=None),
+        release=_first_failing(case, first, releases),
+    )
+
+
+def _first_failing(
+    case: Case, first: datetime | None, releases: tuple[Release, ...]
+) -> tuple[datetime | None, datetime, str] | None:
+    """The release that failed first, and when the one before it was made."""
+    ordered = sorted(releases, key=lambda release: release.at)
+    versions = next((g.releases for g in case.groups if g.releases), ())
+    named = [n for n, r in enumerate(ordered) if versions and r.version == versions[0]]
+    running = [n for n, r in enumerate(ordered) if first and r.at <= first]
+    place = next(iter(named), next(reversed(running), None))
+    if place is None:
+        return None
+    before = ordered[place - 1].at if place else None
+    return before, ordered[place].at, ordered[place].version
+
+
+def judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
+    """Score one pull request: overlap of files, damped by its size, raised by its timing."""
+    miss, reasons = 1.0, []
+    for path, weight, what in ground.files:
+        near = _nearest(path, pull.files)
+        if near is None:
+            continue
+        value, said, changed = near
+        miss *= 1 - 0.9 * weight * value * _rarity(commonness[changed], among)
+        reasons.append(said.format(path=path, what=what))
+    timing, when = _timing(pull.merged_at, ground)
+    score = (1 - miss) * _damping(len(pull.files)) * timing
+    because = (*reasons[:3], *when) if reasons else ()
+    return Suspect(pull=pull, score=round(score, 3), because=because)
+
+
+def _nearest(path: str, changed: tuple[str, ...]) -> tuple[float, str, str] | None:
+    for value, said, rule in NEARNESS:
+        for other in changed:
+            if rule(path, other):
+                return value, said, other
+    return None
+
+
+def _rarity(count: int, among: int) -> float:
+    """1 for a file that one pull request changes, less for one that all of them change."""
+    if among < 2:
+        return 1.0
+    return 1 - 0.3 * math.log(max(1, count)) / math.log(among)
+
+
+def _damping(size: int) -> float:
+    return 1 / (1 + 0.5 * math.log10(max(1.0, size / _USUAL_SIZE)))
+
+
+def _too_late(pull: MergedPull, ground: Ground) -> bool:
+    return ground.last_seen is not None and pull.merged_at > ground.last_seen
+
+
+def _timing(merged: datetime, ground: Ground) -> tuple[float, tuple[str, ...]]:
+    """A factor up to 1 and what it rests on."""
+    if ground.release and _within(merged, ground.release[0], ground.release[1]):
+        return 1.0, (f"part of release {ground.release[2]}, the first one failing",)
+    seen = ground.first_seen or ground.last_seen
+    if seen is None:
+        return 0.8, ()
+    age = seen - merged
+    if age < timedelta(0):
+        return _AFTER_FIRST, ("merged after it was first seen",)
+    days = max(0.0, (age - _FRESH).total_seconds() / 86_400)
+    factor = 0.6 + 0.4 * 0.5 ** (days / _HALF_LIFE_DAYS)
+    return factor, (f"merged {ago(age)} before {'first' if ground.first_seen else 'last'} seen",)
+
+
+def _within(moment: datetime, after: datetime | None, until: datetime) -> bool:
+    return moment <= until and (after is None or moment > after)
+
+
+def ago(age: timedelta) -> str:
+    """A length of time for people.
+
+    >>> ago(timedelta(minutes=12)), ago(timedelta(hours=2, minutes=40)), ago(timedelta(days=3))
+    ('12 min', '2 h', '3 days')
+    """
+    minutes = int(age.total_seconds() // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"

@@ -1,0 +1,63 @@
+"""What every rule may look at, and the history of single lines."""
+
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from nightwatch_core.diagnosis.notebook import Notebook
+from nightwatch_core.diagnosis.results import Blamed
+from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.research import ResearchContext
+
+_ON_A_BRANCH = timedelta(days=60)
+
+
+class Context(NamedTuple):
+    """The case, what was gathered about it, and the code seen so far."""
+
+    case: Case
+    research: ResearchContext
+    notebook: Notebook
+
+    def suspect_of(self, path: str, blame: Blamed | None) -> Suspect | None:
+        """The suspect pull request that brought the line: its merge wrote it, or took it along.
+
+        Blame may name a commit of the pull request's branch; then the first pull request counts
+        that touched the file and was merged on that day or within two months.
+        """
+        if blame is None:
+            return None
+        suspects = self.research.suspects
+        own = next((s for s in suspects if same_commit(s.pull.sha, blame.sha)), None)
+        written = date.fromisoformat(blame.day)
+        later = [
+            suspect
+            for suspect in suspects
+            if path in suspect.pull.files
+            and timedelta() <= suspect.pull.merged_at.date() - written <= _ON_A_BRANCH
+        ]
+        return own or min(later, key=lambda suspect: suspect.pull.merged_at, default=None)
+
+    def newer(self, path: str, line: int, than_path: str, than_line: int) -> str:
+        """Why the first line counts as a later change than the second; empty where it does not.
+
+        Later by its day; on the same day, where a suspect change brought it.
+        """
+        changed = self.notebook.blame(path, line)
+        kept = self.notebook.blame(than_path, than_line)
+        if changed is None or kept is None or same_commit(changed.sha, kept.sha):
+            return ""
+        same_day = changed.day == kept.day and self.suspect_of(path, changed)
+        if changed.day > kept.day or same_day:
+            return f"{path}:{line} was changed by {changed.sha} on {changed.day}"
+        return ""
+
+
+def same_commit(one: str, other: str) -> bool:
+    """Whether two ids, perhaps shortened, are of one commit.
+
+    >>> same_commit("0123456789ab", "0123456"), same_commit("", "0123456")
+    (True, False)
+    """
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= 7 and longer.startswith(shorter)

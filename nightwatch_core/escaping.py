@@ -1,0 +1,197 @@
+"""Untrusted text made harmless before people, terminals, Markdown readers and bots see it.
+
+Everything from errors, code, models and knowledge passes through here on its way out: `line` and
+`block` for plain text, `title` for names of issues and commits, `markdown`, `code_span` and
+`fenced` for GitHub-flavoured Markdown. Rich `Text` and Jinja's autoescape do the rest elsewhere.
+"""
+
+import re
+
+MORE = "…"
+
+# First and last code points of characters that nobody sees but that change what people read.
+HIDDEN = (
+    (0x00, 0x08),  # controls; tab and newline stay
+    (0x0B, 0x1F),
+    (0x7F, 0x9F),
+    (0xAD, 0xAD),  # soft hyphen
+    (0x34F, 0x34F),  # combining grapheme joiner
+    (0x61C, 0x61C),  # Arabic letter mark
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),  # zero width, left-to-right and right-to-left marks
+    (0x202A, 0x202E),  # embeddings and overrides
+    (0x2060, 0x206F),  # joiners, isolates
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFFB),
+    (0x1BCA0, 0x1BCA3),  # shorthand and musical format controls
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),  # tags and variation selectors
+)
+_HIDDEN_POINTS = tuple(point for first, last in HIDDEN for point in range(first, last + 1))
+_HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # half characters no encoder accepts
+_BREAKS = {0x2028: "\n", 0x2029: "\n", 0x85: "\n"}
+_DROP: dict[int, str | None] = {**dict.fromkeys(_HIDDEN_POINTS), **_HALVES, **_BREAKS}
+_SHOW = {point: ascii(chr(point))[1:-1] for point in _HIDDEN_POINTS} | _HALVES
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+
+# What GitHub turns into a mention, a reference, a link, or an e-mail address.
+_ACTIVE = re.compile(r"@|#\d|://|www\.|GH-\d", re.IGNORECASE)
+_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|(?<=GH-)(?=\d)|(?<=:)(?=//)", re.IGNORECASE)
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
+_LEADING = re.compile(r"[-+=#/]|\d{1,9}(?=[.)](?:\s|$))")
+_INLINE_CODE = re.compile(r"`([^`\n]+)`")
+_COMMAND = re.compile(r"^/(?=[a-z])", re.IGNORECASE | re.MULTILINE)
+
+
+def clean(text: str) -> str:
+    r"""Drop terminal sequences, controls and invisible characters; newlines and tabs stay.
+
+    >>> clean("a\x1b[31mred\x1b[0m\u202eb\r\nc")
+    'aredb\nc'
+    """
+    return _ANSI.sub("", text.replace("\r\n", "\n")).translate(_DROP)
+
+
+def shown(text: str) -> str:
+    r"""Make hidden characters visible, for source code: a reviewer must see them.
+
+    >>> shown("if admin\u202e:")
+    'if admin\\u202e:'
+    """
+    return text.replace("\r\n", "\n").translate(_SHOW)
+
+
+def line(text: str, limit: int = 300) -> str:
+    r"""One clean line of at most `limit` characters.
+
+    >>> line(" two\n words ", 300), line("abcdef", 4)
+    ('two words', 'abc…')
+    """
+    flat = " ".join(clean(text[: 4 * limit + 400]).split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + MORE
+
+
+def block(text: str, limit: int = 4_000, *, code: bool = False) -> str:
+    r"""Clean lines, at most `limit` characters of them; says how much was left out.
+
+    >>> block("one\ntwo three", 7)
+    'one\ntwo\n… 6 more characters'
+    """
+    head = text[:limit]
+    body = (shown(head) if code else clean(head)).rstrip()
+    left = len(text) - len(head)
+    return f"{body}\n{MORE} {left:,} more characters" if left else body
+
+
+def title(text: str, limit: int = 120) -> str:
+    """A line for an issue's, pull request's or commit's name: it pings and closes nothing.
+
+    >>> title("fixes #12 for @dana, see GH-7")
+    'fixes # 12 for @ dana, see GH- 7'
+    """
+    return line(_REFERENCE.sub(r"\g<0> ", line(text, limit)), limit)
+
+
+def code_span(text: str, limit: int = 300, *, cell: bool = False) -> str:
+    """Inline code that its content cannot leave; `cell` inside a table.
+
+    >>> code_span("a`b")
+    '``a`b``'
+    """
+    content = line(shown(text[: 4 * limit]), limit)
+    if not content:
+        return ""
+    ticks = "`" * (_longest_run(content) + 1)
+    pad = " " if content.startswith("`") or content.endswith("`") else ""
+    if cell:  # after a backslash readers disagree whether a bar can be escaped: "¦" stands for it
+        content = content.replace("\\|", "\\¦").replace("|", "\\|")
+    return f"{ticks}{pad}{content}{pad}{ticks}"
+
+
+def markdown(text: str, limit: int = 2_000, *, cell: bool = False) -> str:
+    """One line of prose as Markdown that renders as exactly this text, and does nothing.
+
+    Mentions, references and addresses become inline code; `code in backticks` stays code.
+
+    >>> markdown("fixes #1 <b> by @dana in `x_y`, *now*")
+    'fixes `#1` \\\\<b\\\\> by `@dana` in `x_y`, \\\\*now\\\\*'
+    """
+    result = ""
+    for odd, part in enumerate(_INLINE_CODE.split(line(text, limit))):
+        piece = code_span(part, limit, cell=cell) if odd % 2 else _prose(part, cell=cell)
+        touching = result.endswith("`") and piece.startswith("`")  # two spans would become one
+        result += f" {piece}" if touching else piece
+    return _start(result)
+
+
+def fenced(text: str, language: str = "", limit: int = 8_000) -> str:
+    r"""A code block whose fence is longer than any inside; hidden characters are visible.
+
+    A line that starts like a bot's command (`/approve`) is moved by one space.
+
+    >>> print(fenced("```\n/merge", "sh"))
+    ````sh
+    ```
+     /merge
+    ````
+    """
+    body = _COMMAND.sub(" /", block(text, limit, code=True))
+    ticks = "`" * max(3, _longest_run(body) + 1)
+    info = language if re.fullmatch(r"[a-z0-9+-]{1,20}", language) else ""
+    return f"{ticks}{info}\n{body}\n{ticks}"
+
+
+def link(label: str, address: str) -> str:
+    """A Markdown link to an http(s) address; anything else is shown, not linked.
+
+    >>> link("#12", "https://git.example/12"), link("#12", "javascript:x")
+    ('[\\\\#12](<https://git.example/12>)', '`#12` (`javascript:x`)')
+    """
+    if is_web(address):
+        return f"[{_start(_escape(line(label, 120)))}](<{address}>)"
+    return f"{code_span(label)} ({code_span(address)})" if address else code_span(label)
+
+
+def is_web(address: str) -> bool:
+    """Whether an address is plain http(s), without anything that could end a link.
+
+    >>> is_web("https://git.example/a?b=c"), is_web("https://x/ y"), is_web("data:,x")
+    (True, False, False)
+    """
+    return bool(re.fullmatch(r"https?://[\w.:-]+(?:/[\w./?#=&%:~+,;-]*)?", address, re.ASCII))
+
+
+def _prose(text: str, *, cell: bool) -> str:
+    """Words escaped one by one, whitespace kept."""
+    return "".join(_word(word, cell=cell) for word in re.split(r"(\s+)", text))
+
+
+def _word(word: str, *, cell: bool) -> str:
+    """Escaped; what GitHub would act upon becomes code, without the punctuation around it."""
+    if not _ACTIVE.search(word):
+        return _escape(word)
+    core = word.lstrip("([").rstrip(".,;:!?)]")
+    before, _, after = word.partition(core)
+    return f"{_escape(before)}{code_span(core, cell=cell)}{_escape(after)}"
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _start(text: str) -> str:
+    """A backslash where the line would start a list, a heading, a rule or a bot's command."""
+    found = _LEADING.match(text)
+    if not found:
+        return text
+    cut = found.end() if found.group()[0].isdigit() else 0
+    return f"{text[:cut]}\\{text[cut:]}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall(r"`+", text)), default=0)

@@ -1,0 +1,125 @@
+"""Which earlier lessons a case recalls, by a score that explains itself."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Index, IndexEntry, Match
+
+LIMIT = 3
+THRESHOLD = 0.3
+CLASS_POINTS, TRANSACTION_POINTS, TAG_POINTS = 0.5, 0.3, 0.1
+# Words that stand in every name and tell nothing.
+NOISE = frozenset(
+    ("controller", "action", "webtransaction", "othertransaction", "background", "function")
+)
+SAME = ("same fingerprint",)
+SAME_BY_ALIAS = (*SAME, "known under another name")
+_LONGEST = 500  # characters of a class or transaction that are looked at
+_CLASS_PARTS = re.compile(r"::|\.")
+_TRANSACTION_PARTS = re.compile(r"[/:#]")
+
+
+@lru_cache(maxsize=4_096)
+def seed_tags(error_class: str, transaction: str) -> tuple[str, ...]:
+    """The words of a class and a transaction, lowercase, in their order, each once.
+
+    >>> seed_tags("ActiveRecord::RecordNotFound", "Controller/orders/update")
+    ('activerecord', 'recordnotfound', 'orders', 'update')
+    """
+    parts = (
+        *_CLASS_PARTS.split(error_class[:_LONGEST]),
+        *_TRANSACTION_PARTS.split(transaction[:_LONGEST]),
+    )
+    words = (part.strip().lower() for part in parts)
+    return tuple(dict.fromkeys(word for word in words if word and word not in NOISE))
+
+
+def names(case: Case) -> frozenset[str]:
+    """Every name the case may be known by.
+
+    >>> from nightwatch_core.models.error import ErrorGroup
+    >>> leader = ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError")
+    >>> sorted(names(Case(leader=leader, signature="s1:b")))
+    ['s1:b', 'v1:a']
+    """
+    return frozenset((case.fingerprint, *case.aliases))
+
+
+def _same_class(case: Case, entry: IndexEntry) -> tuple[float, str]:
+    same = case.leader.error_class and case.leader.error_class == entry.error_class
+    return (CLASS_POINTS, f"same class {entry.error_class}") if same else (0.0, "")
+
+
+def _same_transaction(case: Case, entry: IndexEntry) -> tuple[float, str]:
+    same = case.leader.transaction and case.leader.transaction == entry.transaction
+    return (TRANSACTION_POINTS, f"same transaction {entry.transaction}") if same else (0.0, "")
+
+
+def _shared_tags(case: Case, entry: IndexEntry) -> tuple[float, str]:
+    own = seed_tags(case.leader.error_class, case.leader.transaction)
+    shared = [tag for tag in own if tag in entry.tags]
+    return (TAG_POINTS * len(shared), f"shared tags {', '.join(shared)}") if shared else (0.0, "")
+
+
+POINTS: tuple[Callable[[Case, IndexEntry], tuple[float, str]], ...] = (
+    _same_class,
+    _same_transaction,
+    _shared_tags,
+)
+
+
+def match(case: Case, entry: IndexEntry) -> Match:
+    """How near an earlier lesson is: class 0.5, transaction 0.3, 0.1 a shared tag, at most 1.
+
+    A lesson that carries one of the case's names scores 1, whatever else differs.
+
+    >>> from nightwatch_core.models.error import ErrorGroup
+    >>> case = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))
+    >>> match(case, IndexEntry(file="", fingerprint="v1:b", error_class="KeyError"))
+    Match(score=0.5, because=('same class KeyError',))
+    """
+    if entry.fingerprint == case.fingerprint:
+        return Match(score=1.0, because=SAME)
+    if not names(case).isdisjoint((entry.fingerprint, *entry.aliases)):
+        return Match(score=1.0, because=SAME_BY_ALIAS)
+    found = [points(case, entry) for points in POINTS]
+    score = min(1.0, round(sum(points for points, _ in found), 2))
+    return Match(score=score, because=tuple(reason for _, reason in found if reason))
+
+
+def is_same(match: Match) -> bool:
+    """Whether the match is of the very same case, not only of a similar one.
+
+    >>> is_same(Match(score=1.0, because=("same fingerprint",)))
+    True
+    """
+    return match.because in (SAME, SAME_BY_ALIAS)
+
+
+def recall(
+    case: Case, index: Index, limit: int = LIMIT, threshold: float = THRESHOLD
+) -> tuple[tuple[IndexEntry, Match], ...]:
+    """The lessons nearest to the case, best first: the case's own, then similar ones.
+
+    At most `limit`, none scored below `threshold`. Among equals the one seen last comes first, then
+    the order of file names decides.
+    """
+    scored = ((entry, match(case, entry)) for entry in index.solutions)
+    near = [(entry, found) for entry, found in scored if found.score >= threshold]
+    return tuple(sorted(near, key=lambda pair: _rank(case, *pair))[:limit])
+
+
+def _rank(case: Case, entry: IndexEntry, found: Match) -> tuple[int, float, int, str]:
+    """Own fingerprint, other names, then points (not capped, so that a full score breaks ties)."""
+    order = {SAME: 0, SAME_BY_ALIAS: 1}.get(found.because, 2)
+    points = sum(count(case, entry)[0] for count in POINTS)
+    seen = entry.last_seen.toordinal() if entry.last_seen else 0
+    return order, -round(points, 2), -seen, entry.file
+
+
+def own_entry(case: Case, entries: Iterable[IndexEntry]) -> IndexEntry | None:
+    """The lesson about this very case; None where it is new."""
+    same = [(entry, found) for entry in entries if is_same(found := match(case, entry))]
+    return min(same, key=lambda pair: _rank(case, *pair))[0] if same else None

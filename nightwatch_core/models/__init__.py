@@ -1,0 +1,1 @@
+"""The words of the house: frozen values, one family a file."""

@@ -1,0 +1,75 @@
+"""Words for work under way between two steps of the night."""
+
+from nightwatch_core.models.analysis import Allowance, Analysis, Failure
+from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
+from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.proposal import Receipt, Skip
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.value import Value
+
+
+class Traced(Value):
+    """A group and its traces, newest first, frames mapped to the repository."""
+
+    group: ErrorGroup
+    traces: tuple[Trace, ...] = ()
+
+
+class CodeTonight(Value):
+    """The commit everything is read at, and what was merged and released before it."""
+
+    commit: Commit
+    pulls: tuple[MergedPull, ...] = ()
+    releases: tuple[Release, ...] = ()
+
+
+class Unknown(Value):
+    """A case no lesson covers, with the traces of its groups and what resembles it."""
+
+    case: Case
+    traces: tuple[Trace, ...] = ()
+    priors: tuple[PriorAnalysis, ...] = ()
+
+
+class Recollection(Value):
+    """Cases split into those a lesson still explains and those to analyse."""
+
+    known: tuple[Analysis, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
+    complaints: tuple[str, ...] = ()
+
+
+class Assignment(Value):
+    """Everything one analysis needs; its allowance was dealt before anything ran."""
+
+    case: Case
+    traces: tuple[Trace, ...] = ()
+    research: ResearchContext = ResearchContext()
+    allowance: Allowance
+    commit: Commit
+    night: str
+
+
+class Wave(Value):
+    """What a mapped step brought, and what did not come about."""
+
+    analyses: tuple[Analysis, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+
+class Acted(Value):
+    """What became of everything that could be published."""
+
+    receipts: tuple[Receipt, ...] = ()
+    skips: tuple[Skip, ...] = ()
+
+
+class Findings(Value):
+    """What came of looking for causes."""
+
+    selection: Selection
+    code: CodeTonight
+    memory: Recollection
+    waves: tuple[Wave, ...] = ()
+    trouble: str = ""

@@ -1,0 +1,106 @@
+"""Words for a conversation with a model: append-only, in nobody's wire format."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.value import Value
+
+Effort = Literal["low", "medium", "high"]
+
+
+class ToolSpec(Value):
+    """A tool the model may call; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ToolCall(Value):
+    """The model asks for a tool."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class ToolResult(Value):
+    """What the tool answered."""
+
+    id: str
+    name: str
+    text: str
+    is_error: bool = False
+
+
+class UserTurn(Value):
+    """We said something."""
+
+    kind: Literal["user"] = "user"
+    text: str
+
+
+class ResultsTurn(Value):
+    """We answered tool calls, in their order."""
+
+    kind: Literal["results"] = "results"
+    results: tuple[ToolResult, ...]
+
+
+class AssistantTurn(Value):
+    """The model said something; `opaque` is what its service wants echoed back unchanged."""
+
+    kind: Literal["assistant"] = "assistant"
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    opaque: str = ""
+
+
+Turn = Annotated[UserTurn | ResultsTurn | AssistantTurn, Field(discriminator="kind")]
+
+
+class Conversation(Value):
+    """Everything a model needs for its next turn.
+
+    `case` and `research` are the typed form of what `turns` say in text: a remote model is sent only
+    the text; the rules model reads the values.
+    """
+
+    system: str
+    tools: tuple[ToolSpec, ...] = ()
+    answer_schema: dict[str, Any] = {}
+    turns: tuple[Turn, ...] = ()
+    case: Case
+    research: ResearchContext = ResearchContext()
+    effort: Effort = "medium"
+    max_tokens: int = 32_000
+    tools_off: bool = False  # the wrap-up turn: answer with what is known
+
+    def said(self, *turns: UserTurn | ResultsTurn | AssistantTurn) -> "Conversation":
+        """The conversation with more turns at its end."""
+        return self.model_copy(update={"turns": (*self.turns, *turns)})
+
+
+class Reply(Value):
+    """One turn of the model and why it stopped there."""
+
+    turn: AssistantTurn
+    stop: Literal["answer", "tools", "cut", "refused", "context exceeded", "paused"] = "answer"
+    usage: Usage = Usage()
+    detail: str = ""  # refusal category, and the like
+
+
+class Capabilities(Value):
+    """What a model can do; prices in USD per million tokens, None where unknown."""
+
+    model: str
+    local: bool = False  # needs no network and no account
+    input_price: float | None = None
+    output_price: float | None = None
+    context_tokens: int = 200_000
+    max_output_tokens: int = 32_000
+    note: str = ""  # "retires 2026-11-30" and the like, for the report

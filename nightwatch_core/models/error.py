@@ -1,0 +1,197 @@
+"""Words for what production did: occurrences, error groups, traces, cases."""
+
+from datetime import datetime
+
+from nightwatch_core.models.value import Value
+
+
+class Window(Value):
+    """A stretch of time that was looked at; `since` included, `until` excluded, both aware."""
+
+    since: datetime
+    until: datetime
+
+
+class Occurrence(Value):
+    """One record of an error source, before grouping: an event, or a count the source made."""
+
+    error_class: str
+    message: str = ""
+    transaction: str = ""
+    stacktrace: str = ""
+    app: str = ""
+    release: str = ""
+    host: str = ""
+    user: str = ""
+    users: int | None = None  # a count the source made; None where single users are named
+    count: int = 1
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    place: str = ""  # where the record stood, "export.jsonl:17"
+
+
+class ErrorGroup(Value):
+    """Occurrences of one failure in one transaction, as the source reports them.
+
+    `fingerprint` (fingerprint.py) names the group for ever; frames never enter it, because traces
+    come and go between nights. `users` is None where the source does not know users.
+    """
+
+    fingerprint: str
+    source: str
+    app: str = ""
+    error_class: str
+    transaction: str = ""
+    message: str = ""
+    occurrences: int = 1
+    users: int | None = None
+    hosts: tuple[str, ...] = ()
+    first_seen: datetime | None = None
+    last_seen: datetime | None = None
+    release: str = ""  # newest release seen failing
+    releases: tuple[str, ...] = ()  # every release seen failing, oldest first
+    hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
+
+    @property
+    def title(self) -> str:
+        """A line for people.
+
+        >>> ErrorGroup(fingerprint="v1:0", source="file", error_class="KeyError",
+        ...            transaction="orders/show").title
+        'KeyError in orders/show'
+        """
+        return f"{self.error_class} in {self.transaction}" if self.transaction else self.error_class
+
+
+class Frame(Value):
+    """One line of a stack trace. `path` and `line` as printed; `repo_path` once mapped."""
+
+    path: str
+    line: int | None = None
+    function: str = ""
+    module: str = ""  # package or class where the language prints one
+    in_app: bool = False
+    code: str = ""  # the source line, where the trace prints it
+    repo_path: str = ""  # path in the repository; empty until mapped, or not ours
+
+    @property
+    def place(self) -> str:
+        """`path:line`, in the repository where known.
+
+        >>> Frame(path="/srv/app/a.py", line=3, repo_path="app/a.py").place
+        'app/a.py:3'
+        """
+        path = self.repo_path or self.path
+        return f"{path}:{self.line}" if self.line else path
+
+
+class Link(Value):
+    """One exception of a chain: the one thrown last, or one that caused it."""
+
+    error_class: str = ""
+    message: str = ""
+    frames: tuple[Frame, ...] = ()  # innermost first
+
+
+class Trace(Value):
+    """A parsed stack trace. `links` run from the exception that was reported to its root cause."""
+
+    language: str = ""
+    links: tuple[Link, ...] = ()
+    raw: str = ""
+    release: str = ""
+
+    @property
+    def root(self) -> Link:
+        """The exception that started it all."""
+        return self.links[-1] if self.links else Link()
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """Frames of the root exception first, then of those that wrapped it; innermost first."""
+        return tuple(frame for link in reversed(self.links) for frame in link.frames)
+
+    @property
+    def in_app(self) -> tuple[Frame, ...]:
+        """Frames of the application's own code, innermost first."""
+        return tuple(frame for frame in self.frames if frame.in_app)
+
+    @property
+    def top(self) -> Frame | None:
+        """The innermost in-app frame: the usual suspect."""
+        return next(iter(self.in_app), None)
+
+
+class Case(Value):
+    """Error groups with one root class and one top in-app frame: what one analysis explains."""
+
+    leader: ErrorGroup
+    others: tuple[ErrorGroup, ...] = ()
+    trace: Trace | None = None
+    signature: str = ""  # of class and top frame; an alias, empty without a trace
+
+    @property
+    def fingerprint(self) -> str:
+        """The leader's fingerprint: the name of the case."""
+        return self.leader.fingerprint
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Every other name the case may come back under."""
+        return tuple(group.fingerprint for group in self.others) + (
+            (self.signature,) if self.signature else ()
+        )
+
+    @property
+    def groups(self) -> tuple[ErrorGroup, ...]:
+        """All groups, the leader first."""
+        return (self.leader, *self.others)
+
+    @property
+    def occurrences(self) -> int:
+        """Occurrences of all groups."""
+        return sum(group.occurrences for group in self.groups)
+
+    @property
+    def title(self) -> str:
+        """A line for people."""
+        return self.leader.title
+
+
+class Family(Value):
+    """Cases that may share a cause: the leader is analysed first, the siblings are told."""
+
+    leader: Case
+    siblings: tuple[Case, ...] = ()
+    because: str = ""
+
+
+class Dropped(Value):
+    """A group that will not be analysed tonight, and why."""
+
+    group: ErrorGroup
+    reason: str
+
+
+class Selection(Value):
+    """What is analysed tonight, best ranked first, and everything that is not."""
+
+    kept: tuple[ErrorGroup, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+
+class Reject(Value):
+    """A record that could not be read; it is kept in the night's rejects file."""
+
+    place: str
+    reason: str
+    text: str = ""
+
+
+class Fetched(Value):
+    """What the sources gave: never "0 errors" where a source failed (that is a `partial`)."""
+
+    groups: tuple[ErrorGroup, ...] = ()
+    window: Window
+    rejects: tuple[Reject, ...] = ()
+    partial: tuple[str, ...] = ()  # what is missing from the answer, one sentence each

@@ -1,0 +1,110 @@
+"""Words for what earlier nights taught."""
+
+from datetime import date
+
+from nightwatch_core.models.analysis import Confidence, Edit
+from nightwatch_core.models.value import Value
+
+
+class Cited(Value):
+    """A line a lesson rests on; `digest` is of the whole file, to notice that it changed."""
+
+    path: str
+    line: int
+    quote: str = ""
+    digest: str = ""
+
+
+class NightSeen(Value):
+    """One night on which a lesson's error was seen."""
+
+    date: date
+    night: str
+    occurrences: int
+    verdict: str  # new | known | changed
+    confidence: str = ""  # of that night's verdict; empty where not recorded
+
+
+class Lesson(Value):
+    """What is known about one case: one document a fingerprint."""
+
+    fingerprint: str
+    aliases: tuple[str, ...] = ()
+    error_class: str
+    transaction: str = ""
+    module: str = ""
+    message: str = ""
+    occurrences: int = 0
+    title: str = ""
+    root_cause: str
+    fix_confidence: Confidence = "low"
+    has_fix: bool = False
+    issue_number: int | None = None
+    pr_number: int | None = None
+    tags: tuple[str, ...] = ()
+    first_detected: date
+    run_id: str = ""
+    iterations_used: int = 0
+    tokens_used: int = 0
+    commit: str = ""
+    outcome: str = ""  # of our proposals: merged, closed unmerged, closed as not planned …
+    nights: tuple[NightSeen, ...] = ()
+    evidence: tuple[Cited, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    schema_version: int = 1
+    file: str = ""  # "errors/2026-02-05_keyerror-orders-show_1a2b3c4d.md"; empty: not yet written
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name this lesson's error is recognised by."""
+        return frozenset((self.fingerprint, *self.aliases))
+
+
+class Match(Value):
+    """How near an earlier case is, and why; `score` is the visible one of the seeds."""
+
+    score: float
+    because: tuple[str, ...]
+
+
+class PriorAnalysis(Value):
+    """An earlier case told to the analyst."""
+
+    lesson: Lesson
+    match: Match
+    summary: str = ""  # first 500 characters of the document's body
+
+
+class IndexEntry(Value):
+    """A lesson's line in index.yml."""
+
+    file: str
+    fingerprint: str
+    error_class: str
+    transaction: str = ""
+    fix_confidence: str = ""
+    has_fix: bool = False
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    last_seen: date | None = None
+
+
+class PatternEntry(Value):
+    """A pattern document's line in index.yml."""
+
+    file: str
+    title: str
+    occurrences: int = 0
+    tags: tuple[str, ...] = ()
+
+
+class Index(Value):
+    """The readable list of all documents."""
+
+    last_updated: date | None = None  # the newest document's date: stable between equal runs
+    solutions: tuple[IndexEntry, ...] = ()
+    patterns: tuple[PatternEntry, ...] = ()
+    quarantined: tuple[str, ...] = ()  # "file: reason" of documents that cannot be read

@@ -1,0 +1,112 @@
+"""Words for what we would like to publish, and what became of it."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nightwatch_core.models.value import Value
+
+
+class FileChange(Value):
+    """The text a file shall have; None deletes it. Modes are kept, new files are plain."""
+
+    path: str
+    text: str | None
+
+
+class OpenIssue(Value):
+    """A new issue."""
+
+    kind: Literal["issue"] = "issue"
+    key: str  # names the effect for ever: publishing it twice is one issue
+    fingerprint: str
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+
+
+class Comment(Value):
+    """A comment on an issue of ours, only where something changed."""
+
+    kind: Literal["comment"] = "comment"
+    key: str
+    fingerprint: str
+    number: int
+    body: str
+
+
+class Reopen(Value):
+    """A closed issue of ours whose error came back."""
+
+    kind: Literal["reopen"] = "reopen"
+    key: str
+    fingerprint: str
+    number: int
+    body: str
+
+
+class DraftPull(Value):
+    """One atomic commit on a deterministic branch, and a draft pull request for it."""
+
+    kind: Literal["pull"] = "pull"
+    key: str
+    fingerprint: str
+    branch: str
+    base: str
+    title: str
+    body: str
+    commit_message: str
+    changes: tuple[FileChange, ...]
+    commit: str  # the edits were made on this commit's files
+    labels: tuple[str, ...] = ()
+
+
+Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminator="kind")]
+
+
+class Skip(Value):
+    """Something that was not proposed, and why."""
+
+    fingerprint: str
+    title: str
+    kind: str  # issue | comment | pull
+    reason: str
+
+
+class Plan(Value):
+    """What act will publish, in order, and what it will not."""
+
+    proposals: tuple[Proposal, ...] = ()
+    skips: tuple[Skip, ...] = ()
+
+
+class Receipt(Value):
+    """What became of a proposal."""
+
+    key: str
+    kind: str
+    fingerprint: str
+    status: Literal["done", "already there", "refused", "unknown"]
+    title: str = ""
+    number: int | None = None
+    url: str = ""  # an address or a path
+    reason: str = ""
+
+
+class OwnItem(Value):
+    """An issue or pull request of ours, as the tracker holds it now."""
+
+    kind: Literal["issue", "pull"]
+    number: int
+    fingerprint: str
+    key: str = ""
+    title: str = ""
+    state: Literal["open", "closed", "merged"] = "open"
+    state_reason: str = ""  # completed | not_planned | reopened
+    url: str = ""
+    branch: str = ""
+    labels: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # what reviewers said
+    night: str = ""  # the night that made it
+    closed_at: datetime | None = None

@@ -1,0 +1,73 @@
+"""Words for one night and what it tells in the morning."""
+
+from datetime import datetime
+from typing import Literal
+
+from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.error import Dropped, Reject, Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
+from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.value import Value
+
+Status = Literal["complete", "degraded", "failed"]
+EXIT_CODES: dict[Status, int] = {"complete": 0, "failed": 1, "degraded": 3}
+
+
+class Night(Value):
+    """One run: its name is the local date of the window's end and a digest of source and window."""
+
+    id: str
+    window: Window
+    now: datetime
+    resumed: bool = False  # an unfinished night of the same window was taken up again
+    folder: str = ""
+
+
+class Learned(Value):
+    """What the learning steps left behind."""
+
+    lessons: tuple[str, ...] = ()  # files written or brought up to date
+    patterns: tuple[Pattern, ...] = ()
+    suggestions: tuple[IgnoreSuggestion, ...] = ()
+    failure: str = ""  # why learning is incomplete
+
+
+class NightRecord(Value):
+    """A line of the run history."""
+
+    id: str
+    status: Status | Literal["running"]
+    started: datetime
+    finished: datetime | None = None
+    errors: int = 0
+    analysed: int = 0
+    issues: int = 0
+    pulls: int = 0
+    cost: float | None = None
+
+
+class RunReport(Value):
+    """Everything one night has to tell: nothing dropped, failed or undone is missing."""
+
+    night: Night
+    options: NightOptions
+    status: Status = "complete"
+    degraded: tuple[str, ...] = ()  # why the status is not complete
+    banner: tuple[str, ...] = ()  # what was local tonight
+    commit: Commit | None = None
+    errors: int = 0  # groups fetched
+    occurrences: int = 0
+    analyses: tuple[Analysis, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    rejects: tuple[Reject, ...] = ()
+    complaints: tuple[str, ...] = ()  # ignore rules, agent files, lessons that cannot be read
+    receipts: tuple[Receipt, ...] = ()
+    skips: tuple[Skip, ...] = ()
+    outcomes: tuple[OwnItem, ...] = ()
+    learned: Learned = Learned()
+    usage: Usage = Usage()
+    started: datetime
+    finished: datetime

@@ -1,0 +1,36 @@
+"""Words for what is gathered before an analysis starts."""
+
+from nightwatch_core.models.code import Release, Suspect
+from nightwatch_core.models.error import Dropped
+from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.value import Value
+
+
+class LikelyFile(Value):
+    """A file that may hold the fault, best first, with the reasons."""
+
+    path: str
+    score: float
+    because: tuple[str, ...] = ()
+
+
+class Preview(Value):
+    """Lines `start` to `end` (1-based, included) of a file."""
+
+    path: str
+    start: int
+    end: int
+    text: str
+    lines: int = 0  # of the whole file
+
+
+class ResearchContext(Value):
+    """What the analyst is told besides the error itself."""
+
+    likely_files: tuple[LikelyFile, ...] = ()
+    previews: tuple[Preview, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
+    releases: tuple[Release, ...] = ()
+    priors: tuple[PriorAnalysis, ...] = ()
+    similar_ignored: tuple[Dropped, ...] = ()
+    leader_findings: tuple[str, ...] = ()  # at most 4, of 200 characters

@@ -1,0 +1,225 @@
+"""What we ask of the world, as we would like to ask it.
+
+Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and nothing else. `probe`
+returns a sentence that says what was reached, for `nightwatch check`.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.code import Blame, Commit, Entry, Hit, MergedPull, Release
+from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
+from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.knowledge import Index, Lesson
+from nightwatch_core.models.pattern import IgnoreRules, Pattern
+from nightwatch_core.models.proposal import OwnItem, Proposal, Receipt
+from nightwatch_core.models.report import Night, NightRecord, RunReport
+
+
+class Clock(Protocol):
+    """What time it is."""
+
+    def now(self) -> datetime:
+        """The present, aware."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds since some moment; never goes back."""
+        ...
+
+
+class ErrorSource(Protocol):
+    """Where production's errors are counted."""
+
+    def window(self, lookback: timedelta | None, now: datetime) -> Window:
+        """The stretch to look at: `lookback` long, or what the source holds or has not told yet."""
+        ...
+
+    def error_groups(self, window: Window) -> Fetched:
+        """Every group of the window."""
+        ...
+
+    def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
+        """Up to `limit` traces of the group, newest first; empty where the source has none."""
+        ...
+
+    def probe(self) -> str:
+        """Say what is there."""
+        ...
+
+
+class CodeReader(Protocol):
+    """The source tree at one commit; paths are relative to the repository, with slashes.
+
+    A path that leaves the tree, or names something that is not there, is None or empty.
+    """
+
+    @property
+    def commit(self) -> Commit:
+        """The commit everything is read at."""
+        ...
+
+    def paths(self) -> tuple[str, ...]:
+        """Every file of the tree, sorted."""
+        ...
+
+    def read_file(self, path: str) -> str | None:
+        """The text at `path`; None where there is no such file, or it is not text."""
+        ...
+
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+        """Lines that hold `query` literally, below folder or file `path`."""
+        ...
+
+    def list_directory(self, path: str = "") -> tuple[Entry, ...]:
+        """The names in a folder."""
+        ...
+
+    def blame(self, path: str, line: int) -> Blame | None:
+        """Who last wrote the line."""
+        ...
+
+
+class CodeHost(Protocol):
+    """The repository the errors come from."""
+
+    def head(self, release: str = "") -> Commit:
+        """The commit in production: the release's where known, else the base branch's."""
+        ...
+
+    def reader(self, commit: Commit) -> CodeReader:
+        """The tree at that commit."""
+        ...
+
+    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
+        """Pull requests merged into the base branch, newest first."""
+        ...
+
+    def releases(self) -> tuple[Release, ...]:
+        """Releases, newest first."""
+        ...
+
+    def probe(self) -> str:
+        """Say what is there."""
+        ...
+
+
+class Tracker(Protocol):
+    """Our own issues and pull requests."""
+
+    def own_items(self) -> tuple[OwnItem, ...]:
+        """All of them, in every state, with reviewers' words."""
+        ...
+
+
+class KnowledgeReader(Protocol):
+    """What earlier nights taught."""
+
+    def index(self) -> Index:
+        """The list of documents."""
+        ...
+
+    def read(self, file: str) -> Lesson | None:
+        """One lesson; None where it is gone or cannot be read."""
+        ...
+
+    def ignore_rules(self) -> IgnoreRules:
+        """The team's ignore rules."""
+        ...
+
+
+class AgentShelf(Protocol):
+    """The agent files."""
+
+    def names(self) -> tuple[str, ...]:
+        """Agents that can be chosen."""
+        ...
+
+    def agent(self, name: str) -> AgentSpec:
+        """One agent; raises `StopTheNight` with what to do where its file is missing or wrong."""
+        ...
+
+
+class Model(Protocol):
+    """Who thinks about a case."""
+
+    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+        """The next turn, within `timeout` seconds."""
+        ...
+
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        ...
+
+
+class Records(Protocol):
+    """Text kept between processes by key, while a night may be resumed."""
+
+    def get(self, key: str) -> str | None:
+        """What was put there and has not expired."""
+        ...
+
+    def put(self, key: str, text: str) -> None:
+        """Keep it."""
+        ...
+
+
+class Outbox(Protocol):
+    """Where issues, comments and draft pull requests are published."""
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        """Publish once per key, however often it is asked."""
+        ...
+
+
+class Notifier(Protocol):
+    """Who is told in the morning."""
+
+    def publish(self, report: RunReport) -> str:
+        """Tell; returns where the news can be read."""
+        ...
+
+
+class KnowledgeWriter(Protocol):
+    """Keeps what was learned; one writer at a time."""
+
+    def write(self, lesson: Lesson) -> str:
+        """Write or replace one lesson's document; returns its file."""
+        ...
+
+    def write_pattern(self, pattern: Pattern) -> str:
+        """Write or replace one pattern's document; returns its file."""
+        ...
+
+    def rebuild_index(self) -> Index:
+        """Read all documents and write index.yml."""
+        ...
+
+
+class Nights(Protocol):
+    """The nights that were: their names, folders, reports and history."""
+
+    def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
+        """Start, or take up again, the night called `name`; `night(id, resumed)` makes the value.
+
+        A finished night of that name makes this one `name-2`, and so on.
+        """
+        ...
+
+    def keep(self, report: RunReport) -> str:
+        """Write report.json, report.md and report.html; returns the folder."""
+        ...
+
+    def finish(self, report: RunReport) -> None:
+        """Close the night in the history."""
+        ...
+
+    def reports(self) -> Sequence[RunReport]:
+        """Reports that were kept, newest first."""
+        ...
+
+    def history(self) -> tuple[NightRecord, ...]:
+        """Every night, newest first."""
+        ...

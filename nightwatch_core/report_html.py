@@ -1,0 +1,86 @@
+"""The report as one HTML page: no scripts, nothing loaded from elsewhere, everything escaped."""
+
+from urllib.parse import quote
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup, escape
+
+from nightwatch_core.escaping import is_web
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.report import view
+from nightwatch_core.report_page import TEMPLATES
+from nightwatch_core.report_style import STYLE
+from nightwatch_core.report_values import FULL, CodeLine, Limits
+from nightwatch_core.report_words import plural
+
+HEIGHT = 36  # of the sparkline, in its own units
+PITCH = 5  # from bar to bar
+LINE_KINDS = {"+": "added", "-": "removed", "…": "gap"}
+
+
+def as_html(report: RunReport, limits: Limits = FULL) -> str:
+    """The whole report as one self-contained page."""
+    page = _environment().get_template("page.html")
+    return page.render(report=view(report, limits), style=Markup(STYLE))
+
+
+def bars(counts: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
+    """Place and height of each bar of a sparkline: (x, y, height); small counts stay visible.
+
+    >>> bars((0, 1, 100))
+    ((0, 36, 0), (5, 34, 2), (10, 0, 36))
+    """
+    top = max(counts, default=0) or 1
+    heights = (max(2, count * HEIGHT // top) if count > 0 else 0 for count in counts)
+    return tuple((at * PITCH, HEIGHT - height, height) for at, height in enumerate(heights))
+
+
+def prose(text: str) -> Markup:
+    """Text with `code in backticks` set as code; paragraphs stay lines.
+
+    >>> prose("`a<b` & c")
+    Markup('<code>a&lt;b</code> &amp; c')
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without its partner
+        return escape(text)
+    coded = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(parts)
+    )
+    return Markup("").join(coded)
+
+
+def address_of(address: str) -> str:
+    """What a link may point to: an http(s) address or a file here; else nothing.
+
+    >>> address_of("https://git.example/1"), address_of("/tmp/a b.md"), address_of("javascript:x")
+    ('https://git.example/1', 'file:///tmp/a%20b.md', '')
+    """
+    if is_web(address):
+        return address
+    local = address.startswith("/") and not address.startswith("//")
+    return f"file://{quote(address, errors='replace')}" if local else ""
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=DictLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "bars": bars,
+        "prose": prose,
+        "href": address_of,
+        "plural": plural,
+        "kind": _kind,
+    }
+    environment.globals |= {"height": HEIGHT, "pitch": PITCH}
+    return environment
+
+
+def _kind(code: CodeLine) -> str:
+    return LINE_KINDS.get(code.mark, "")

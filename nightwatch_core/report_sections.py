@@ -1,0 +1,160 @@
+"""The parts of a report that are not analyses: what was dropped, failed, learned and rejected."""
+
+from collections.abc import Iterable
+
+from nightwatch_core.escaping import line
+from nightwatch_core.models.error import Dropped
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.report_cards import command
+from nightwatch_core.report_values import Bunch, DroppedError, Fact, Limits, Line
+from nightwatch_core.report_words import Some, capped, first, lasting, moment, plural, spending
+
+AT_MOST = 3  # patterns and suggestions worth a morning's attention
+FILES = ("report.html", "report.md", "report.json")
+
+
+def warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
+    """Why the night is not complete; never empty where it is not."""
+    said = capped([line(each, 500) for each in report.degraded], limits.lines)
+    if report.status == "complete" or said:
+        return said
+    return ("The night ended without saying why: see the flow run's log.",)
+
+
+def failures(report: RunReport, limits: Limits) -> Some[Line]:
+    """Analyses that did not come about, with how to try again."""
+    lines = [
+        Line(
+            head=line(failure.case.title, 200),
+            text=line(failure.reason, 500),
+            small=command(failure.case.fingerprint),
+        )
+        for failure in report.failures[: limits.lines]
+    ]
+    return Some(items=tuple(lines), more=len(report.failures) - len(lines))
+
+
+def dropped(report: RunReport, limits: Limits) -> Some[Bunch]:
+    """Groups that were not analysed, by reason, the largest bunch first."""
+    by_reason: dict[str, list[Dropped]] = {}
+    for each in report.dropped:
+        by_reason.setdefault(line(each.reason, 200) or "no reason given", []).append(each)
+    ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
+    bunches = tuple(_bunch(reason, each, limits) for reason, each in ordered[: limits.reasons])
+    return Some(items=bunches, more=len(ordered) - len(bunches))
+
+
+def _bunch(reason: str, members: list[Dropped], limits: Limits) -> Bunch:
+    groups = sorted((each.group for each in members), key=lambda group: -group.occurrences)
+    examples = tuple(
+        DroppedError(
+            error=line(group.title, 200),
+            count=group.occurrences,
+            fingerprint=line(group.fingerprint, 100),
+        )
+        for group in groups[: limits.examples]
+    )
+    return Bunch(
+        reason=reason,
+        groups=len(groups),
+        count=sum(group.occurrences for group in groups),
+        examples=Some(items=examples, more=len(groups) - len(examples)),
+    )
+
+
+def patterns(report: RunReport) -> Some[Line]:
+    """What several errors have in common."""
+    lines = [
+        Line(
+            head=line(each.title, 160),
+            text=line(each.description, 600),
+            small=line(each.suggestion, 300),
+        )
+        for each in report.learned.patterns
+    ]
+    return first(lines, AT_MOST)
+
+
+def suggestions(report: RunReport) -> Some[Line]:
+    """Ignore rules a person might add, with reason and evidence."""
+    lines = [
+        Line(
+            head=line(f"{each.match}: {each.pattern}", 200),
+            text=line(each.reason, 400),
+            small=line(each.evidence, 300),
+        )
+        for each in report.learned.suggestions
+    ]
+    return first(lines, AT_MOST)
+
+
+def outcomes(report: RunReport, limits: Limits) -> Some[Line]:
+    """What became of earlier issues and pull requests; decided ones first."""
+    ordered = sorted(report.outcomes, key=lambda item: (item.state == "open", -item.number))
+    return first([_outcome(item) for item in ordered], limits.lines)
+
+
+def _outcome(item: OwnItem) -> Line:
+    name = "pull request" if item.kind == "pull" else "issue"
+    why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
+    return Line(
+        head=line(f"{name} #{item.number} {item.state}{why}", 120),
+        text=line(item.title, 200),
+        small=line(" / ".join(item.words[:3]), 300),
+        address=line(item.url, 500),
+    )
+
+
+def rejects(report: RunReport, limits: Limits) -> Some[Line]:
+    """Records that could not be read."""
+    lines = tuple(
+        Line(head=line(each.place, 200), text=line(each.reason, 300), small=line(each.text, 160))
+        for each in report.rejects[: limits.lines]
+    )
+    return Some(items=lines, more=len(report.rejects) - len(lines))
+
+
+def learned(report: RunReport) -> str:
+    """What the knowledge base gained, and what it could not."""
+    lessons = len(report.learned.lessons)
+    kept = f"{plural(lessons, 'lesson')} kept." if lessons else ""
+    failure = line(report.learned.failure, 400)
+    return " ".join(filter(None, (kept, f"Learning is incomplete: {failure}" if failure else "")))
+
+
+def facts(report: RunReport) -> Iterable[Fact]:
+    """Under which conditions all this was found."""
+    night, commit = report.night, report.commit
+    resumed = " (resumed)" if night.resumed else ""
+    took = lasting(report.finished - report.started)
+    window = f"{moment(night.window.since)} to {moment(night.window.until)}"
+    yield Fact(name="Night", text=line(night.id, 120) + resumed)
+    yield Fact(name="Window", text=window)
+    yield Fact(name="Ran", text=f"{moment(report.started)}, took {took}")
+    if commit:
+        because = f" ({commit.because})" if commit.because else ""
+        at = f"{commit.repository} at {commit.sha[:12]} {commit.branch}".rstrip()
+        yield Fact(name="Code", text=line(f"{at}{because}", 300))
+    models = sorted({each.model for each in report.analyses if each.model})
+    if models or report.options.model:
+        yield Fact(name="Analyst", text=line(", ".join(models) or report.options.model, 200))
+    yield Fact(name="Used", text=spending(report.usage))
+    chosen = ", ".join(_chosen(report.options))
+    yield Fact(name="Options", text=line(chosen, 1_000) if chosen else "all defaults")
+
+
+def _chosen(options: NightOptions) -> Iterable[str]:
+    """Options that differ from their defaults."""
+    for name, field in NightOptions.model_fields.items():
+        value = getattr(options, name)
+        if value != field.default:
+            yield f"{name}={value}"
+
+
+def files(report: RunReport) -> tuple[str, ...]:
+    """Paths of what the night left on disk; empty before it has a folder."""
+    folder = line(report.night.folder, 1_000).rstrip("/")
+    names = (*FILES, "rejects.jsonl") if report.rejects else FILES
+    return tuple(f"{folder}/{name}" for name in names) if folder else ()

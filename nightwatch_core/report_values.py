@@ -1,0 +1,168 @@
+"""What every rendering of a report shows: clean, bounded text, ready to be escaped.
+
+Strings here hold no control or invisible characters, but are otherwise as hostile as they came:
+each rendering escapes them for its own format.
+"""
+
+from typing import Literal
+
+from nightwatch_core.models.analysis import Confidence
+from nightwatch_core.models.report import Status
+from nightwatch_core.models.value import Value
+from nightwatch_core.report_words import Some
+
+Standing = Literal["calm", "good", "degraded", "failed"]
+
+
+class Limits(Value):
+    """How much of each list is shown; the rest is in report.json."""
+
+    rows: int = 200
+    cards: int = 200
+    reasons: int = 40
+    examples: int = 25
+    lines: int = 50
+
+
+FULL = Limits()
+BRIEF = Limits(rows=25, cards=10, reasons=8, examples=2, lines=5)
+
+
+class Fact(Value):
+    """A name and what it is."""
+
+    name: str
+    text: str
+
+
+class CodeLine(Value):
+    """A line of code; `mark` is "+", "-", " " or "…" (lines left out) in a diff."""
+
+    text: str
+    number: int | None = None
+    mark: str = ""
+
+
+class Snippet(Value):
+    """Evidence: quoted lines and what they show."""
+
+    place: str
+    lines: tuple[CodeLine, ...] = ()
+    note: str = ""
+    verified: bool = False
+
+
+class Diff(Value):
+    """What a fix does to one file."""
+
+    path: str
+    action: str
+    description: str = ""
+    lines: tuple[CodeLine, ...] = ()
+
+
+class Done(Value):
+    """Something published, or why not; `address` is an http(s) address, a path, or empty."""
+
+    text: str
+    address: str = ""
+    note: str = ""
+    ok: bool = True
+
+
+class Row(Value):
+    """A line of the table of errors; `anchor` names the card."""
+
+    rank: int
+    anchor: str
+    error: str
+    where: str
+    count: int
+    cause: str
+    confidence: Confidence
+    done: str
+    known: bool = False
+
+
+class Card(Value):
+    """Everything about one analysis."""
+
+    rank: int
+    anchor: str
+    title: str
+    error: str
+    where: str
+    facts: tuple[Fact, ...]
+    also: tuple[str, ...] = ()  # other groups of the case
+    hourly: tuple[int, ...] = ()
+    message: str = ""
+    known: str = ""
+    cause: str
+    confidence: Confidence
+    because: tuple[str, ...] = ()
+    ending: str = ""
+    evidence: Some[Snippet] = Some()
+    fix: Some[Diff] = Some()
+    hypotheses: tuple[str, ...] = ()
+    suspects: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    done: tuple[Done, ...] = ()
+    how: tuple[Fact, ...] = ()
+    trace: str = ""
+    again: str = ""  # the command that runs this error again
+
+
+class DroppedError(Value):
+    """A group that was not analysed."""
+
+    error: str
+    count: int
+    fingerprint: str
+
+
+class Bunch(Value):
+    """Groups dropped for one reason."""
+
+    reason: str
+    groups: int
+    count: int
+    examples: Some[DroppedError]
+
+
+class Line(Value):
+    """A headed line of a list: a failure, a pattern, a suggestion, a reject."""
+
+    head: str
+    text: str = ""
+    small: str = ""
+    address: str = ""
+
+
+class ReportView(Value):
+    """One night as people read it, in reading order."""
+
+    night: str
+    status: Status
+    standing: Standing
+    headline: str
+    warnings: tuple[str, ...] = ()
+    banner: tuple[str, ...] = ()
+    counts: tuple[Fact, ...] = ()
+    rows: Some[Row] = Some()
+    cards: Some[Card] = Some()
+    failures: Some[Line] = Some()
+    dropped: Some[Bunch] = Some()
+    dropped_groups: int = 0
+    elsewhere: Some[Done] = Some()  # published or skipped for errors without a card
+    outcomes: Some[Line] = Some()
+    patterns: Some[Line] = Some()
+    suggestions: Some[Line] = Some()
+    rejects: Some[Line] = Some()
+    rejected: int = 0
+    complaints: Some[str] = Some()
+    learned: str = ""
+    spent: str = ""
+    facts: tuple[Fact, ...] = ()
+    files: tuple[str, ...] = ()
+    again: str = ""

@@ -1,0 +1,168 @@
+"""What the analyst is told besides the error: files, source, suspects, releases, priors."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from nightwatch_core.correlation import suspects
+from nightwatch_core.error_classes import last_segment
+from nightwatch_core.families import root_class
+from nightwatch_core.likely_files import likely_files
+from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.models.error import Case, Dropped, Frame
+from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.path_index import PathIndex
+from nightwatch_core.repo_paths import realigned, text_lines
+from nightwatch_core.selection import is_ignored
+from nightwatch_core.templates import message_template
+from nightwatch_core.transactions import endpoint
+
+PREVIEWS, PREVIEW_LINES = 5, 100
+PREVIEW_BUDGET = 45_000  # characters: with the rest of the message about 20,000 tokens
+PRIORS, RELEASES, IGNORED = 3, 3, 3
+_LONGEST_LINE = 400  # characters: a minified line must not fill the budget
+_NAME = re.compile(r"[A-Za-z_]\w{0,80}[?!]?$")
+
+# How languages begin the definition of {name}, tried in this order.
+DEFINITIONS = (
+    r"\s*(?:async\s+)?def\s+(?:self\.)?{name}(?!\w)",
+    r"\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*{name}(?!\w)",
+    r"\s*(?:export\s+)?(?:const|let|var)\s+{name}\s*=",
+    r"\s*func\s+(?:\([^)]*\)\s*)?{name}(?!\w)",
+    r"\s*(?:(?:public|private|protected|internal|static|final|abstract|override|async|suspend)\s+)+"
+    r"[\w<>\[\],.? ]*?\b{name}\s*\(",
+    r"\s*(?:fun|function)\s+{name}(?!\w)",
+    r"\s*(?:async\s+)?{name}\s*\([^)]*\)\s*\{{",
+)
+
+Read = Callable[[str], str | None]
+
+
+def gather(
+    case: Case,
+    index: PathIndex,
+    read: Read,
+    pulls: Iterable[MergedPull] = (),
+    releases: tuple[Release, ...] = (),
+    priors: tuple[PriorAnalysis, ...] = (),
+    dropped: tuple[Dropped, ...] = (),
+) -> ResearchContext:
+    """Put together what is known before an analysis starts; `read` gives a file's text or None."""
+    likely = likely_files(case, index)
+    return ResearchContext(
+        likely_files=likely,
+        previews=previews(case, likely, read),
+        suspects=suspects(case, likely, pulls, releases),
+        releases=recent_releases(case, releases),
+        priors=priors[:PRIORS],
+        similar_ignored=similar_ignored(case, dropped),
+    )
+
+
+def previews(
+    case: Case,
+    likely: tuple[LikelyFile, ...],
+    read: Read,
+    files: int = PREVIEWS,
+    lines: int = PREVIEW_LINES,
+    budget: int = PREVIEW_BUDGET,
+) -> tuple[Preview, ...]:
+    """Windows of the likely files: around the failing line, else the action, else the beginning.
+
+    Files that cannot be read are passed over for the next one. Previews that would pass `budget`
+    characters are dropped from the tail.
+    """
+    shown: list[Preview] = []
+    for file in likely:
+        text = read(file.path) if len(shown) < files else None
+        if text is None or not text.strip():
+            continue
+        shown.append(window(file.path, text, line_of_interest(case, file.path, text), lines))
+    while shown and sum(len(preview.text) for preview in shown) > budget:
+        shown.pop()
+    return tuple(shown)
+
+
+def window(path: str, text: str, line: int, lines: int) -> Preview:
+    """At most `lines` lines with `line` in their middle, as far as the file allows.
+
+    >>> found = window("a.py", "1\\n2\\n3\\n4\\n5\\n", line=4, lines=3)
+    >>> found.start, found.end, found.text, found.lines
+    (3, 5, '3\\n4\\n5', 5)
+    """
+    every = text_lines(text)
+    start = max(1, min(line - lines // 2, len(every) - lines + 1))
+    end = min(len(every), start + lines - 1)
+    cut = (" ".join(one.splitlines())[:_LONGEST_LINE] for one in every[start - 1 : end])
+    return Preview(path=path, start=start, end=end, text="\n".join(cut), lines=len(every))
+
+
+def line_of_interest(case: Case, path: str, text: str) -> int:
+    """The line of `path` that an analyst wants to see first; 1 where nothing is known."""
+    return next((line for way in INTERESTS if (line := way(case, path, text))), 1)
+
+
+def _failing_line(case: Case, path: str, text: str) -> int:
+    frame = _frame_in(case, path)
+    line = (realigned(frame, text).line or 0) if frame else 0
+    return line if line <= len(text_lines(text)) else 0
+
+
+def _failing_function(case: Case, path: str, text: str) -> int:
+    frame = _frame_in(case, path)
+    return definition(re.split(r"[\s.:#$]", frame.function)[-1], text) if frame else 0
+
+
+def _action(case: Case, path: str, text: str) -> int:
+    return definition(endpoint(case.leader.transaction).action, text)
+
+
+def _frame_in(case: Case, path: str) -> Frame | None:
+    """The innermost frame of a file."""
+    frames = (*case.trace.in_app, *case.trace.frames) if case.trace else ()
+    return next((frame for frame in frames if frame.repo_path == path), None)
+
+
+# What makes a line of a file interesting, the best reason first; 0 where it does not hold.
+INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (
+    _failing_line,
+    _failing_function,
+    _action,
+)
+
+
+def definition(name: str, text: str) -> int:
+    """The line on which a function of this name begins; 0 where none is found.
+
+    >>> definition("show", "class A\\n  def index; end\\n  def show\\n"), definition("x y", "")
+    (3, 0)
+    """
+    if not _NAME.match(name):
+        return 0
+    every = text_lines(text)
+    for form in DEFINITIONS:
+        begins = re.compile(form.format(name=re.escape(name)))
+        for number, line in enumerate(every, start=1):
+            if name in line and begins.match(line[:_LONGEST_LINE]):
+                return number
+    return 0
+
+
+def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release, ...]:
+    """The last three releases made before the error was last seen, newest first."""
+    seen = max((g.last_seen for g in case.groups if g.last_seen), default=None)
+    known = (release for release in releases if seen is None or release.at <= seen)
+    return tuple(sorted(known, key=lambda release: release.at, reverse=True)[:RELEASES])
+
+
+def similar_ignored(case: Case, dropped: tuple[Dropped, ...]) -> tuple[Dropped, ...]:
+    """At most three ignored groups of the case's class, or with the same message but for names."""
+    classes = {last_segment(g.error_class) for g in case.groups}
+    classes.add(last_segment(root_class(case.leader, case.trace)))
+    templates = {message_template(g.message) for g in case.groups} - {""}
+
+    def alike(group: Dropped) -> bool:
+        same_class = last_segment(group.group.error_class) in classes
+        return same_class or message_template(group.group.message) in templates
+
+    return tuple(one for one in dropped if is_ignored(one) and alike(one))[:IGNORED]

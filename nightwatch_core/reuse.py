@@ -1,0 +1,110 @@
+"""Whether a lesson may stand in for a new analysis, and the analysis it then gives."""
+
+from collections.abc import Callable
+
+from nightwatch_core.lessons import MOST_NIGHTS, file_name
+from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.report import Night
+
+REJECTED = ("closed unmerged", "rejected")  # outcomes after which a fix is not offered again
+
+
+def _no_root_cause(lesson: Lesson, _: Callable[[str], str]) -> str:
+    return "" if lesson.root_cause.strip() else "it names no root cause"
+
+
+def _low_confidence(lesson: Lesson, _: Callable[[str], str]) -> str:
+    return "its confidence was low" if lesson.fix_confidence == "low" else ""
+
+
+def _rejected(lesson: Lesson, _: Callable[[str], str]) -> str:
+    rejected = lesson.outcome.strip().lower() in REJECTED
+    return f"its fix was rejected: {lesson.outcome}" if rejected else ""
+
+
+def _no_evidence(lesson: Lesson, _: Callable[[str], str]) -> str:
+    return "" if lesson.evidence else "it cites no line of code"
+
+
+def _lost_edits(lesson: Lesson, _: Callable[[str], str]) -> str:
+    lost = lesson.has_fix and not lesson.edits
+    return "its fix was not kept" if lost else ""
+
+
+def _undated_file(lesson: Lesson, _: Callable[[str], str]) -> str:
+    loose = next((cited.path for cited in lesson.evidence if not cited.digest), "")
+    return f"it does not say what {loose} looked like" if loose else ""
+
+
+def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
+    digests = {cited.path: cited.digest for cited in lesson.evidence}
+    changed = next((path for path, old in digests.items() if digest_of(path) != old), "")
+    return f"{changed} has changed since" if changed else ""
+
+
+DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
+    _no_root_cause,
+    _low_confidence,
+    _rejected,
+    _no_evidence,
+    _lost_edits,
+    _undated_file,
+    _changed_file,
+)
+
+
+def still_sound(lesson: Lesson, digest_of: Callable[[str], str]) -> tuple[bool, str]:
+    """Whether a lesson may stand in for a new analysis tonight, and why (not).
+
+    `digest_of` gives the digest of a file at tonight's commit, empty where there is no such file;
+    it is asked only when nothing else speaks against the lesson.
+    """
+    for doubt in DOUBTS:
+        if reason := doubt(lesson, digest_of):
+            return False, reason
+    files = len({cited.path for cited in lesson.evidence})
+    return True, f"{'the file' if files == 1 else f'all {files} files'} it cites did not change"
+
+
+def reused(lesson: Lesson, case: Case, night: Night) -> Analysis:
+    """The lesson's finding as tonight's analysis, at no cost.
+
+    Its evidence comes unverified and its score is 0: a document is never trusted for these; look
+    the quotes up and compute the score as for any other answer.
+    """
+    return Analysis(
+        case=case,
+        title=lesson.title or case.title,
+        root_cause=lesson.root_cause,
+        confidence=lesson.fix_confidence,
+        evidence=tuple(Evidence(path=c.path, line=c.line, quote=c.quote) for c in lesson.evidence),
+        fix=lesson.edits,
+        next_steps=lesson.next_steps,
+        learnings=tuple(Learning(fact=fact) for fact in lesson.learnings),
+        tags=lesson.tags,
+        related_to=lesson.related,
+        because=(_known_since(lesson, night),),
+        ending=Ending(kind="reused", detail=lesson.file or file_name(lesson)),
+        model="memory",
+        commit=lesson.commit,
+    )
+
+
+def ordinal(number: int) -> str:
+    """A number in words' order.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 22, 113)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
+    """
+    teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+def _known_since(lesson: Lesson, night: Night) -> str:
+    count = len({seen.night for seen in lesson.nights} | {night.id})
+    nights = f"{MOST_NIGHTS} or more nights" if count > MOST_NIGHTS else f"{ordinal(count)} night"
+    issue = f", issue #{lesson.issue_number}" if lesson.issue_number else ""
+    pull = f", pull request #{lesson.pr_number}" if lesson.pr_number else ""
+    return f"known since {lesson.first_detected.isoformat()}, {nights}{issue}{pull}"

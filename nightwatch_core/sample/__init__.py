@@ -1,0 +1,17 @@
+"""The sample night: an application's history, and a day of its errors, as they were captured."""
+
+from importlib.resources import files
+
+APPLICATION = "larder"
+STREAM = "larder.fast-import"
+ERRORS = "errors.jsonl"
+
+
+def stream() -> bytes:
+    """The application's history, as `git fast-import` reads it."""
+    return (files(__name__) / STREAM).read_bytes()
+
+
+def errors() -> bytes:
+    """The errors of a day, one JSON object per line."""
+    return (files(__name__) / ERRORS).read_bytes()

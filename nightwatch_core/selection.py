@@ -1,0 +1,114 @@
+"""Which error groups are analysed tonight, and why every other one is not."""
+
+from collections.abc import Iterable
+
+from nightwatch_core.ignoring import ignored_by
+from nightwatch_core.models.error import Case, Dropped, ErrorGroup, Selection, Window
+from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
+from nightwatch_core.models.value import Value
+from nightwatch_core.ranking import Rank, rank
+
+_LONGEST_QUOTE = 60
+GROUPS_A_CASE = 2  # groups traced for every case that will be analysed
+
+
+class Narrowed(Value):
+    """The cases to analyse, and the selection without the groups of all others."""
+
+    cases: tuple[Case, ...]
+    selection: Selection
+
+
+_IGNORED = "ignored: "
+
+
+def select(
+    groups: Iterable[ErrorGroup], rules: IgnoreRules, limit: int, window: Window
+) -> Selection:
+    """Keep the best ranked `limit` groups that no rule covers.
+
+    Dropped groups follow in two blocks: ignored ones in the order they came, then the ranked ones.
+    The order does not depend on the order of `groups`: equal scores fall back on occurrences, last
+    occurrence and fingerprint.
+    """
+    verdicts = tuple((group, ignored_by(rules.rules, group)) for group in groups)
+    ignored = tuple(
+        Dropped(group=group, reason=ignored_reason(rule)) for group, rule in verdicts if rule
+    )
+    ranked = in_order(tuple(group for group, rule in verdicts if rule is None), window)
+    keep = max(0, limit)
+    passed_over = tuple(
+        Dropped(group=group, reason=rank_reason(place, len(ranked), found.score, keep))
+        for place, (group, found) in enumerate(ranked[keep:], start=keep + 1)
+    )
+    return Selection(
+        kept=tuple(group for group, _ in ranked[:keep]), dropped=(*ignored, *passed_over)
+    )
+
+
+def narrowed(selection: Selection, cases: tuple[Case, ...], limit: int) -> Narrowed:
+    """The first `limit` cases, and the selection with the groups of all others dropped.
+
+    Several groups often have one cause, which only their traces tell: so more groups than `limit`
+    are traced, and the limit counts cases.
+    """
+    kept, over = cases[: max(0, limit)], cases[max(0, limit) :]
+    late = tuple(
+        Dropped(group=group, reason=_case_reason(place, len(cases), limit))
+        for place, case in enumerate(over, start=len(kept) + 1)
+        for group in case.groups
+    )
+    names = {one.group.fingerprint for one in late}
+    return Narrowed(
+        cases=kept,
+        selection=Selection(
+            kept=tuple(group for group in selection.kept if group.fingerprint not in names),
+            dropped=(*selection.dropped, *late),
+        ),
+    )
+
+
+def _case_reason(place: int, among: int, limit: int) -> str:
+    are = "is" if limit == 1 else "are"
+    return f"case {place} of {among}: {limit} {are} analysed a night"
+
+
+def in_order(groups: Iterable[ErrorGroup], window: Window) -> tuple[tuple[ErrorGroup, Rank], ...]:
+    """Groups with their ranks, best first, ties settled."""
+    return tuple(sorted(((group, rank(group, window)) for group in groups), key=_order))
+
+
+def _order(ranked: tuple[ErrorGroup, Rank]) -> tuple[float, int, float, str, str, str]:
+    group, found = ranked
+    seen = group.last_seen.timestamp() if group.last_seen else 0.0
+    names = (group.fingerprint, group.source, group.app)
+    return (-found.score, -group.occurrences, -seen, *names)
+
+
+def ignored_reason(rule: IgnoreRule) -> str:
+    """Say which rule ignored a group.
+
+    >>> ignored_reason(IgnoreRule(pattern="wp-login", line=4, reason="bots"))
+    "ignored: contains 'wp-login' (ignore.yml line 4: bots)"
+    >>> ignored_reason(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
+    "ignored: error_class glob 'Net::*' (ignore.yml)"
+    """
+    field = "" if rule.field == "any" else f"{rule.field} "
+    place = f"ignore.yml line {rule.line}" if rule.line else "ignore.yml"
+    why = f": {rule.reason}" if rule.reason else ""
+    return f"{_IGNORED}{field}{rule.match} {rule.pattern[:_LONGEST_QUOTE]!r} ({place}{why})"
+
+
+def is_ignored(dropped: Dropped) -> bool:
+    """Whether a rule dropped the group, and not its rank."""
+    return dropped.reason.startswith(_IGNORED)
+
+
+def rank_reason(place: int, among: int, score: float, limit: int) -> str:
+    """Say why a group had to wait.
+
+    >>> rank_reason(12, 25, 0.314, 10)
+    'rank 12 of 25 (score 0.31): 10 are traced a night'
+    """
+    are = "is" if limit == 1 else "are"
+    return f"rank {place} of {among} (score {score:.2f}): {limit} {are} analysed a night"

@@ -1,0 +1,1 @@
+"""Stack traces of several languages, read into frames."""

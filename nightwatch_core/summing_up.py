@@ -1,0 +1,88 @@
+"""The night's report, built up as the night goes on."""
+
+from datetime import datetime
+
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Acted, Findings
+from nightwatch_core.models.error import Fetched, Selection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.report import Learned, Night, RunReport
+from nightwatch_core.waves import used
+
+
+def opened(
+    night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
+) -> RunReport:
+    """A report that says only which night it is."""
+    return RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+
+
+def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
+    """What was fetched, and what was dropped."""
+    troubled = with_trouble(report, *fetched.partial)
+    return troubled.model_copy(
+        update={
+            "errors": len(fetched.groups),
+            "occurrences": sum(group.occurrences for group in fetched.groups),
+            "dropped": selection.dropped,
+            "rejects": fetched.rejects,
+        }
+    )
+
+
+def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, ...]) -> RunReport:
+    """What was known, found, and not found out; in the order errors were ranked."""
+    fresh = tuple(analysis for wave in found.waves for analysis in wave.analyses)
+    failures = tuple(failure for wave in found.waves for failure in wave.failures)
+    failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
+    troubled = with_trouble(report, found.trouble, failed)
+    return troubled.model_copy(
+        update={
+            "commit": found.code.commit,
+            "analyses": _ranked((*found.memory.known, *fresh), found.selection),
+            "failures": failures,
+            "dropped": found.selection.dropped,
+            "complaints": (*report.complaints, *found.memory.complaints),
+            "outcomes": outcomes,
+            "usage": used(fresh),
+        }
+    )
+
+
+def with_acts(report: RunReport, acted: Acted) -> RunReport:
+    """What was published; an effect with an unknown end degrades the night."""
+    unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
+    trouble = f"{unknown} publications have an unknown end" if unknown else ""
+    update = {"receipts": acted.receipts, "skips": acted.skips}
+    return with_trouble(report.model_copy(update=update), trouble)
+
+
+def with_learned(report: RunReport, learned: Learned) -> RunReport:
+    """What was learned."""
+    return with_trouble(report.model_copy(update={"learned": learned}), learned.failure)
+
+
+def ended(report: RunReport, now: datetime) -> RunReport:
+    """The report with the time the night ended."""
+    return report.model_copy(update={"finished": now})
+
+
+def with_trouble(report: RunReport, *troubles: str) -> RunReport:
+    """The report, degraded by what went wrong; empty troubles do nothing."""
+    said = tuple(trouble for trouble in troubles if trouble)
+    if not said:
+        return report
+    status = "failed" if report.status == "failed" else "degraded"
+    return report.model_copy(update={"status": status, "degraded": (*report.degraded, *said)})
+
+
+def failed(report: RunReport, why: str, now: datetime) -> RunReport:
+    """A night without a usable answer: said so, never "0 errors"."""
+    update = {"status": "failed", "degraded": (*report.degraded, why), "finished": now}
+    return report.model_copy(update=update)
+
+
+def _ranked(analyses: tuple[Analysis, ...], selection: Selection) -> tuple[Analysis, ...]:
+    place = {group.fingerprint: at for at, group in enumerate(selection.kept)}
+    return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))

@@ -1,0 +1,123 @@
+r"""Reads the name of a transaction: which module or controller, and which action in it.
+
+Agents and frameworks write the same thing in many ways: `Controller/admin/orders/update`,
+`OrdersController#show`, `OtherTransaction/Celery/shop.tasks.import_stock`, `GET /orders/:id`.
+"""
+
+import re
+from typing import Literal
+
+from nightwatch_core.models.value import Value
+
+_LONGEST = 500
+
+# Words an agent puts in front; what they say about the rest.
+WRAPPERS: dict[str, Literal["", "controller", "job", "mail"]] = {
+    "webtransaction": "",
+    "othertransaction": "",
+    "function": "",
+    "action": "controller",
+    "controller": "controller",
+    "springcontroller": "controller",
+    "restwebservice": "controller",
+    "servlet": "controller",
+    "middleware": "",
+    "expressjs": "",
+    "nextjs": "",
+    "nodejs": "",
+    "uri": "",
+    "normalizeduri": "",
+    "custom": "",
+    "background": "job",
+    "java": "",
+    "go": "",
+    "rake": "job",
+    "sidekiq": "job",
+    "sidekiqjob": "job",
+    "activejob": "job",
+    "resquejob": "job",
+    "delayedjob": "job",
+    "delayed": "job",
+    "celery": "job",
+    "job": "job",
+    "jobs": "job",
+    "worker": "job",
+    "workers": "job",
+    "mailer": "mail",
+}
+_VERB = re.compile(r"^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)[\s/]+(?=/|\w|https?:)")
+_ORIGIN = re.compile(r"^https?://[^/\s]*")
+_PARAMETER = re.compile(r"/[:<{\[]\w")
+_METHOD = re.compile(r"^(.+?)(?:#|@|(?<!:):(?!:))([\w?!]+)$")
+_SEPARATORS = re.compile(r"::|[/.\\]+")
+_FORMAT = re.compile(r"\s*\([\w./]*\)$")  # "HomeController#index (rss)"
+
+
+class Endpoint(Value):
+    """`names` from the outside in: ("admin", "orders"), ("shop", "views", "OrderView")."""
+
+    kind: Literal["controller", "job", "mail", "route", "other"] = "other"
+    names: tuple[str, ...] = ()
+    action: str = ""
+
+    @property
+    def module(self) -> str:
+        """What several transactions of one controller or module have in common; may be empty."""
+        return "/".join(self.names)
+
+
+def endpoint(transaction: str) -> Endpoint:
+    """Take a transaction's name apart; an empty `Endpoint` where there is nothing to read.
+
+    >>> endpoint("Controller/admin/orders/update")
+    Endpoint(kind='controller', names=('admin', 'orders'), action='update')
+    >>> endpoint("OtherTransaction/SidekiqJob/Foo::BarJob/perform")
+    Endpoint(kind='job', names=('Foo', 'BarJob'), action='perform')
+    >>> endpoint("WebTransaction/Function/shop.views.orders:detail")
+    Endpoint(kind='other', names=('shop', 'views', 'orders'), action='detail')
+    >>> endpoint("GET /orders/<int:id>")
+    Endpoint(kind='route', names=('orders', '<int:id>'), action='get')
+    """
+    text = _FORMAT.sub("", transaction.strip()[:_LONGEST])
+    kind, text = _unwrapped(text)
+    route = _route(text)
+    if route is not None:
+        return route
+    names, action = _split(text, kind)
+    if action and not kind and names and names[-1].endswith(("Controller", "_controller")):
+        kind = "controller"
+    return Endpoint(kind=kind or "other", names=names, action=action)
+
+
+def _unwrapped(text: str) -> tuple[Literal["", "controller", "job", "mail"], str]:
+    kind: Literal["", "controller", "job", "mail"] = ""
+    while "/" in text and not kind:
+        head, rest = text.split("/", 1)
+        if head.lower() not in WRAPPERS or not rest:
+            break
+        kind, text = WRAPPERS[head.lower()], rest
+    return kind, text
+
+
+def _route(text: str) -> Endpoint | None:
+    verb = _VERB.match(text)
+    path = text[verb.end() :] if verb else text
+    if not (verb or path.startswith(("/", "http://", "https://")) or _PARAMETER.search(path)):
+        return None
+    path = _ORIGIN.sub("", path).split("?")[0]
+    names = tuple(part for part in path.split("/") if part)
+    return Endpoint(kind="route", names=names, action=verb[1].lower() if verb else "")
+
+
+def _split(text: str, kind: str) -> tuple[tuple[str, ...], str]:
+    method = _METHOD.match(text)
+    owner, action = (method[1], method[2]) if method else (text, "")
+    names = tuple(part for part in _SEPARATORS.split(owner) if part)
+    if not action and len(names) > 1 and _is_action(names[-1], kind):
+        names, action = names[:-1], names[-1]
+    return names, action
+
+
+def _is_action(name: str, kind: str) -> bool:
+    """Whether the last of several names is a method: `orders/show`, `tasks.import_stock`."""
+    return name[:1].islower() or (kind == "controller" and not name.endswith("Controller"))

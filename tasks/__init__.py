@@ -1,0 +1,1 @@
+"""The steps of the night as Prefect tasks: each guards one thought of the core."""

@@ -1,0 +1,75 @@
+"""Door to the analysis: one case, one task, one verdict."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+from prefect import task
+from prefect.cache_policies import CacheKeyFnPolicy
+from prefect.context import TaskRunContext
+
+from nightwatch_core.agent import analysing, specs
+from nightwatch_core.agent.resuming import ResumableModel
+from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Assignment
+from nightwatch_core.models.options import NightOptions
+from tasks.code import reader_of
+from tasks.policies import PATIENTLY
+from tasks.records import records
+from tasks.wiring import reading
+
+SCHEMA = 1  # raised when Analysis changes its meaning, so that no older record is taken for one
+
+
+def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
+    """Names an analysis by everything that shapes it, so that a resumed night finds it again."""
+    assignment, options = parameters["assignment"], parameters["options"]
+    told = "\n".join(assignment.research.leader_findings)
+    said = (
+        str(SCHEMA),
+        agent_for(assignment, options).digest,
+        options.model,
+        told,
+        assignment.commit.repository,
+        assignment.commit.sha,
+        assignment.case.model_dump_json(),
+    )
+    digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
+    return f"analysis/{assignment.night}/{digest}"
+
+
+@task(
+    name="analyse",
+    task_run_name="analyse · {assignment.case.leader.error_class}"
+    " · {assignment.case.leader.transaction}",
+    cache_policy=CacheKeyFnPolicy(cache_key_fn=analysis_key),
+    cache_expiration=timedelta(hours=20),
+    persist_result=True,
+    result_serializer="json",
+    **PATIENTLY,
+)
+def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
+    """Explain one case within its allowance."""
+    world, agent = reading(options), agent_for(assignment, options)
+    prefix = f"turns/{assignment.night}/{options.model}"
+    return analysing.analyse(
+        assignment.case,
+        assignment.traces,
+        assignment.research,
+        reader_of(options, assignment.commit),
+        ResumableModel(world.model, records(), prefix),
+        agent,
+        analysing.allowance(assignment.case, agent, assignment.allowance),
+        world.clock,
+    )
+
+
+def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
+    """The agent that was chosen, else the one for the trace's language."""
+    shelf = reading(options).agents
+    if not options.agents_enabled:
+        return specs.BUILT_IN
+    trace = assignment.case.trace
+    shelved = tuple(shelf.agent(name) for name in shelf.names())
+    return specs.choose(shelved, trace.language if trace else "", options.agent)

@@ -1,0 +1,53 @@
+"""Doors to the code: which commit runs in production, and its tree."""
+
+from datetime import timedelta
+from functools import lru_cache
+
+from prefect import task
+
+from nightwatch_core.models.assignment import CodeTonight
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.error import Selection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.path_index import PathIndex
+from nightwatch_core.ports import CodeReader
+from tasks.policies import PATIENTLY
+from tasks.wiring import reading
+
+LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
+
+
+@task(name="pin the code", persist_result=True, result_serializer="json", **PATIENTLY)
+def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
+    """The commit that runs in production, and what was merged and released before it."""
+    host = reading(options).code
+    commit, base = host.head(_newest_release(selection)), host.head()
+    return CodeTonight(
+        commit=commit.model_copy(update={"branch": base.branch}),
+        pulls=host.pulls_merged_since(night.window.since - LOOK_BACK),
+        releases=host.releases(),
+    )
+
+
+def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
+    """The tree at that commit."""
+    return reading(options).code.reader(commit)
+
+
+def index_of(options: NightOptions, commit: Commit) -> PathIndex:
+    """An index of the tree's paths, made once a commit."""
+    return _index(reader_of(options, commit).paths())
+
+
+@lru_cache(maxsize=2)
+def _index(paths: tuple[str, ...]) -> PathIndex:
+    return PathIndex(paths)
+
+
+def _newest_release(selection: Selection) -> str:
+    """The release that failed last: the one that runs now, as far as the errors tell."""
+    groups = (*selection.kept, *(one.group for one in selection.dropped))
+    seen = [group for group in groups if group.release and group.last_seen]
+    newest = max(seen, key=lambda g: (g.last_seen is not None, str(g.last_seen)), default=None)
+    return newest.release if newest else ""

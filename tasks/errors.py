@@ -1,0 +1,35 @@
+"""Doors to the error source: groups and their traces."""
+
+from prefect import task
+
+from nightwatch_core.models.assignment import CodeTonight, Traced
+from nightwatch_core.models.error import ErrorGroup, Fetched
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.tracing import placed
+from tasks.code import index_of, reader_of
+from tasks.policies import PATIENTLY
+from tasks.wiring import reading
+
+
+@task(name="fetch errors", persist_result=True, result_serializer="json", **PATIENTLY)
+def fetch_errors(options: NightOptions, night: Night) -> Fetched:
+    """Every error group of the night's window."""
+    return reading(options).errors.error_groups(night.window)
+
+
+@task(
+    name="trace",
+    task_run_name="trace · {group.error_class} · {group.transaction}",
+    persist_result=True,
+    result_serializer="json",
+    **PATIENTLY,
+)
+def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
+    """A group's traces, mapped to the repository."""
+    read = reader_of(options, code.commit).read_file
+    index = index_of(options, code.commit)
+    traces = reading(options).errors.traces(group)
+    return Traced(
+        group=group, traces=tuple(placed(trace, index, read, options) for trace in traces)
+    )

@@ -1,0 +1,25 @@
+"""Door to fixes: which become draft pull requests."""
+
+from prefect import task
+
+from nightwatch_core import proposals
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import OwnItem, Plan, Receipt
+from nightwatch_core.models.report import RunReport
+from tasks.code import reader_of
+
+
+@task(name="plan pull requests")
+def plan_pulls(
+    options: NightOptions,
+    report: RunReport,
+    own: tuple[OwnItem, ...] | None,
+    receipts: tuple[Receipt, ...],
+) -> Plan:
+    """Fixes that are new, allowed, applicable and parse; everything else with its reason."""
+    if report.commit is None or own is None:
+        return Plan()
+    read = reader_of(options, report.commit).read_file
+    return proposals.plan_pulls(
+        report.analyses, own, receipts, options, report.commit, read, report.night.id
+    )

@@ -1,0 +1,102 @@
+"""Doors to the night itself: its options, its opening, and the morning that comes anyway."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from prefect import task
+
+from nightwatch_core import summing_up
+from nightwatch_core.choosing import is_sample
+from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.settings import night_options
+from nightwatch_core.windows import lookback, night_name
+from tasks.policies import PATIENTLY
+from tasks.wiring import chosen, forget, publishing, reading
+
+log = logging.getLogger(__name__)
+
+
+def tonights_options(choices: Mapping[str, object]) -> NightOptions:
+    """The choices over the settings, every port filled."""
+    forget()
+    return chosen(night_options(choices))
+
+
+@task(name="open the night", **PATIENTLY)
+def open_night(options: NightOptions) -> Night:
+    """Find the window to look at, and begin its night or take it up again."""
+    world = reading(options)
+    return _begun(options, world.errors.window(lookback(options.since), world.clock.now()))
+
+
+def kept_report(options: NightOptions, night: str) -> RunReport:
+    """The report of the night called so; raises `StopTheNight` where there is none."""
+    for report in publishing(options).nights.reports():
+        if report.night.id == night:
+            return report
+    raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
+
+
+@dataclass
+class Morning:
+    """Which night the morning after belongs to, once it is known."""
+
+    night: Night | None = None
+
+    def after(self, night: Night) -> Night:
+        """Remember the night that began."""
+        self.night = night
+        return night
+
+
+@contextmanager
+def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
+    """Where nothing more can be done tonight, say so in a report before the flow fails."""
+    morning = Morning()
+    try:
+        yield morning
+    except NightWatchError as trouble:
+        _tell_of(options, morning.night, str(trouble))
+        raise
+
+
+def banner(options: NightOptions) -> tuple[str, ...]:
+    """What is local tonight, for the head of the report."""
+    lines = (
+        ("The sample night: a small shop's code and a day of its errors.", is_sample(options)),
+        (
+            "No language model was used: the rules model analysed, with confidence medium at most.",
+            options.model == "rules",
+        ),
+        ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
+        ("Dry run: nothing was changed outside the state folder.", options.dry_run),
+    )
+    return tuple(line for line, holds in lines if holds)
+
+
+def _begun(options: NightOptions, window: Window) -> Night:
+    zone = reading(options).clock.now().tzinfo
+    local = Window(since=window.since.astimezone(zone), until=window.until.astimezone(zone))
+
+    def night(id: str, resumed: bool) -> Night:
+        return Night(id=id, window=local, now=local.until, resumed=resumed)
+
+    name = night_name(local, f"{options.source}|{options.errors}|{options.repo}")
+    begun = publishing(options).nights.begin(name, night)
+    log.info("night %s%s", begun.id, ", taken up again" if begun.resumed else "")
+    return begun
+
+
+def _tell_of(options: NightOptions, night: Night | None, why: str) -> None:
+    now = reading(options).clock.now()
+    night = night or _begun(options, Window(since=now, until=now))
+    report = summing_up.failed(summing_up.opened(night, options, banner(options), now), why, now)
+    nights = publishing(options).nights
+    nights.keep(report)
+    publishing(options).notifier.publish(report)
+    nights.finish(report)

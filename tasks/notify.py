@@ -1,0 +1,65 @@
+"""Doors to the morning: the report is kept first, then shown in Prefect, then told."""
+
+import logging
+
+from prefect import task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from nightwatch_core import report as reports
+from nightwatch_core import summing_up
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.report_markdown import as_markdown
+from nightwatch_core.report_values import BRIEF
+from tasks.night import banner
+from tasks.policies import PATIENTLY
+from tasks.settle import attempt
+from tasks.wiring import publishing, reading
+
+log = logging.getLogger(__name__)
+
+
+def open_report(options: NightOptions, night: Night) -> RunReport:
+    """The report that the night will fill."""
+    now = reading(options).clock.now()
+    return summing_up.opened(night, options, banner(options), now)
+
+
+@task(name="keep report", **PATIENTLY)
+def keep_report(report: RunReport) -> RunReport:
+    """Write the report's files; returns the report, which now knows its folder."""
+    folder = publishing(report.options).nights.keep(report)
+    night = report.night.model_copy(update={"folder": folder})
+    return report.model_copy(update={"night": night})
+
+
+@task(name="show in Prefect")
+def show_in_prefect(report: RunReport) -> None:
+    """The table and the report as artifacts of this run."""
+    shown = reports.view(report, BRIEF)
+    create_table_artifact(
+        key="nightwatch-errors",
+        table=[row.model_dump(mode="json") for row in shown.rows.items],
+        description=shown.headline,
+    )
+    create_markdown_artifact(
+        key="nightwatch-report", markdown=as_markdown(report), description=shown.headline
+    )
+
+
+@task(name="tell", **PATIENTLY)
+def notify(report: RunReport) -> str:
+    """Tell the team; returns where the news can be read."""
+    return publishing(report.options).notifier.publish(report)
+
+
+def tell_the_morning(report: RunReport) -> RunReport:
+    """Keep, show and tell; a failed delivery degrades the night, and the report says so."""
+    kept = keep_report(summing_up.ended(report, reading(report.options).clock.now()))
+    shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
+    told = attempt("telling the team", notify, kept, otherwise="")
+    if shown.trouble or told.trouble:
+        kept = keep_report(summing_up.with_trouble(kept, shown.trouble, told.trouble))
+    publishing(kept.options).nights.finish(kept)
+    log.info("%s (%s)", reports.headline(kept), told.value)
+    return kept

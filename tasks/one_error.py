@@ -1,0 +1,99 @@
+"""Doors to one error's run: its options, and finding the error again."""
+
+from collections.abc import Mapping
+
+from prefect import task
+
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Selection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.report_lookup import case_of
+from nightwatch_core.settings import night_options
+from nightwatch_core.windows import lookback
+from tasks.policies import PATIENTLY
+from tasks.wiring import chosen, forget, nights, pasted, publishing, reading
+
+
+def single_options(choices: Mapping[str, object], error: str, record: str) -> NightOptions:
+    """The choices over those of the night that knew the error; afresh, publishing nothing.
+
+    A pasted record becomes a file source of its own.
+    """
+    forget()
+    given = {name: value for name, value in choices.items() if value is not None}
+    quiet = {"publish": "none", **given, "force": True, "max_errors": 1}
+    if record:
+        quiet |= {"source": "file", "errors": pasted(record)}
+    elif error and not {"source", "errors", "repo", "code"} & set(given):
+        quiet = _as_that_night(error) | quiet
+    return chosen(night_options(quiet))
+
+
+@task(name="seek the error", **PATIENTLY)
+def seek_error(
+    options: NightOptions, error: str, error_class: str, transaction: str
+) -> tuple[Fetched, Selection]:
+    """Fetch again and keep the group that is meant; raises `StopTheNight` where none is."""
+    world = reading(options)
+    window = world.errors.window(lookback(options.since), world.clock.now())
+    fetched = world.errors.error_groups(window)
+    known = known_case(error)
+    names = {group.fingerprint for group in known[1].groups} if known else set()
+    wanted = [
+        group
+        for group in fetched.groups
+        if _is_meant(group, names, error, error_class, transaction)
+    ]
+    if not wanted:
+        raise StopTheNight(_not_found(fetched, error or f"{error_class} {transaction}".strip()))
+    kept = tuple(wanted) if names else (max(wanted, key=lambda g: g.occurrences),)
+    return fetched.model_copy(update={"groups": kept}), Selection(kept=kept)
+
+
+@task(name="open the run")
+def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
+    """A night of its own for one error."""
+    now = reading(options).clock.now()
+    name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
+
+    def night(id: str, resumed: bool) -> Night:
+        return Night(id=id, window=fetched.window, now=now, resumed=resumed)
+
+    return publishing(options).nights.begin(name, night)
+
+
+def _is_meant(
+    group: ErrorGroup, names: set[str], error: str, error_class: str, transaction: str
+) -> bool:
+    if names:
+        return group.fingerprint in names
+    if error:
+        return group.fingerprint.startswith((error, f"v1:{error}"))
+    same_class = not error_class or group.error_class == error_class
+    return same_class and (not transaction or group.transaction == transaction)
+
+
+def _not_found(fetched: Fetched, sought: str) -> str:
+    there = "\n".join(
+        f"  {group.fingerprint}  {group.title[:100]}" for group in fetched.groups[:15]
+    )
+    return f"no error group matches {sought[:100]!r}; the source holds:\n{there or '  nothing'}"
+
+
+def known_case(error: str) -> tuple[RunReport, Case] | None:
+    """The newest report that knows the error of this name, and its case there."""
+    reports = nights().reports() if error else ()
+    found = ((report, case_of((report,), error)) for report in reports)
+    return next(((report, case) for report, case in found if case), None)
+
+
+def _as_that_night(error: str) -> dict[str, object]:
+    known = known_case(error)
+    if known is None:
+        return {}
+    options = known[0].options.model_dump(exclude_defaults=True)
+    return {name: value for name, value in options.items() if name not in _OWN}
+
+
+_OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself

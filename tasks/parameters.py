@@ -1,0 +1,51 @@
+"""Flow parameters made from `NightOptions`: one definition of what can be chosen."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from nightwatch_core.models.options import NightOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def takes_options(function: F) -> F:
+    """Replace a function's `**choices` by one optional parameter for every option of a night.
+
+    A parameter left at None takes its value from the settings.
+    """
+    signature = inspect.signature(function)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    names = {parameter.name for parameter in own}
+    options = [p for p in option_parameters() if p.name not in names]
+    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*own, *options]
+    )
+    told = "\n".join(f"    {name}: {text}" for name, text in descriptions().items())
+    own_doc = inspect.cleandoc(function.__doc__ or "")
+    arguments = "" if "Args:" in own_doc else "\n\nArgs:"
+    function.__doc__ = f"{own_doc}{arguments}\n{told}\n"
+    return function
+
+
+def option_parameters() -> list[inspect.Parameter]:
+    """A keyword parameter for every option, optional, bounded as the option is."""
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=_optional(field.annotation, field.metadata),
+        )
+        for name, field in NightOptions.model_fields.items()
+    ]
+
+
+def descriptions() -> dict[str, str]:
+    """What every option says about itself."""
+    return {name: field.description or "" for name, field in NightOptions.model_fields.items()}
+
+
+def _optional(annotation: Any, metadata: list[Any]) -> Any:
+    bounded = Annotated[annotation, *metadata] if metadata else annotation
+    return bounded | None

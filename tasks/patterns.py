@@ -1,0 +1,39 @@
+"""Doors to patterns and ignore suggestions."""
+
+from prefect import task
+
+from nightwatch_core import patterns, suggestions
+from nightwatch_core.models.knowledge import Index, Lesson
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
+from nightwatch_core.models.report import RunReport
+from tasks.wiring import publishing, reading
+
+
+@task(name="read lessons")
+def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
+    """Every lesson there is."""
+    knowledge = reading(options).knowledge
+    read = (knowledge.read(entry.file) for entry in index.solutions)
+    return tuple(lesson for lesson in read if lesson is not None)
+
+
+@task(name="detect patterns")
+def detect_patterns(report: RunReport, lessons: tuple[Lesson, ...]) -> tuple[Pattern, ...]:
+    """What several errors, or several nights, have in common."""
+    return patterns.detect(report.analyses, lessons)
+
+
+@task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")
+def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
+    """Write a pattern's document; returns its file."""
+    return publishing(options).knowledge.write_pattern(pattern)
+
+
+@task(name="suggest ignore rules")
+def suggest_ignores(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[IgnoreSuggestion, ...]:
+    """Rules a person might add."""
+    rules = reading(options).knowledge.ignore_rules()
+    return suggestions.suggest(report.analyses, lessons, rules)

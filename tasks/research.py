@@ -1,0 +1,34 @@
+"""Door to research: what an analyst is told before it starts."""
+
+from prefect import task
+
+from nightwatch_core.models.assignment import CodeTonight, Unknown
+from nightwatch_core.models.error import Selection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.research import gather
+from nightwatch_core.waves import Prepared
+from tasks.code import index_of, reader_of
+from tasks.policies import PATIENTLY
+
+
+@task(
+    name="research",
+    task_run_name="research · {unknown.case.leader.error_class}",
+    persist_result=True,
+    result_serializer="json",
+    **PATIENTLY,
+)
+def research_case(
+    unknown: Unknown, options: NightOptions, code: CodeTonight, selection: Selection
+) -> Prepared:
+    """Likely files, previews, suspects and earlier cases for one error."""
+    research = gather(
+        unknown.case,
+        index=index_of(options, code.commit),
+        read=reader_of(options, code.commit).read_file,
+        pulls=code.pulls,
+        releases=code.releases,
+        priors=unknown.priors,
+        dropped=selection.dropped,
+    )
+    return Prepared(unknown=unknown, research=research)

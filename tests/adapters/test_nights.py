@@ -1,0 +1,295 @@
+"""The nights on disk."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from core.report_fixture import NOW, complete, degraded, empty, hostile, huge
+from filelock import FileLock
+
+from nightwatch_core.adapters.local_notifier import LocalNotifier
+from nightwatch_core.adapters.nights import NightStore
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.report import Night, RunReport, Window
+
+NAME = "2026-11-20-3fa9c1"
+BEGIN = """
+import sys, time
+from datetime import UTC, datetime
+from pathlib import Path
+from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.adapters.nights import NightStore
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.report import Night, Window
+now = datetime(2026, 11, 20, tzinfo=UTC)
+def night(id, resumed):
+    return Night(id=id, window=Window(since=now, until=now), now=now, resumed=resumed)
+store = NightStore(Path(sys.argv[1]), SystemClock())
+try:
+    begun = store.begin(sys.argv[2], night)
+except StopTheNight as error:
+    print("stopped:", error, flush=True)
+    sys.exit(1)
+print("begun", begun.id, begun.resumed, flush=True)
+"""
+HOLD = f"{BEGIN}\ntime.sleep(60)\n"
+
+
+class Clock:
+    """A minute goes by at every look."""
+
+    def __init__(self) -> None:
+        self._now = NOW
+
+    def now(self) -> datetime:
+        self._now += timedelta(minutes=1)
+        return self._now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> NightStore:
+    return NightStore(tmp_path / "state", Clock())
+
+
+def night(id: str, resumed: bool) -> Night:
+    window = Window(since=NOW - timedelta(days=1), until=NOW)
+    return Night(id=id, window=window, now=NOW, resumed=resumed)
+
+
+def lived(store: NightStore, report: RunReport, name: str = NAME) -> RunReport:
+    """A whole night that ends with this report."""
+    begun = store.begin(name, night)
+    report = report.model_copy(update={"night": begun})
+    store.keep(report)
+    store.finish(report)
+    return report
+
+
+def elsewhere(script: str, state: Path, name: str = NAME) -> subprocess.Popen[str]:
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-c", script, str(state), name],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+
+
+def test_a_new_night_gets_its_name_and_a_folder(store: NightStore, tmp_path: Path) -> None:
+    begun = store.begin(NAME, night)
+    assert (begun.id, begun.resumed) == (NAME, False)
+    assert begun.folder == str(tmp_path / "state" / "nights" / NAME)
+    assert Path(begun.folder).is_dir()
+    assert [(each.id, each.status) for each in store.history()] == [(NAME, "running")]
+
+
+def test_an_unfinished_night_is_taken_up_again(store: NightStore, tmp_path: Path) -> None:
+    store.begin(NAME, night)
+    started = store.history()[0].started
+    again = NightStore(tmp_path / "state", Clock()).begin(NAME, night)
+    assert (again.id, again.resumed) == (NAME, True)
+    assert [each.started for each in store.history()] == [started]
+
+
+def test_a_report_that_was_kept_does_not_finish_a_night(store: NightStore) -> None:
+    begun = store.begin(NAME, night)
+    store.keep(empty(night=begun))
+    assert store.begin(NAME, night).resumed
+
+
+def test_finished_nights_are_counted_up(store: NightStore) -> None:
+    ids = [lived(store, empty()).night.id for _ in range(3)]
+    assert ids == [NAME, f"{NAME}-2", f"{NAME}-3"]
+    assert store.begin(NAME, night).id == f"{NAME}-4"
+    assert [each.status for each in store.history()] == ["running", *["complete"] * 3]
+
+
+def test_a_failed_night_is_finished_too(store: NightStore) -> None:
+    lived(store, empty(status="failed"))
+    assert store.begin(NAME, night).id == f"{NAME}-2"
+
+
+def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -> None:
+    holder = elsewhere(HOLD, tmp_path / "state")
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == f"begun {NAME} False\n"
+        with pytest.raises(StopTheNight, match="running in another process"):
+            store.begin(NAME, night)
+        assert store.begin("another", night).id == "another"
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.communicate()
+    assert store.begin(NAME, night).resumed
+
+
+def test_a_night_held_here_is_free_for_others_once_it_is_finished(
+    store: NightStore, tmp_path: Path
+) -> None:
+    begun = store.begin(NAME, night)
+    refused, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
+    assert refused.startswith("stopped: night")
+    store.finish(empty(night=begun))
+    FileLock(Path(begun.folder) / ".lock").acquire(timeout=0).lock.release()
+    said, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
+    assert said == f"begun {NAME}-2 False\n"
+
+
+def test_files_of_a_night(store: NightStore) -> None:
+    report = lived(store, degraded())
+    folder = Path(report.night.folder)
+    kept = RunReport.model_validate_json((folder / "report.json").read_text())
+    assert kept == report
+    assert (folder / "report.md").read_text().startswith(f"# NightWatch {NAME}\n")
+    assert (folder / "report.html").read_text().rstrip().endswith("</html>")
+    rejects = [json.loads(each) for each in (folder / "rejects.jsonl").read_text().splitlines()]
+    assert rejects[0] == {"place": "export.jsonl:2000", "reason": "not JSON", "text": '{"error": '}
+    assert len(rejects) == 12
+    assert not list(folder.glob(".tmp-*"))
+
+
+def test_keeping_again_replaces_everything(store: NightStore) -> None:
+    begun = store.begin(NAME, night)
+    folder = Path(store.keep(degraded().model_copy(update={"night": begun})))
+    store.keep(empty(night=begun))
+    assert not (folder / "rejects.jsonl").exists()
+    assert store.reports()[0].errors == 0
+
+
+def test_a_hostile_report_is_kept_and_read_again(store: NightStore) -> None:
+    report = hostile()
+    kept = report.model_copy(update={"night": report.night.model_copy(update={"id": NAME})})
+    store.begin(NAME, night)
+    store.keep(kept)
+    found = store.report(NAME)
+    assert found is not None
+    assert len(found.analyses) == 4
+    assert "<script>" in found.analyses[0].title
+
+
+def test_a_huge_report_is_kept(store: NightStore) -> None:
+    report = lived(store, huge())
+    assert len(store.reports()[0].dropped) == 5000
+    assert (Path(report.night.folder) / "rejects.jsonl").read_text().count("\n") == 3000
+
+
+def test_reports_newest_first_without_those_that_cannot_be_read(
+    store: NightStore, tmp_path: Path
+) -> None:
+    for name in ("b", "a", "c", "d"):
+        lived(store, complete(), name)
+    nights = tmp_path / "state" / "nights"
+    (nights / "a" / "report.json").write_text('{"night": ')
+    (nights / "d" / "report.json").write_bytes(b"\xff\xfe")
+    (nights / "stray").mkdir()
+    reports = store.reports()
+    assert [each.night.id for each in reports] == ["c", "b"]
+    assert len(reports) == 2
+    assert reports[1].night.id == reports[-1].night.id == "b"
+    assert [each.night.id for each in reports[:1]] == ["c"]
+    with pytest.raises(IndexError):
+        reports[2]
+
+
+def test_reports_are_read_one_by_one(store: NightStore, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        lived(store, empty(), name)
+    reports = iter(store.reports())
+    assert next(reports).night.id == "new"
+    shutil.rmtree(tmp_path / "state" / "nights" / "old")
+    assert list(reports) == []
+
+
+def test_one_report_by_its_night(store: NightStore) -> None:
+    report = lived(store, complete())
+    assert store.report(NAME) == report
+    assert store.report("none") is None
+    assert store.report(f"../nights/{NAME}") is None
+
+
+def test_history_tells_what_became_of_nights(store: NightStore) -> None:
+    lived(store, degraded(), "first")
+    store.begin("second", night)
+    second, first = store.history()
+    assert (second.id, second.status, second.finished) == ("second", "running", None)
+    assert (first.status, first.errors, first.analysed) == ("degraded", 9, 3)
+    assert (first.issues, first.pulls, first.finished) == (1, 1, degraded().finished)
+
+
+def test_reports_outlive_a_lost_history(store: NightStore, tmp_path: Path) -> None:
+    lived(store, complete())
+    for file in (tmp_path / "state").glob("nightwatch.db*"):
+        file.unlink()
+    assert store.history() == ()
+    assert store.reports()[0].night.id == NAME
+    assert store.begin(NAME, night).id == f"{NAME}-2"
+
+
+@pytest.mark.parametrize("name", ["", ".", "../x", "a/b", ".hidden", "a b", "a\n", "x" * 200, "ä"])
+def test_names_that_could_leave_the_folder_are_refused(store: NightStore, name: str) -> None:
+    with pytest.raises(StopTheNight, match="cannot name a night"):
+        store.begin(name, night)
+
+
+def test_what_a_killed_process_left_half_written_is_removed(
+    store: NightStore, tmp_path: Path
+) -> None:
+    torn = tmp_path / "state" / "nights" / NAME / ".tmp-1234"
+    torn.parent.mkdir(parents=True)
+    torn.write_text("half")
+    store.begin(NAME, night)
+    assert not torn.exists()
+
+
+def test_a_state_folder_that_cannot_be_used_stops_the_night(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(StopTheNight, match="cannot be used"):
+        NightStore(tmp_path / "state", Clock()).begin(NAME, night)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "nights").write_text("a file")
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
+        NightStore(tmp_path / "other", Clock()).begin(NAME, night)
+
+
+def test_a_full_disk_leaves_the_report_that_was_there(store: NightStore, tmp_path: Path) -> None:
+    lived(store, complete())
+    script = f"""{BEGIN}
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+report = store.report("{NAME}")
+try:
+    store.keep(report)
+except StopTheNight as error:
+    print("stopped:", error)
+"""
+    said, _ = elsewhere(script, tmp_path / "state").communicate()
+    assert "stopped:" in said
+    assert "free some space" in said
+    assert store.report(NAME) is not None
+    assert not list((tmp_path / "state" / "nights" / NAME).glob(".tmp-*"))
+
+
+def test_the_news_are_where_the_page_is(store: NightStore) -> None:
+    report = lived(store, complete())
+    path = Path(LocalNotifier().publish(report))
+    assert path.name == "report.html"
+    assert path.is_file()
+
+
+def test_there_is_no_news_without_a_page(tmp_path: Path) -> None:
+    unkept = empty().night.model_copy(update={"folder": str(tmp_path)})
+    with pytest.raises(GiveUp, match="has not been written"):
+        LocalNotifier().publish(empty(night=unkept))
+    with pytest.raises(GiveUp):
+        LocalNotifier().publish(empty(night=unkept.model_copy(update={"folder": ""})))

@@ -1,0 +1,141 @@
+"""The project's own functions in the shapes of the evaluation harnesses.
+
+`python eval_retrieval.py --adapter adapters:Retriever` and so on, with this folder on PYTHONPATH;
+`make bench` runs them all.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from nightwatch_core import matching
+from nightwatch_core.correlation import suspects
+from nightwatch_core.diagnosis.places import ranked_places
+from nightwatch_core.families import signature
+from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.models.code import MergedPull
+from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.knowledge import Index, IndexEntry
+from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.stacktrace import parsing
+from nightwatch_core.templates import message_template
+
+Err = Mapping[str, Any]
+
+
+class Retriever:
+    """eval_retrieval.py: earlier cases, best first."""
+
+    def index(self, docs: Sequence[Err]) -> None:
+        """Take the documents as lessons of an index."""
+        self._index = Index(solutions=tuple(_entry(doc) for doc in docs))
+
+    def search(self, err: Err, k: int) -> list[tuple[str, float]]:
+        """(id, score) of the nearest."""
+        found = matching.recall(_case(err), self._index, limit=k, threshold=0.01)
+        return [(entry.file, match.score) for entry, match in found]
+
+
+def parse(raw: str, lang_hint: str | None, app_prefixes: Sequence[str]) -> list[dict[str, Any]]:
+    """eval_parse.py: frames of a raw trace, innermost first, the reported exception's first."""
+    trace = parsing.parse(raw, lang_hint or "", tuple(app_prefixes))
+    return [
+        {"file": frame.path, "line": frame.line, "in_app": frame.in_app}
+        for link in trace.links
+        for frame in link.frames
+    ]
+
+
+def localise(err: Err) -> list[str]:
+    """eval_localise.py: files that may hold the fault, best first."""
+    return [place.path for place in ranked_places(_trace(err))]
+
+
+def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
+    """eval_suspect.py: changes that may have broken it, likeliest first."""
+    pulls = tuple(
+        MergedPull(
+            number=0,
+            title=commit["subject"],
+            sha=commit["sha"],
+            merged_at=datetime.fromtimestamp(commit["ts"], UTC),
+            files=tuple(commit["files"]),
+        )
+        for commit in commits
+    )
+    named = tuple(LikelyFile(path=path, score=1.0) for path in err.get("suspect_files", ()))
+    found = suspects(_case(err), named, pulls, limit=len(pulls))
+    return [one.pull.sha for one in found]
+
+
+def key(err: Err) -> Hashable:
+    """eval_grouping.py: what one case is: root class and top in-app frame."""
+    case = _case(err)
+    return signature(case.leader, case.trace) or case.fingerprint
+
+
+def name(err: Err) -> Hashable:
+    """eval_grouping.py: what one group is: the fingerprint, which knows no frames."""
+    return _case(err).fingerprint
+
+
+def normalise(msg: str) -> str:
+    """eval_msgnorm.py: a message's template."""
+    return message_template(msg)
+
+
+def ignore_score(err: Err) -> float:
+    """eval_ignore.py: always 0, for a single error is never a reason.
+
+    Suggestions need several nights of history (nightwatch_core/suggestions.py): a class alone hides
+    real bugs.
+    """
+    return 0.0
+
+
+def _entry(doc: Err) -> IndexEntry:
+    error_class, transaction = doc["error_class"] or "", doc["transaction"] or ""
+    return IndexEntry(
+        file=doc["id"],
+        fingerprint=f"v1:{doc['id']}",
+        error_class=error_class,
+        transaction=transaction,
+        tags=matching.seed_tags(error_class, transaction),
+    )
+
+
+def _case(err: Err) -> Case:
+    error_class, message = err.get("error_class") or "", err.get("message") or ""
+    transaction = err.get("transaction") or ""
+    seen = datetime.fromtimestamp(err["ts"], UTC) if err.get("ts") else None
+    leader = ErrorGroup(
+        fingerprint=fingerprint("", error_class, transaction, message),
+        source="eval",
+        error_class=error_class,
+        transaction=transaction,
+        message=message,
+        first_seen=seen,
+        last_seen=seen,
+    )
+    return Case(leader=leader, trace=_trace(err) if err.get("frames") else None)
+
+
+def _trace(err: Err) -> Trace:
+    frames = [
+        Frame(
+            path=frame.get("file") or "",
+            line=frame.get("line"),
+            function=frame.get("function") or "",
+            module=frame.get("module") or "",
+            in_app=bool(frame.get("in_app")),
+        )
+        for frame in err["frames"]
+    ]
+    if err.get("lang") == "python":
+        frames.reverse()
+    link = Link(
+        error_class=err.get("error_class") or "",
+        message=err.get("message") or "",
+        frames=tuple(frames),
+    )
+    return Trace(language=err.get("lang") or "", links=(link,), raw=err.get("raw") or "")

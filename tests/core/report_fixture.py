@@ -1,0 +1,359 @@
+"""Reports of invented nights, for every rendering's tests."""
+
+from datetime import UTC, datetime, timedelta
+
+from nightwatch_core.models.analysis import (
+    Analysis,
+    Edit,
+    Ending,
+    Evidence,
+    Failure,
+    Hypothesis,
+    Learning,
+    Usage,
+)
+from nightwatch_core.models.code import Commit, MergedPull, Suspect
+from nightwatch_core.models.error import (
+    Case,
+    Dropped,
+    ErrorGroup,
+    Frame,
+    Link,
+    Reject,
+    Trace,
+    Window,
+)
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
+from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.report import Learned, Night, RunReport
+
+NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)
+HOSTILE = (
+    "</title></td><script>alert(1)</script><img src=x onerror=alert(1)> ![x](https://evil.example/a)"
+    " [click](javascript:alert(1)) @octocat fixes #1 GH-2 \x1b[31mred\x1b]0;owned\x07 \u202egnp.exe"
+    " ``` ~~~ | a | b | {{ 7*7 }} {% raw %} [bold]rich[/bold] <!-- --> &lt;b&gt; https://evil.example"
+    " \ud800 \x00 \ue000\U000e0041\n\n# heading\n/approve\n- [ ] task\n```\n<details>"
+)
+
+
+def group(number: int = 1, **changes: object) -> ErrorGroup:
+    values: dict[str, object] = {
+        "fingerprint": f"v1:{number:016x}",
+        "source": "file",
+        "app": "tidepool-bookings",
+        "error_class": "KeyError",
+        "transaction": "bookings/confirm",
+        "message": "'EUR'",
+        "occurrences": 1204,
+        "users": 45,
+        "hosts": ("web-1", "web-2"),
+        "first_seen": NOW - timedelta(hours=22),
+        "last_seen": NOW - timedelta(minutes=3),
+        "release": "2026.11.3",
+        "hourly": (0, 0, 3, 8, 12, 40, 90, 130, 160, 150, 120, 80, 60, 55, 52, 50, 44, 40, 38, 30),
+    }
+    return ErrorGroup.model_validate(values | changes)
+
+
+def trace() -> Trace:
+    frames = (
+        Frame(
+            path="/srv/tidepool/tidepool/rates.py",
+            line=41,
+            function="rate_for",
+            in_app=True,
+            repo_path="tidepool/rates.py",
+        ),
+        Frame(path="/srv/tidepool/tidepool/views.py", line=88, function="confirm", in_app=True),
+    )
+    raw = (
+        "Traceback (most recent call last):\n"
+        '  File "/srv/tidepool/tidepool/views.py", line 88, in confirm\n'
+        "    total = price * rate_for(currency)\n"
+        '  File "/srv/tidepool/tidepool/rates.py", line 41, in rate_for\n'
+        "    return RATES[currency.upper()]\n"
+        "KeyError: 'EUR'"
+    )
+    return Trace(
+        language="python",
+        links=(Link(error_class="KeyError", message="'EUR'", frames=frames),),
+        raw=raw,
+    )
+
+
+def analysis(number: int = 1, **changes: object) -> Analysis:
+    values: dict[str, object] = {
+        "case": Case(leader=group(number), trace=trace(), signature=f"s1:{number:016x}"),
+        "title": "Confirming a booking fails for currencies without a rate",
+        "root_cause": (
+            "`rate_for` looks the currency up in `RATES`, which has been filled from the nightly "
+            "import since #412. The import skips currencies whose rate is unchanged, so that EUR "
+            "is missing on quiet days.\nThe view does not expect a KeyError."
+        ),
+        "confidence": "high",
+        "evidence": (
+            Evidence(
+                path="tidepool/rates.py",
+                line=40,
+                quote="def rate_for(currency: str) -> Decimal:\n    return RATES[currency.upper()]",
+                note="no default, no check",
+                verified=True,
+            ),
+            Evidence(path="tidepool/importer.py", line=19, quote="if rate == old: continue"),
+        ),
+        "fix": (
+            Edit(
+                path="tidepool/importer.py",
+                old="for code, rate in rows:\n    if rate == old.get(code):\n        continue\n"
+                "    RATES[code] = rate\n",
+                new="for code, rate in rows:\n    RATES[code] = rate\n",
+                description="Keep unchanged rates too",
+            ),
+        ),
+        "hypotheses": (
+            Hypothesis(statement="The feed lost EUR", standing="ruled out", because="it is there"),
+        ),
+        "suspects": (
+            Suspect(
+                pull=MergedPull(
+                    number=412,
+                    title="Import only changed rates",
+                    sha="9f8e7d6c5b4a39281706",
+                    author="mira",
+                    merged_at=NOW - timedelta(days=1),
+                    files=("tidepool/importer.py",),
+                ),
+                score=0.9,
+                because=("touched tidepool/importer.py", "merged 2 h before the onset"),
+            ),
+        ),
+        "next_steps": ("Add a test for a day without changes", "Alert when a rate is missing"),
+        "learnings": (Learning(fact="RATES is filled at import", path="tidepool/rates.py"),),
+        "tags": ("currency", "import"),
+        "because": ("the quoted line is the failing line", "a pull request touched it"),
+        "score": 0.84,
+        "iterations": 4,
+        "read": ("tidepool/rates.py", "tidepool/importer.py"),
+        "usage": Usage(calls=4, input_tokens=8200, output_tokens=900, cost=0.11),
+        "model": "rules",
+        "commit": "9f8e7d6c5b4a39281706",
+    }
+    return Analysis.model_validate(values | changes)
+
+
+def empty(**changes: object) -> RunReport:
+    night = Night(
+        id="2026-11-20-3fa9c1",
+        window=Window(since=NOW - timedelta(days=1), until=NOW),
+        now=NOW,
+        folder="/var/lib/tidepool/.nightwatch/nights/2026-11-20-3fa9c1",
+    )
+    values: dict[str, object] = {
+        "night": night,
+        "options": NightOptions(source="file", errors="export.jsonl"),
+        "banner": (
+            "Errors from export.jsonl, code from the checkout, issues as files: all local.",
+            "No language model was used: findings come from rules.",
+        ),
+        "started": NOW + timedelta(minutes=5),
+        "finished": NOW + timedelta(minutes=6, seconds=12),
+    }
+    return RunReport.model_validate(values | changes)
+
+
+def complete(**changes: object) -> RunReport:
+    nil = group(
+        2,
+        error_class="NoMethodError",
+        transaction="InvoicesController#show",
+        message="undefined method 'total' for nil",
+        occurrences=310,
+        users=None,
+    )
+    timeout = group(
+        3, error_class="Net::ReadTimeout", transaction="SyncCalendarJob", occurrences=88
+    )
+    known = group(4, error_class="ValueError", transaction="guests/import", occurrences=17)
+    analyses = (
+        analysis(1),
+        analysis(
+            2,
+            case=Case(leader=nil, others=(group(7, transaction="InvoicesController#print"),)),
+            title="An invoice without lines has no total",
+            root_cause="Invoice#lines is nil for drafts. InvoicesController#show does not check.",
+            confidence="medium",
+            fix=(),
+            suspects=(),
+        ),
+        analysis(
+            3,
+            case=Case(leader=timeout),
+            title="The calendar answers slowly",
+            root_cause="The calendar service took over 5 s. Nothing in the code explains it.",
+            confidence="low",
+            evidence=(),
+            fix=(),
+            ending=Ending(kind="wrapped up", detail="15 turns"),
+            passes=2,
+        ),
+        analysis(
+            4,
+            case=Case(leader=known),
+            title="Guest lists in Latin-1 cannot be imported",
+            root_cause="The importer reads every file as UTF-8. Some hotels send Latin-1.",
+            ending=Ending(kind="reused", detail="errors/2026-11-02_valueerror.md"),
+            because=("known since 2026-11-02", "the cited files are unchanged"),
+            usage=Usage(),
+            iterations=0,
+        ),
+    )
+    values: dict[str, object] = {
+        "commit": Commit(
+            repository="tidepool",
+            sha="9f8e7d6c5b4a39281706",
+            branch="main",
+            because="head of main",
+        ),
+        "errors": 9,
+        "occurrences": 3310,
+        "analyses": analyses,
+        "dropped": (
+            Dropped(
+                group=group(11, error_class="SystemExit"), reason="ignored by rule 3: SystemExit"
+            ),
+            Dropped(
+                group=group(12, error_class="IOError", occurrences=2), reason="below the limit"
+            ),
+            Dropped(
+                group=group(13, error_class="OSError", occurrences=1), reason="below the limit"
+            ),
+        ),
+        "receipts": (
+            Receipt(
+                key="k1",
+                kind="issue",
+                fingerprint="v1:0000000000000001",
+                status="done",
+                title="Confirming fails",
+                number=12,
+                url="https://git.example/tidepool/issues/12",
+            ),
+            Receipt(
+                key="k2",
+                kind="pull",
+                fingerprint="v1:0000000000000001",
+                status="done",
+                number=13,
+                url="/var/lib/tidepool/.nightwatch/outbox/pulls/13.md",
+            ),
+            Receipt(
+                key="k3",
+                kind="issue",
+                fingerprint="v1:0000000000000002",
+                status="unknown",
+                reason="the answer was cut",
+            ),
+        ),
+        "skips": (
+            Skip(
+                fingerprint="v1:0000000000000003",
+                title="The calendar answers slowly",
+                kind="issue",
+                reason="low confidence and no fix",
+            ),
+        ),
+        "outcomes": (
+            OwnItem(
+                kind="pull",
+                number=9,
+                fingerprint="v1:0000000000000004",
+                title="Read guest lists as Latin-1 too",
+                state="merged",
+                url="https://git.example/tidepool/pull/9",
+                words=("Good catch",),
+            ),
+        ),
+        "learned": Learned(
+            lessons=("errors/a.md", "errors/b.md"),
+            patterns=(
+                Pattern(
+                    title="KeyError on three nights",
+                    description="KeyError in bookings came back on 3 nights.",
+                    pattern_type="recurring_error",
+                    suggestion="Check currencies at import",
+                ),
+            ),
+            suggestions=(
+                IgnoreSuggestion(
+                    pattern="Net::ReadTimeout",
+                    match="exact",
+                    reason="transient, never fixed",
+                    evidence="seen on 5 nights, no fix",
+                ),
+            ),
+        ),
+        "usage": Usage(),
+    }
+    return empty(**(values | changes))
+
+
+def degraded() -> RunReport:
+    return complete(
+        status="degraded",
+        degraded=(
+            "export.jsonl ended in the middle of line 2,114: later errors are missing",
+            "1 of 5 analyses failed",
+        ),
+        failures=(
+            Failure(
+                case=Case(leader=group(5, error_class="RuntimeError", transaction="reports/daily")),
+                reason="the file is larger than can be read",
+            ),
+        ),
+        rejects=tuple(
+            Reject(place=f"export.jsonl:{line}", reason="not JSON", text='{"error": ')
+            for line in range(2000, 2012)
+        ),
+        complaints=("ignore.yml line 4: unknown match 'regex'",),
+    )
+
+
+def failed() -> RunReport:
+    return empty(
+        status="failed",
+        degraded=("export.jsonl cannot be read: permission denied. Make it readable, run again.",),
+    )
+
+
+def huge() -> RunReport:
+    reasons = ("over tonight's limit of 200 errors", "below 3 occurrences", "ignored by rule 1")
+    return complete(
+        errors=5200,
+        analyses=tuple(analysis(number) for number in range(1, 201)),
+        dropped=tuple(
+            Dropped(group=group(number + 1000, occurrences=number), reason=reasons[number % 3])
+            for number in range(1, 5001)
+        ),
+        rejects=tuple(
+            Reject(place=f"export.jsonl:{line}", reason="not JSON") for line in range(3000)
+        ),
+    )
+
+
+def hostile(text: str = HOSTILE) -> RunReport:
+    """A report in which every free string is `text`."""
+    report = degraded()
+    fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
+    fixed |= {"standing", "publish"}
+
+    def spoiled(value: object, name: str = "") -> object:
+        if isinstance(value, dict):
+            return {key: spoiled(each, key) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return tuple(spoiled(each, name) for each in value)
+        return text if isinstance(value, str) and name not in fixed else value
+
+    spoilt = spoiled(report.model_dump())
+    assert isinstance(spoilt, dict)
+    return RunReport.model_validate(spoilt)

@@ -1,0 +1,251 @@
+"""Tests of the rules' explanations: conversations over miniature repositories, no network."""
+
+from datetime import UTC, datetime
+
+from small_repo import case, explained, frame
+
+from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.error import Link
+from nightwatch_core.models.research import ResearchContext
+
+OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
+SHOP = {
+    "shop/orders.py": (
+        '"""Orders."""\n\nfrom shop import store\n\n\n'
+        "def find_order(number):\n"
+        "    if number not in store.ORDERS:\n"
+        "        return None\n"
+        "    return store.ORDERS[number]\n\n\n"
+        "def show(number):\n"
+        "    order = find_order(number)\n"
+        "    return order.total\n"
+    ),
+}
+NONE = case(
+    "AttributeError",
+    "'NoneType' object has no attribute 'total'",
+    frame("shop/orders.py", 14, "show", code="return order.total"),
+)
+
+
+def pull(sha, *files, number=7):
+    merged = MergedPull(
+        number=number, title="Faster orders", sha=sha, files=files,
+        merged_at=datetime(2026, 2, 1, tzinfo=UTC),
+    )  # fmt: skip
+    return Suspect(pull=merged, score=0.8, because=("touches the failing file",))
+
+
+def quotes_stand(answer, files):
+    """Every quote is a line of the file at its number: nothing is made up."""
+    for evidence in answer.evidence:
+        assert files[evidence.path].split("\n")[evidence.line - 1].strip() == evidence.quote
+
+
+def test_none_is_followed_to_the_function_that_gives_it():
+    answer, calls = explained(NONE, SHOP)
+    assert answer.title == "AttributeError: `order` is None in shop/orders.py:14"
+    assert "`find_order` (shop/orders.py:6) can give None: shop/orders.py:8 does" in (
+        answer.root_cause
+    )
+    assert [e.line for e in answer.evidence] == [14, 13, 8]
+    assert answer.confidence == "medium"
+    assert (answer.has_fix, answer.file_changes) == (False, ())
+    assert answer.tags == ("none-receiver",)
+    assert answer.learnings[0].fact.startswith(
+        "`find_order` is defined in shop/orders.py:6 and may"
+    )
+    assert answer.suggested_next_steps
+    assert calls[0].arguments["path"] == "shop/orders.py"
+    quotes_stand(answer, SHOP)
+
+
+def test_the_exit_comes_first_where_it_is_younger_than_its_caller():
+    written = {("shop/orders.py", 14): OLD, ("shop/orders.py", 8): NEW}
+    research = ResearchContext(suspects=(pull(NEW[0], "shop/orders.py"),))
+    answer, _ = explained(NONE, SHOP, written, research)
+    assert answer.evidence[0].line == 8
+    assert answer.suspect_commit == NEW[0]
+    assert "pull request #7 (Faster orders, 2026-02-01)" in answer.root_cause
+
+
+def test_blame_of_the_failing_line_is_the_suspect_where_nothing_else_is_known():
+    answer, _ = explained(NONE, SHOP, {("shop/orders.py", 14): OLD})
+    assert answer.suspect_commit == "a" * 10
+
+
+def test_a_suspect_that_touched_the_file_but_was_merged_before_the_line_is_not_blamed():
+    older = pull("c" * 40, "shop/orders.py")
+    written = {("shop/orders.py", 14): ("d" * 40, "2026-03-01")}
+    answer, _ = explained(NONE, SHOP, written, ResearchContext(suspects=(older,)))
+    assert answer.suspect_commit == "d" * 10
+    answer, _ = explained(NONE, SHOP, None, ResearchContext(suspects=(older,)))
+    assert answer.suspect_commit == "c" * 40
+
+
+def test_other_code_gives_another_answer_and_no_code_gives_none():
+    other = {"shop/orders.py": SHOP["shop/orders.py"].replace("order.total", "basket.total")}
+    answer, _ = explained(NONE, other)
+    assert answer.confidence == "low"
+    assert "stale-code" in answer.tags
+    assert answer.evidence == ()
+    answer, calls = explained(NONE, {})
+    assert answer.confidence == "low"
+    assert answer.evidence == ()
+    assert "could not be read at this commit" in answer.root_cause
+    assert len(calls) == 1
+
+
+def test_a_line_that_moved_is_found_again():
+    moved = {"shop/orders.py": "# one\n# two\n" + SHOP["shop/orders.py"]}
+    answer, _ = explained(NONE, moved)
+    assert answer.evidence[0].line == 16
+    assert answer.confidence == "medium"
+
+
+def test_a_parameter_is_followed_to_its_caller():
+    files = {
+        "shop/label.py": "def label(order):\n    return order.name\n",
+        "shop/page.py": (
+            "def page(orders, key):\n    found = orders.get(key)\n    return label(found)\n"
+        ),
+    }
+    message = "'NoneType' object has no attribute 'name'"
+    frames = (frame("shop/label.py", 2, "label"), frame("shop/page.py", 3, "page"))
+    answer, _ = explained(case("AttributeError", message, *frames), files)
+    assert "shop/page.py:3 gave `found` for it" in answer.root_cause
+    assert answer.evidence[-1].quote == "found = orders.get(key)"
+    quotes_stand(answer, files)
+
+
+def test_several_ways_to_none_are_left_open():
+    files = {"a.go": "package a\n\nfunc F(a *A, b *B) int {\n\treturn a.X + b.Y\n}\n"}
+    message = "invalid memory address or nil pointer dereference"
+    nil = case("runtime error", message, frame("a.go", 4, "F"), language="go")
+    answer, _ = explained(nil, files)
+    assert answer.confidence == "low"
+    assert "One of `a`, `b`" in answer.root_cause
+    assert {h.standing for h in answer.hypotheses} == {"open"}
+
+
+def test_none_in_other_languages():
+    ruby = {
+        "o.rb": "class O\n  belongs_to :buyer, optional: true\n\n  def to\n    buyer.name\n"
+        "  end\nend\n"
+    }
+    message = "undefined method 'name' for nil"
+    answer, _ = explained(case("NoMethodError", message, frame("o.rb", 5, "to")), ruby)
+    assert answer.title.startswith("NoMethodError: `buyer` is nil")
+    assert answer.evidence[1].quote == "belongs_to :buyer, optional: true"
+
+    js = {
+        "src/cart.js": (
+            "import { load } from './db';\nexport async function cart(id) {\n"
+            "  const user = await load(id);\n  return user.items.length;\n}\n"
+        ),
+        "src/db.js": "export async function load(id) {\n  if (!id) return null;\n  return {};\n}\n",
+    }
+    message = "Cannot read properties of null (reading 'items')"
+    answer, _ = explained(case("TypeError", message, frame("src/cart.js", 4, "cart")), js)
+    assert "`load` (src/db.js:1) can give null: src/db.js:2 does" in answer.root_cause
+
+    java = {
+        "Cart.java": "class Cart {\n    int total(String id) {\n"
+        "        Order order = repo.get(id);\n"
+        "        return order.total();\n    }\n}\n"
+    }
+    message = 'Cannot invoke "shop.Order.total()" because "order" is null'
+    answer, _ = explained(
+        case("NullPointerException", message, frame("Cart.java", 4, "total")), java
+    )
+    assert "looked up in Cart.java:3 (`repo.get(id)`)" in answer.root_cause
+
+    php = {
+        "a.php": "<?php\nfunction show($id)\n{\n    $user = User::find($id)->first();\n"
+        "    return $user->name();\n}\n"
+    }
+    message = "Call to a member function name() on null"
+    answer, _ = explained(case("Error", message, frame("a.php", 5, "show")), php)
+    assert "`$user` is null in a.php:5" in answer.root_cause
+    assert answer.evidence[1].line == 4
+
+    net = {
+        "A.cs": "class A\n{\n    int Total()\n    {\n        var o = all.FirstOrDefault(x);\n"
+        "        return o.Total;\n    }\n}\n"
+    }
+    message = "Object reference not set to an instance of an object."
+    answer, _ = explained(case("NullReferenceException", message, frame("A.cs", 6, "Total")), net)
+    assert "`o` is null in A.cs:6" in answer.root_cause
+
+
+def test_a_missing_key_names_what_its_builder_writes_and_mends_nothing():
+    files = {
+        "shop/views.py": "from shop.rows import build\n\n\ndef show(o):\n    row = build(o)\n"
+        '    return row["total"]\n',
+        "shop/rows.py": 'def build(o):\n    row = {"total_cents": 1}\n    row["name"] = 2\n'
+        "    return row\n",
+    }
+    answer, _ = explained(case("KeyError", "'total'", frame("shop/views.py", 6, "show")), files)
+    assert "`build` (shop/rows.py:1) builds it with `total_cents`, `name`" in answer.root_cause
+    assert answer.hypotheses[0].standing == "open"
+    assert not answer.has_fix
+    assert "missing-key" in answer.tags
+    quotes_stand(answer, files)
+
+
+def test_an_error_raised_on_purpose_names_its_condition_and_its_caller():
+    files = {
+        "shop/check.py": (
+            "def check(order):\n    if order.total < 0:\n        raise Refused('no')\n"
+        ),
+        "shop/page.py": "def page(order):\n    check(order)\n",
+    }
+    frames = (frame("shop/check.py", 3, "check"), frame("shop/page.py", 2, "page"))
+    answer, _ = explained(case("shop.Refused", "no", *frames), files)
+    assert "on purpose where `if order.total < 0:` holds; shop/page.py:2 led there" in (
+        answer.root_cause
+    )
+    quotes_stand(answer, files)
+
+
+def test_a_timeout_is_transient_names_its_neighbour_and_has_no_fix():
+    files = {"shop/pay.py": "import requests\n\n\ndef pay(o):\n    return requests.post(URL, o)\n"}
+    message = "HTTPSConnectionPool(host='pay.example', port=443): Read timed out."
+    frames = (frame("requests/api.py", 9, in_app=False), frame("shop/pay.py", 5, "pay"))
+    answer, _ = explained(case("requests.exceptions.ReadTimeout", message, *frames), files)
+    assert "shop/pay.py:5 waits for pay.example" in answer.root_cause
+    assert "raised inside a dependency (api.py)" in answer.root_cause
+    assert "transient" in answer.tags
+    assert any("Retry with backoff" in step for step in answer.suggested_next_steps)
+    assert not answer.has_fix
+
+
+def test_a_chain_is_explained_from_its_root():
+    root = Link(error_class="KeyError", message="'a'", frames=(frame("shop/rows.py", 2, "load"),))
+    wrapped = case("PageError", "page broke", frame("shop/page.py", 1, "page"), causes=(root,))
+    files = {"shop/rows.py": 'def load(row):\n    return row["a"]\n', "shop/page.py": "load({})\n"}
+    answer, _ = explained(wrapped, files)
+    assert answer.evidence[0].path == "shop/rows.py"
+    assert "it began as KeyError" in answer.root_cause
+
+
+def test_an_unknown_failure_says_so():
+    answer, _ = explained(
+        case("PaymentDeclined", "card refused", frame("shop/orders.py", 14, "show")), SHOP
+    )
+    assert answer.confidence == "low"
+    assert "the cause is not established" in answer.root_cause
+    assert answer.tags == ("unknown-cause",)
+
+
+def test_without_a_trace_the_message_is_looked_for_in_the_code():
+    files = {"shop/pay.py": "def pay():\n    raise Declined('the card was refused by the bank')\n"}
+    answer, _ = explained(case("Declined", "the card was refused by the bank"), files)
+    assert answer.evidence[0].line == 2
+    assert answer.confidence == "low"
+
+
+def test_the_leaders_finding_is_taken_up_where_it_names_the_file():
+    research = ResearchContext(leader_findings=("find_order gives None (shop/orders.py:8)", "x"))
+    answer, _ = explained(NONE, SHOP, None, research)
+    assert answer.hypotheses[-1].statement.startswith("same cause as: find_order gives None")

@@ -1,0 +1,307 @@
+"""Tests of mechanical fixes: made where exactly one thing can be meant, never as a guard."""
+
+import pytest
+from small_repo import case, explained, frame, mended
+
+OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
+
+PRICES = {
+    "shop/prices.py": "def order_total(lines):\n    return sum(lines)\n",
+    "shop/views.py": (
+        "from shop import prices\n\n\n"
+        "def show(order):\n"
+        "    return prices.total_of_order(order.lines)\n\n\n"
+        "def pdf(order):\n"
+        "    # prices.total_of_order is slow\n"
+        "    return prices.total_of_order(order.lines)\n"
+    ),
+    "shop/jobs.py": (
+        "from shop import prices\n\n\ndef nightly(o):\n    return prices.total_of_order(o)\n"
+    ),
+}
+RENAMED = case(
+    "AttributeError",
+    "module 'shop.prices' has no attribute 'total_of_order'",
+    frame("shop/views.py", 5, "show"),
+)
+LATER = {("shop/prices.py", 1): NEW, ("shop/views.py", 5): OLD}
+
+
+def test_a_renamed_function_is_called_by_its_new_name_everywhere():
+    answer, _ = explained(RENAMED, PRICES, LATER)
+    files = mended(answer, PRICES)
+    assert set(files) == {"shop/views.py", "shop/jobs.py"}
+    assert files["shop/views.py"] == PRICES["shop/views.py"].replace(
+        "    return prices.total_of_order", "    return prices.order_total"
+    )
+    assert "order_total(o)" in files["shop/jobs.py"]
+    assert answer.has_fix
+    assert "renamed-symbol" in answer.tags
+    assert answer.suspect_commit == "b" * 10
+
+
+@pytest.mark.parametrize(
+    "written", [None, {("shop/prices.py", 1): OLD, ("shop/views.py", 5): NEW}, {**LATER, **{
+        ("shop/prices.py", 1): OLD}}],
+)  # fmt: skip
+def test_likeness_alone_mends_nothing(written):
+    answer, _ = explained(RENAMED, PRICES, written)
+    assert not answer.has_fix
+    assert answer.hypotheses[0].standing == "open"
+
+
+def test_two_candidates_mend_nothing():
+    files = {
+        **PRICES,
+        "shop/prices.py": "def order_total(a):\n    pass\n\n\ndef total_order(a):\n    pass\n",
+    }
+    written = {**LATER, ("shop/prices.py", 5): NEW}
+    answer, _ = explained(RENAMED, files, written)
+    assert not answer.has_fix
+    assert "does not say which one is meant" in answer.hypotheses[0].because
+
+
+def test_other_arguments_mend_nothing():
+    files = {**PRICES, "shop/prices.py": "def order_total(lines, tax, rebate):\n    pass\n"}
+    answer, _ = explained(RENAMED, files, LATER)
+    assert not answer.has_fix
+    assert "takes other arguments" in answer.hypotheses[0].because
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fix"),
+    [("price", "price_line", True), ("price", "price_cents", False), ("price", "old_price", False)],
+)
+def test_another_meaning_mends_nothing(old, new, fix):
+    files = {
+        "shop/order.py": f"class Order:\n    def {new}(self):\n        return 1\n",
+        "shop/page.py": f"def page(order):\n    return order.{old}()\n",
+    }
+    message = f"'Order' object has no attribute '{old}'"
+    written = {("shop/order.py", 2): NEW, ("shop/page.py", 2): OLD}
+    answer, _ = explained(
+        case("AttributeError", message, frame("shop/page.py", 2, "page")), files, written
+    )
+    assert answer.has_fix is fix
+
+
+@pytest.mark.parametrize(
+    ("asked", "defined"),
+    [("is_valid", "is_invalid"), ("item", "items"), ("line_1", "line_2"), ("active", "inactive")],
+)
+def test_another_form_of_a_word_is_no_slip(asked, defined):
+    files = {
+        "shop/order.py": f"class Order:\n    def {defined}(self):\n        return 1\n",
+        "shop/page.py": f"def page(order):\n    return order.{asked}()\n",
+    }
+    message = f"'Order' object has no attribute '{asked}'"
+    failing = case("AttributeError", message, frame("shop/page.py", 2, "page"))
+    assert not explained(failing, files)[0].has_fix
+
+
+def test_a_misspelt_method_of_a_known_class():
+    files = {
+        "app/order.rb": "class Order\n  def receive_payment(amount)\n    amount\n  end\nend\n",
+        "app/pay.rb": "class Pay\n  def perform(order)\n    order.recieve_payment(3)\n  end\nend\n",
+    }
+    message = "undefined method 'recieve_payment' for an instance of Order"
+    answer, _ = explained(case("NoMethodError", message, frame("app/pay.rb", 3, "perform")), files)
+    assert "order.receive_payment(3)" in mended(answer, files)["app/pay.rb"]
+
+
+def test_a_common_method_on_the_wrong_receiver_is_no_slip():
+    files = {
+        "app/order.rb": "class Order\n  def reach\n    1\n  end\nend\n",
+        "app/pay.rb": "class Pay\n  def perform(order)\n    order.each { |x| x }\n  end\nend\n",
+        "app/list.rb": "[1].each { |x| x }\nitems.each { |x| x }\n",
+    }
+    message = "undefined method 'each' for an instance of Order"
+    answer, _ = explained(case("NoMethodError", message, frame("app/pay.rb", 3, "perform")), files)
+    assert not answer.has_fix
+
+
+def test_a_member_of_an_unknown_receiver_is_never_mended():
+    files = {
+        "a.js": "function show(items) {\n  return items.mapp(1);\n}\n",
+        "b.js": "function maps(x) {\n  return x;\n}\n",
+    }
+    answer, _ = explained(
+        case("TypeError", "items.mapp is not a function", frame("a.js", 2, "show")), files
+    )
+    assert not answer.has_fix
+
+
+def test_a_misspelt_function_of_an_imported_module():
+    files = {
+        "src/api.js": (
+            "const db = require('./db');\n\nfunction show(id) {\n  return db.fetchUsr(id);\n}\n"
+        ),
+        "src/db.js": "exports.fetchUser = function (id) {\n  return id;\n};\n",
+    }
+    message = "db.fetchUsr is not a function"
+    answer, _ = explained(case("TypeError", message, frame("src/api.js", 4, "show")), files)
+    assert "db.fetchUser(id)" in mended(answer, files)["src/api.js"]
+
+
+def test_a_misspelt_local_name():
+    files = {"a.py": "def show(orders):\n    total_sum = 0\n    return total_smu\n"}
+    answer, _ = explained(
+        case("NameError", "name 'total_smu' is not defined", frame("a.py", 3, "show")), files
+    )
+    assert mended(answer, files)["a.py"].endswith("return total_sum\n")
+
+
+def test_a_name_that_is_not_imported_here_is_no_candidate():
+    files = {
+        "a.py": "def show(orders):\n    return total_sumx(orders)\n",
+        "b.py": "def total_sum(orders):\n    return 1\n",
+    }
+    answer, _ = explained(
+        case("NameError", "name 'total_sumx' is not defined", frame("a.py", 2, "show")), files
+    )
+    assert not answer.has_fix
+
+
+def test_a_renamed_keyword_of_a_call_over_several_lines():
+    files = {
+        "shop/mail.py": 'def send(to, subject, text_body=""):\n    pass\n',
+        "shop/views.py": (
+            "from shop.mail import send\n\n\n"
+            "def show():\n    send(\n        'a',\n        'b',\n"
+            "        body_text='x',\n    )\n\n\n"
+            "def other():\n    send('a', 'b', body_text='body_text=')\n"
+        ),
+    }
+    message = "send() got an unexpected keyword argument 'body_text'"
+    written = {("shop/mail.py", 1): NEW, ("shop/views.py", 5): OLD}
+    failing = case("TypeError", message, frame("shop/views.py", 5, "show"))
+    answer, _ = explained(failing, files, written)
+    text = mended(answer, files)["shop/views.py"]
+    assert "        text_body='x',\n" in text
+    assert "send('a', 'b', text_body='body_text=')" in text
+    assert not explained(failing, files)[0].has_fix
+
+
+def test_a_renamed_keyword_where_ruby_blames_the_callee():
+    files = {
+        "app/mail.rb": "class Mail\n  def deliver(to:, body_text:)\n    to\n  end\nend\n",
+        "app/pay.rb": (
+            "class Pay\n  def perform(mail)\n    mail.deliver(to: 1, text_body: 2)\n  end\nend\n"
+        ),
+    }
+    frames = (frame("app/mail.rb", 2, "deliver"), frame("app/pay.rb", 3, "perform"))
+    failing = case("ArgumentError", "unknown keyword: :text_body", *frames, language="ruby")
+    written = {("app/mail.rb", 2): NEW, ("app/pay.rb", 3): OLD}
+    answer, _ = explained(failing, files, written)
+    assert "mail.deliver(to: 1, body_text: 2)" in mended(answer, files)["app/pay.rb"]
+    assert answer.evidence[0].path == "app/pay.rb"
+
+
+def test_wrong_numbers_of_arguments_are_explained_only():
+    files = {"a.py": "def f(x, y):\n    return x\n", "b.py": "from a import f\n\nf(1)\n"}
+    message = "f() missing 1 required positional argument: 'y'"
+    answer, _ = explained(case("TypeError", message, frame("b.py", 3, "<module>")), files)
+    assert "it takes x, y" in answer.root_cause
+    assert not answer.has_fix
+
+
+IMPORTS = [
+    ("import csv\nimport os\n\n\njson.dumps(1)\n", 5, "import csv\nimport json\nimport os\n"),
+    ("from __future__ import x\n\nimport os\n\njson.x\n", 5, "x\n\nimport json\nimport os\n"),
+    ("# a tool\n\njson.x\n", 3, "# a tool\n\nimport json\n\njson.x\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "expected"), IMPORTS)
+def test_a_missing_import_of_the_standard_library(text, line, expected):
+    files = {"a.py": text}
+    failing = case("NameError", "name 'json' is not defined", frame("a.py", line, "f"))
+    answer, _ = explained(failing, files)
+    assert expected in mended(answer, files)["a.py"]
+    assert answer.tags == ("missing-import",)
+
+
+def test_a_missing_import_of_the_repositorys_own():
+    files = {
+        "shop/money.py": "class Price:\n    pass\n",
+        "shop/views.py": "from shop import store\n\n\ndef show():\n    return Price()\n",
+    }
+    failing = case("NameError", "name 'Price' is not defined", frame("shop/views.py", 5, "show"))
+    answer, _ = explained(failing, files)
+    assert "from shop.money import Price\n" in mended(answer, files)["shop/views.py"]
+    circular = {**files, "shop/money.py": "from shop.views import show\nclass Price:\n    pass\n"}
+    assert not explained(failing, circular)[0].has_fix
+    twice = {**files, "shop/old.py": "class Price:\n    pass\n"}
+    assert not explained(failing, twice)[0].has_fix
+    foreign = {
+        **files,
+        "shop/views.py": "from other import x\n\n\ndef show():\n    return Price()\n",
+    }
+    assert not explained(failing, foreign)[0].has_fix
+
+
+def test_a_missing_use_in_php():
+    files = {
+        "app/Cart.php": (
+            "<?php\n\nnamespace App;\n\nuse App\\Models\\Order;\n\n$m = new Mailer();\n"
+        ),
+        "app/Mail/Mailer.php": "<?php\n\nnamespace App\\Mail;\n\nclass Mailer\n{\n}\n",
+    }
+    failing = case("Error", 'Class "App\\Mailer" not found', frame("app/Cart.php", 7, "show"))
+    answer, _ = explained(failing, files)
+    assert (
+        "use App\\Mail\\Mailer;\nuse App\\Models\\Order;" in mended(answer, files)["app/Cart.php"]
+    )
+
+
+def test_an_import_from_a_place_that_was_left():
+    files = {
+        "shop/views.py": "from shop.util import money, slug\n",
+        "shop/util.py": "def slug(x):\n    return x\n",
+        "shop/money.py": "def money(x):\n    return x\n",
+    }
+    message = "cannot import name 'money' from 'shop.util' (/srv/shop/util.py)"
+    answer, _ = explained(case("ImportError", message, frame("shop/views.py", 1)), files)
+    assert mended(answer, files)["shop/views.py"] == (
+        "from shop.util import slug\nfrom shop.money import money\n"
+    )
+
+
+def test_equal_lines_are_told_apart_by_their_neighbours():
+    body = "def {}(o):\n    x = 1\n    return p.tax_of_order(o)\n\n\n"
+    files = {
+        "p.py": "def order_tax(o):\n    return 1\n",
+        "v.py": "import p\n\n\n" + body.format("a") + body.format("b"),
+    }
+    message = "module 'p' has no attribute 'tax_of_order'"
+    written = {("p.py", 1): NEW, ("v.py", 6): OLD}
+    answer, _ = explained(case("AttributeError", message, frame("v.py", 6, "a")), files, written)
+    assert mended(answer, files)["v.py"] == files["v.py"].replace("tax_of_order", "order_tax")
+
+
+def test_a_renamed_keyword_may_be_the_only_one_left_open():
+    files = {
+        "shop/rebates.py": "def rebate(\n    code, account, *, today=None\n):\n    pass\n",
+        "shop/gifts.py": "def gift(g, d):\n    return rebate(g.code, customer=g, today=d)\n",
+    }
+    message = "rebate() got an unexpected keyword argument 'customer'"
+    failing = case("TypeError", message, frame("shop/gifts.py", 2, "gift"))
+    written = {("shop/rebates.py", 2): NEW, ("shop/gifts.py", 2): OLD}
+    answer, _ = explained(failing, files, written)
+    assert "rebate(g.code, account=g, today=d)" in mended(answer, files)["shop/gifts.py"]
+    assert answer.suspect_commit == "b" * 10
+    assert not explained(failing, files)[0].has_fix
+    two = {
+        **files,
+        "shop/rebates.py": "def rebate(\n    code, account, shop, today=None\n):\n    pass\n",
+    }
+    assert not explained(failing, two, written)[0].has_fix
+
+
+def test_fields_and_nested_names_are_no_members_of_a_module():
+    prices = "class Quote:\n    tax_of_orders: int\n\n\ndef order_tax(o):\n    return 1\n"
+    files = {"p.py": prices, "v.py": "import p\n\n\ndef a(o):\n    return p.tax_of_order(o)\n"}
+    message = "module 'p' has no attribute 'tax_of_order'"
+    written = {("p.py", 5): NEW, ("p.py", 2): NEW, ("v.py", 5): OLD}
+    answer, _ = explained(case("AttributeError", message, frame("v.py", 5, "a")), files, written)
+    assert "p.order_tax(o)" in mended(answer, files)["v.py"]

@@ -1,0 +1,187 @@
+"""Patterns: each strategy alone, and all of them together."""
+
+from datetime import UTC, datetime
+
+import pytest
+from core.lesson_shapes import analysis, lesson, one_group, seen
+
+from nightwatch_core import frontmatter
+from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.pattern_text import pattern_document, pattern_entry
+from nightwatch_core.patterns import (
+    MOST,
+    STRATEGIES,
+    all_transient,
+    detect,
+    nights,
+    recent,
+    recurring_class,
+    same_change,
+    same_place,
+    same_tags,
+)
+
+
+def found(name, **fields):
+    told = {"evidence": (), "tags": (), "fix": ()}
+    group = {key: fields.pop(key) for key in ("error_class", "transaction") if key in fields}
+    return analysis(one_group(name, **group), **{**told, **fields})
+
+
+def at(path, line):
+    return (Evidence(path=path, line=line),)
+
+
+def suspect(number, sha, score):
+    merged = datetime(2031, 3, 1, tzinfo=UTC)
+    pull = MergedPull(number=number, title="Refactor", sha=sha, merged_at=merged)
+    return (Suspect(pull=pull, score=score),)
+
+
+def test_errors_that_lead_to_one_line():
+    one, two = found("v1:a", evidence=at("a.rb", 3)), found("v1:b", evidence=at("a.rb", 3))
+    other = found("v1:c", evidence=at("a.rb", 4))
+    (pattern,) = same_place((one, two, other), ())
+    assert pattern.title == "One cause in a.rb:3"
+    assert pattern.fingerprints == ("v1:a", "v1:b")
+    assert pattern.occurrences == 14
+    assert pattern.suggestion.startswith("Fix a.rb:3 first: The lookup")
+    assert same_place((one, other), ()) == []
+
+
+def test_one_case_that_cites_a_line_twice_is_one_case():
+    assert same_place((found("v1:a", evidence=at("a.rb", 3) * 2),), ()) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "called"),
+    [
+        ({"suspects": suspect(12, "abcdef1234", 0.6)}, "pull request #12"),
+        ({"suspects": suspect(0, "abcdef1234", 0.6)}, "commit abcdef1234"),
+        (
+            {"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "abcdef1"},
+            "pull request #12",
+        ),
+        ({"suspect_commit": "abcdef1234567"}, "commit abcdef1234"),
+        ({"suspects": suspect(12, "abcdef1234", 0.4)}, None),
+        ({"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "a"}, None),
+        ({}, None),
+    ],
+)
+def test_errors_that_one_change_is_suspected_of(fields, called):
+    patterns = same_change((found("v1:a", **fields), found("v1:b", **fields)), ())
+    assert [p.title for p in patterns] == (
+        [f"One change behind several errors: {called}"] if called else []
+    )
+
+
+def test_a_shared_change_is_named_beside_the_shared_line():
+    told = {"evidence": at("a.rb", 3), "suspects": suspect(12, "abcdef1234", 0.9)}
+    patterns = detect((found("v1:a", **told), found("v1:b", **told)), ())
+    assert [p.suggestion.partition(":")[0] for p in patterns] == ["Fix a.rb"]
+    assert "(suspected: pull request #12)" in patterns[0].suggestion
+
+
+def test_a_class_of_three_nights():
+    once, twice = lesson("v1:a", nights=seen(1)), lesson("v1:b", nights=seen(2, 3), module="b.rb")
+    (pattern,) = recurring_class((), (once, twice))
+    assert pattern.title == "Billing::RateMissing keeps coming back"
+    assert pattern.description == "Seen on 3 nights in app/rate.rb, b.rb."
+    assert pattern.occurrences == 21
+    assert pattern.pattern_type == "recurring_error"
+    assert recurring_class((), (once, lesson("v1:b", nights=seen(1, 2)))) == []
+
+
+def test_two_lessons_of_one_night_are_one_night():
+    assert nights((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2)))) == 2
+
+
+def test_a_known_fix_is_asked_for_and_else_an_owner():
+    (known,) = recurring_class((), (lesson(nights=seen(1, 2, 3), has_fix=True, issue_number=4),))
+    (open_one,) = recurring_class((), (lesson(nights=seen(1, 2, 3)),))
+    assert known.suggestion == (
+        "A fix for app/rate.rb is known (issue #4) and not in production: ship it."
+    )
+    assert open_one.suggestion == "Give app/rate.rb to its owner: The lookup knows no LU."
+
+
+def test_what_was_not_seen_for_a_month_is_history():
+    old = tuple(s.model_copy(update={"date": s.date.replace(year=2029)}) for s in seen(1, 2, 3))
+    past, now = lesson("v1:a", nights=old), lesson("v1:b", error_class="Y", nights=seen(9))
+    assert recent((past, now)) == (now,)
+    assert recurring_class((), (past, now)) == []
+    assert recent(()) == ()
+
+
+def test_errors_that_share_two_tags():
+    one = found("v1:a", tags=("Race Condition", "orders", "sql"))
+    two = found("v1:b", tags=("race-condition", "orders"))
+    three = found("v1:c", tags=("orders", "race-condition", "cache"))
+    (first, *_) = same_tags((one, two, three), ())
+    assert first.title == "Shared theme: orders, race-condition"
+    assert first.fingerprints == ("v1:a", "v1:b", "v1:c")
+    assert same_tags((one, found("v1:d", tags=("orders",))), ()) == []
+
+
+def test_errors_from_outside():
+    one = found("v1:a", tags=("transient",), transaction="t/a")
+    two = found("v1:b", tags=("network",), transaction="t/b")
+    (pattern,) = all_transient((one, two), ())
+    assert pattern.pattern_type == "transient_noise"
+    assert "t/a, t/b" in pattern.suggestion
+    assert all_transient((one,), ()) == []
+    fixed = found("v1:c", tags=("transient",), fix=analysis().fix)
+    assert all_transient((one, fixed), ()) == []
+
+
+def test_a_class_that_sounds_transient_is_not():
+    both = tuple(found(f"v1:{n}", error_class="Net::ReadTimeout") for n in range(3))
+    assert all_transient(both, ()) == []
+
+
+def test_all_together_the_largest_first_and_nothing_twice():
+    told = {"evidence": at("a.rb", 3), "tags": ("money", "rates")}
+    both = (found("v1:a", **told), found("v1:b", **told))
+    patterns = detect(both, (lesson(nights=seen(1, 2, 3), error_class="Z"),))
+    assert [p.title for p in patterns] == ["Z keeps coming back", "One cause in a.rb:3"]
+    assert [p.slug for p in patterns] == ["z-keeps-coming-back", "one-cause-in-a-rb-3"]
+
+
+def test_never_more_than_ten():
+    lessons = tuple(
+        lesson(f"v1:{n}", error_class=f"E{n}", nights=seen(1, 2, 3, occurrences=n))
+        for n in range(30)
+    )
+    patterns = detect((), lessons)
+    assert len(patterns) == MOST
+    assert patterns[0].error_classes == ("E29",)
+    assert detect((), ()) == ()
+    assert len(STRATEGIES) == 5
+
+
+def test_hostile_names_stay_on_one_short_line():
+    bad = "E\n---\n# x" + "y" * 9_000
+    lessons = (lesson(error_class=bad, nights=seen(1, 2, 3), module=bad, root_cause=bad),)
+    told = {"evidence": at(bad, 1), "error_class": bad, "tags": (bad, "b", "c")}
+    for pattern in detect((found("v1:a", **told), found("v1:b", **told)), lessons):
+        for text in (pattern.title, pattern.description, pattern.suggestion):
+            assert "\n" not in text
+            assert len(text) < 1_500
+        assert frontmatter.read(pattern_document(pattern))[0]["title"] == pattern.title
+
+
+def test_a_pattern_document_and_its_line_in_the_index():
+    (pattern,) = recurring_class((), (lesson(nights=seen(1, 2, 3), tags=("a", "b")),))
+    text = pattern_document(pattern)
+    entry = pattern_entry(text, "patterns/x.md")
+    assert (entry.title, entry.occurrences, entry.tags) == (pattern.title, 21, ("a", "b"))
+    assert "**Suggestion:** Give app/rate.rb" in text
+
+
+def test_notes_of_people_are_kept():
+    (pattern,) = recurring_class((), (lesson(nights=seen(1, 2, 3)),))
+    noted = pattern_document(pattern) + "\n## Notes\n\nAsked the vendor.\n"
+    again = pattern_document(pattern, noted)
+    assert again.endswith("\n## Notes\n\nAsked the vendor.\n")
+    assert pattern_document(pattern, again) == again

@@ -1,0 +1,219 @@
+"""The three renderings of every kind of night."""
+
+import io
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import pytest
+from core.report_fixture import analysis, complete, degraded, empty, failed, group, hostile, huge
+from markdown_it import MarkdownIt
+from rich.cells import cell_len
+from rich.console import Console
+
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.report_html import as_html
+from nightwatch_core.report_markdown import as_markdown
+from nightwatch_core.report_terminal import NightReport
+
+NIGHTS = {
+    "complete": complete(),
+    "empty": empty(),
+    "degraded": degraded(),
+    "failed": failed(),
+    "hostile": hostile(),
+}
+ESSENTIAL = (  # of the degraded night, in every rendering
+    "export.jsonl ended in the middle of line 2,114",
+    "No language model was used",
+    "4 of 9 error groups analysed",
+    "Confirming a booking fails for currencies without a rate",
+    "tidepool/rates.py:40",
+    "Import only changed rates",
+    "issue #12",
+    "draft pull request #13",
+    "known since 2026-11-02",
+    "low confidence and no fix",
+    "below the limit",
+    "the file is larger than can be read",
+    "KeyError on three nights",
+    "Net::ReadTimeout",
+    "transient, never fixed",
+    "12 records",
+    "rejects.jsonl",
+    "unknown match 'regex'",
+    "0 tokens, $0.00",
+    "nightwatch one v1:0000000000000001",
+    "report.html",
+)
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[tuple[str, str]] = set()
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {(name, value or "") for name, value in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, name: str) -> set[str]:
+        return {value for each, value in self.attributes if each == name}
+
+
+def printed(report: RunReport, width: int = 100, *, colour: bool = False) -> str:
+    out = io.StringIO()
+    system = "standard" if colour else None
+    Console(file=out, width=width, force_terminal=colour, color_system=system).print(
+        NightReport(report)
+    )
+    return out.getvalue()
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("fact", ESSENTIAL)
+def test_every_rendering_tells_everything(fact: str) -> None:
+    night = degraded()
+    assert flat(fact) in flat(printed(night, 200))
+    rendered = MarkdownIt("commonmark").enable("table").render(as_markdown(night))
+    assert flat(fact) in flat(Page(rendered).text)
+    assert flat(fact) in flat(Page(as_html(night)).text)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("name", NIGHTS)
+def test_the_terminal_keeps_to_its_width(name: str, width: int) -> None:
+    for text in printed(NIGHTS[name], width).splitlines():
+        assert cell_len(text) <= width
+
+
+@pytest.mark.parametrize("name", NIGHTS)
+def test_without_colour_nothing_but_text_is_printed(name: str) -> None:
+    said = printed(NIGHTS[name])
+    odd = {c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs")} - {"\n"}
+    assert odd == set()
+
+
+def test_colours_are_ours_alone() -> None:
+    colours = set(re.findall(r"\x1b[^m]*m", printed(complete(), colour=True)))
+    assert colours
+    assert set(re.findall(r"\x1b[^m]*m", printed(hostile(), colour=True))) <= colours | {
+        code for code in re.findall(r"\x1b[^m]*m", printed(degraded(), colour=True))
+    }
+    assert "[bold]rich[/bold]" in printed(hostile(), 400)
+
+
+def test_warnings_come_before_anything_else_but_the_banner() -> None:
+    for text in (printed(degraded()), as_markdown(degraded()), Page(as_html(degraded())).text):
+        assert text.index("line 2,114") < text.index("4 of 9 error groups")
+    assert as_html(degraded()).index("line 2,114") < as_html(degraded()).index("<h1>")
+
+
+@pytest.mark.parametrize("render", [printed, as_markdown, as_html])
+def test_a_failed_night_is_no_quiet_night(render) -> None:  # type: ignore[no-untyped-def]
+    text = flat(render(failed()))
+    assert "No usable answer" in text
+    assert "permission denied" in text
+    assert not re.search(r"\b0 error", text)
+
+
+@pytest.mark.parametrize("render", [printed, as_markdown, as_html])
+def test_an_empty_night_is_calm(render) -> None:  # type: ignore[no-untyped-def]
+    text = flat(render(empty()))
+    assert "A calm night: no errors in the window." in text
+    assert "could not be read" not in text
+    assert "Not analysed" not in text
+
+
+def test_html_takes_nothing_hostile_for_markup() -> None:
+    page = Page(as_html(hostile()))
+    assert page.tags == Page(as_html(degraded())).tags - {"a"} | {"a"}
+    assert not page.tags & {"script", "img", "iframe", "link", "object", "form", "base", "input"}
+    assert not {name for name, _ in page.attributes if name.startswith("on")}
+    assert {value[:7] for value in page.values("href")} == {"#error-"}
+    assert page.text.count("<script>alert(1)</script>") > 20
+
+
+def test_html_loads_nothing() -> None:
+    html = as_html(complete())
+    page = Page(html)
+    assert any("default-src 'none'" in value for value in page.values("content"))
+    assert "src" not in {name for name, _ in page.attributes}
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_html_links_only_where_we_published() -> None:
+    assert {each for each in Page(as_html(complete())).values("href") if each[0] != "#"} == {
+        "https://git.example/tidepool/issues/12",
+        "https://git.example/tidepool/pull/9",
+        "file:///var/lib/tidepool/.nightwatch/outbox/pulls/13.md",
+    }
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//evil.example/x"])
+def test_odd_addresses_are_shown_but_not_linked(url: str) -> None:
+    receipt = complete().receipts[0].model_copy(update={"url": url})
+    night = complete(receipts=(Receipt.model_validate(receipt),), outcomes=())
+    page = Page(as_html(night))
+    assert {each for each in page.values("href") if each[0] != "#"} == set()
+    assert url in page.text
+    assert "a" not in Page(MarkdownIt("commonmark").render(as_markdown(night))).tags
+
+
+def test_html_shows_the_diff_and_line_numbers() -> None:
+    html = as_html(complete())
+    assert html.count('<tr class="removed">') == html.count('<td class="mark">-</td>')
+    assert '<td class="mark">40</td>' in html
+    assert re.search(r'<rect x="0" y="36" width="4" height="0"/>', html)
+
+
+def test_markdown_of_a_hostile_night_renders_as_text() -> None:
+    rendered = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    source = as_markdown(hostile())
+    page = Page(rendered.render(source))
+    assert not page.tags & {"a", "img", "script", "input", "s"}
+    titles = re.findall(r"(?m)^(#{1,6}) ", re.sub(r"(?ms)^(`{3,}).*?^\1$", "", source))
+    assert set(titles) == {"#", "##", "###"}
+    assert not re.search(r"(?m)^/\w", source)
+    raw = MarkdownIt("commonmark").enable("table").parse(source)
+    html = {token.content.strip() for token in raw if token.type == "html_block"}
+    assert html == {"<details><summary>Stack trace</summary>", "</details>"}
+    inline = [child for token in raw for child in token.children or ()]
+    assert not [child for child in inline if child.type in ("html_inline", "link_open", "image")]
+
+
+def test_markdown_tables_keep_their_columns() -> None:
+    rendered = MarkdownIt("commonmark").enable("table").render(as_markdown(hostile()))
+    assert rendered.count("<td") == 7 * len(hostile().analyses)
+
+
+def test_a_huge_night_is_cut_and_complete() -> None:
+    night = huge()
+    said = printed(night)
+    assert "and 175 more: see report.json" in said
+    assert len(said.splitlines()) < 600
+    for text in (as_markdown(night), as_html(night)):
+        assert "5,000 error groups" in text
+        assert "and 1,642 more: see report.json" in text
+        assert len(text) < 3_000_000
+
+
+def test_names_are_not_broken_where_there_is_room() -> None:
+    long = Case(leader=group(1, transaction="InvoicesController#show"))
+    night = complete(analyses=(analysis(case=long),))
+    assert "InvoicesController#show" in printed(night, 80).split("Confirming a booking")[0]

@@ -1,0 +1,152 @@
+from pathlib import Path
+
+import pytest
+from night_world import CART, CART_API, PAY, by_case, worlds
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+
+from flows.nightly import nightly
+from nightwatch_core.adapters.memory import MemoryModel
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.report import RunReport
+from tasks.wiring import Worlds, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def night(world: Worlds, **choices: object) -> RunReport:
+    with using(world):
+        return nightly(**choices)
+
+
+def test_groups_of_one_cause_are_analysed_once() -> None:
+    world = worlds()
+    report = night(world)
+    assert report.status == "complete"
+    assert [a.case.leader for a in report.analyses] == [CART, PAY]
+    assert report.analyses[0].case.others == (CART_API,)
+    assert len(world.reading.model.shown) == 2
+    assert report.errors == 3
+    assert report.occurrences == 15
+
+
+def test_what_was_found_is_published_and_learned() -> None:
+    world = worlds()
+    report = night(world)
+    kinds = [(receipt.kind, receipt.status) for receipt in report.receipts]
+    assert kinds == [("issue", "done"), ("issue", "done"), ("pull", "done")]
+    pull = world.reading.tracker.published[-1]
+    assert pull.changes[0].text == (
+        "def total(lines):\n    return sum(line.cost for line in lines)\n"
+    )
+    assert len(world.publishing.knowledge.lessons) == 2
+    assert world.publishing.notifier.told[0].night.id == report.night.id
+    assert report.learned.lessons
+
+
+def test_a_second_night_knows_and_publishes_nothing_twice() -> None:
+    world = worlds()
+    night(world)
+    again = night(world)
+    assert again.night.id.endswith("-2")
+    assert [a.ending.kind for a in again.analyses] == ["reused", "reused"]
+    assert len(world.reading.model.shown) == 2
+    assert not again.receipts
+    assert all("known" in skip.reason or "draft #" in skip.reason for skip in again.skips)
+    assert len(world.reading.tracker.published) == 3
+
+
+def test_one_failing_analysis_is_named_and_the_rest_reported() -> None:
+    def fails_for_payments(conversation):
+        if conversation.case.leader == PAY:
+            return GiveUp("the model refused")
+        return by_case(conversation)
+
+    report = night(worlds(model=MemoryModel([fails_for_payments])))
+    assert report.status == "degraded"
+    assert [a.case.leader for a in report.analyses] == [CART]
+    assert [(f.case.leader, f.reason) for f in report.failures] == [(PAY, "the model refused")]
+    assert report.degraded == ("1 of 2 analyses failed",)
+
+
+def test_an_unforeseen_error_in_an_analysis_fails_only_that_analysis() -> None:
+    def breaks(conversation):
+        if conversation.case.leader == PAY:
+            raise ZeroDivisionError("oops")
+        return by_case(conversation)
+
+    report = night(worlds(model=MemoryModel([breaks])))
+    assert [f.reason for f in report.failures] == ["ZeroDivisionError: oops"]
+    assert len(report.analyses) == 1
+
+
+def test_a_source_that_does_not_answer_fails_the_night_and_says_so() -> None:
+    world = worlds()
+    world.reading.errors.fails = StopTheNight("the key is wrong: set NEW_RELIC_API_KEY")
+    with pytest.raises(StopTheNight, match="the key is wrong"):
+        night(world)
+    told = world.publishing.notifier.told
+    assert [report.status for report in told] == ["failed"]
+    assert "the key is wrong" in told[0].degraded[0]
+    assert not world.reading.tracker.published
+
+
+def test_unknown_outcomes_publish_nothing() -> None:
+    world = worlds()
+
+    def unreachable() -> tuple[()]:
+        raise GiveUp("the tracker refuses")
+
+    world.reading.tracker.own_items = unreachable
+    report = night(world)
+    assert report.status == "degraded"
+    assert not world.reading.tracker.published
+    assert len(report.analyses) == 2
+    assert any("nothing was published" in trouble for trouble in report.degraded)
+
+
+def test_a_failing_learn_degrades_the_night_and_the_report_is_made() -> None:
+    world = worlds()
+
+    def full(lesson: object) -> str:
+        raise GiveUp("the disk is full")
+
+    world.publishing.knowledge.write = full
+    report = night(world)
+    assert report.status == "degraded"
+    assert "learning: the disk is full" in report.degraded
+    assert world.publishing.notifier.told[0].receipts
+
+
+def test_a_dry_night_without_errors_is_calm() -> None:
+    report = night(worlds(groups=()), dry_run=True)
+    assert report.status == "complete"
+    assert report.errors == 0
+    assert report.analyses == ()
+
+
+def test_an_unwell_neighbour_is_tried_again() -> None:
+    tries: list[int] = []
+
+    def unwell_once(conversation):
+        tries.append(1)
+        return TryLater("529") if len(tries) == 1 else by_case(conversation)
+
+    report = night(worlds(groups=(CART,), model=MemoryModel([unwell_once])))
+    assert report.status == "complete"
+    assert len(tries) == 2
+
+
+def test_the_run_page_shows_readable_names_and_artifacts() -> None:
+    night(worlds())
+    with get_client(sync_client=True) as client:
+        names = {run.name for run in client.read_task_runs(limit=200)}
+        keys = {artifact.key for artifact in client.read_artifacts()}
+    assert "analyse · AttributeError · cart/show" in names
+    assert {"nightwatch-errors", "nightwatch-report"} <= keys

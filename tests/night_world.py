@@ -1,0 +1,106 @@
+"""A small world of memory for flow tests: a shop with two errors of one cause and one apart."""
+
+from datetime import UTC, datetime
+
+from nightwatch_core.adapters.memory import (
+    MemoryAgents,
+    MemoryClock,
+    MemoryCode,
+    MemoryErrors,
+    MemoryHost,
+    MemoryModel,
+)
+from nightwatch_core.adapters.memory_keepers import (
+    MemoryKnowledge,
+    MemoryNights,
+    MemoryNotifier,
+    MemoryOutbox,
+)
+from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.models.analysis import Answer, Edit, Evidence
+from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace
+from tasks.wiring import Publishing, Reading, Worlds
+
+FILES = {
+    "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",
+    "shop/pay.py": "def pay(card):\n    return gateway.charge(card)\n",
+}
+SEEN = datetime(2026, 11, 20, 22, tzinfo=UTC)
+
+
+def group(error_class: str, transaction: str, occurrences: int = 5) -> ErrorGroup:
+    """An error group of the shop."""
+    return ErrorGroup(
+        fingerprint=fingerprint("shop", error_class, transaction, "it broke"),
+        source="memory",
+        app="shop",
+        error_class=error_class,
+        transaction=transaction,
+        message="it broke",
+        occurrences=occurrences,
+        first_seen=SEEN,
+        last_seen=SEEN,
+    )
+
+
+def trace(error_class: str, path: str, function: str) -> Trace:
+    """A trace with one frame, in line 2 of `path`."""
+    frame = Frame(path=f"/srv/{path}", line=2, function=function, in_app=True)
+    link = Link(error_class=error_class, message="it broke", frames=(frame,))
+    return Trace(language="python", links=(link,), raw=f"File {path}, line 2")
+
+
+CART = group("AttributeError", "cart/show", 9)
+CART_API = group("AttributeError", "api/cart", 4)
+PAY = group("TypeError", "cart/pay", 2)
+TRACES = {
+    CART.fingerprint: (trace("AttributeError", "shop/cart.py", "total"),),
+    CART_API.fingerprint: (trace("AttributeError", "shop/cart.py", "total"),),
+    PAY.fingerprint: (trace("TypeError", "shop/pay.py", "pay"),),
+}
+
+
+def answer(path: str, quote: str, fix: tuple[Edit, ...] = ()) -> str:
+    """What a model says about line 2 of `path`."""
+    return Answer(
+        title=f"{path} breaks",
+        root_cause=f"{path}:2 does it",
+        confidence="medium",
+        has_fix=bool(fix),
+        file_changes=fix,
+        evidence=(Evidence(path=path, line=2, quote=quote),),
+        suggested_next_steps=("Mend it.",),
+    ).model_dump_json()
+
+
+def by_case(conversation: object) -> object:
+    """The model's answer, told apart by the case's top frame."""
+    top = conversation.case.trace.top  # type: ignore[attr-defined]
+    if top.repo_path == "shop/cart.py":
+        edit = Edit(path="shop/cart.py", old="line.price", new="line.cost", description="Rename.")
+        return answer("shop/cart.py", "return sum(line.price for line in lines)", (edit,))
+    return answer("shop/pay.py", "return gateway.charge(card)")
+
+
+def worlds(
+    groups: tuple[ErrorGroup, ...] = (CART, CART_API, PAY), model: MemoryModel | None = None
+) -> Worlds:
+    """Both worlds, of memory."""
+    outbox, knowledge, clock = MemoryOutbox(), MemoryKnowledge(), MemoryClock()
+    return Worlds(
+        reading=Reading(
+            errors=MemoryErrors(groups, TRACES),
+            code=MemoryHost(MemoryCode(FILES)),
+            tracker=outbox,
+            knowledge=knowledge,
+            agents=MemoryAgents(),
+            model=model or MemoryModel([by_case]),
+            clock=clock,
+        ),
+        publishing=Publishing(
+            outbox=lambda night: outbox,
+            notifier=MemoryNotifier(),
+            knowledge=knowledge,
+            nights=MemoryNights(),
+        ),
+    )

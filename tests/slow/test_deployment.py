@@ -1,0 +1,163 @@
+"""A real Prefect server and worker: deployments, runs on request, a schedule that fires."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(sys.executable).parent
+PORT = 4277
+pytestmark = pytest.mark.slow
+
+
+class Prefect:
+    """The `prefect` command against our own server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.state = folder, folder / "state"
+        address = f"http://127.0.0.1:{PORT}/api"
+        self.address = address
+        self.environment = {
+            **os.environ,
+            "PREFECT_HOME": str(folder / "prefect"),
+            "PREFECT_API_URL": address,
+            "PREFECT_SERVER_UI_API_URL": address,
+            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+            "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
+            "PREFECT_WORKER_QUERY_SECONDS": "3",
+            "NIGHTWATCH_STATE": str(self.state),
+            "NIGHTWATCH_CHECKOUT": str(ROOT),
+            "NIGHTWATCH_RESULTS": str(folder / "results"),
+        }
+
+    def start(self, *arguments: str, name: str) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{name}.log").open("wb")
+        return subprocess.Popen(
+            [BIN / "prefect", *arguments], env=self.environment, cwd=ROOT, stdout=log, stderr=log
+        )
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [BIN / "prefect", *arguments],
+            env=self.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def ask(self, path: str, body: object) -> list[dict[str, object]]:
+        request = urllib.request.Request(
+            f"{self.address}{path}",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            found: list[dict[str, object]] = json.load(answer)
+            return found
+
+    def reports(self) -> dict[str, dict[str, object]]:
+        paths = self.state.glob("nights/*/report.json")
+        return {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def eventually(check: object, seconds: float, what: str) -> None:
+    end = time.monotonic() + seconds
+    while not check():  # type: ignore[operator]
+        assert time.monotonic() < end, what
+        time.sleep(1)
+
+
+@pytest.fixture(scope="module")
+def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prefect]:
+    tool = Prefect(tmp_path_factory.mktemp("deployment"))
+    server = tool.start(
+        "server", "start", "--host", "127.0.0.1", "--port", str(PORT), name="server"
+    )
+    running = [server]
+    try:
+        eventually(lambda: _answers(f"{tool.address}/health"), 120, "the server did not start")
+        tool.run("work-pool", "create", "nightwatch", "--type", "process")
+        file = _deployments(tool.folder)
+        tool.run("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
+        running.append(tool.start("worker", "start", "--pool", "nightwatch", name="worker"))
+        yield tool
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def test_every_deployment_is_registered(prefect: Prefect) -> None:
+    listed = prefect.run("deployment", "ls")
+    for name in ("nightly", "one-error", "act", "learn"):
+        assert f"{name}/{name}" in listed
+
+
+def test_a_scheduled_night_really_runs(prefect: Prefect) -> None:
+    def scheduled_and_done() -> bool:
+        runs = prefect.ask("/flow_runs/filter", {"limit": 50})
+        return any(run["auto_scheduled"] and run["state_name"] == "Completed" for run in runs)
+
+    eventually(scheduled_and_done, 240, "no scheduled run completed")
+    prefect.run("deployment", "schedule", "pause", "nightly/nightly", "--all")
+
+
+def test_a_night_on_request_and_one_error_again(prefect: Prefect) -> None:
+    prefect.run("deployment", "run", "nightly/nightly", "--param", "max_errors=3", "--watch")
+    night = next(
+        report for report in prefect.reports().values() if report["options"]["max_errors"] == 3
+    )
+    assert len(night["analyses"]) == 3
+    assert night["status"] == "complete"
+
+    fingerprint = night["analyses"][0]["case"]["leader"]["fingerprint"]
+    prefect.run(
+        "deployment", "run", "one-error/one-error", "--param", f"error={fingerprint}", "--watch"
+    )
+    single = next(report for name, report in prefect.reports().items() if name.startswith("one-"))
+    assert [a["case"]["leader"]["fingerprint"] for a in single["analyses"]] == [fingerprint]
+    assert single["analyses"][0]["ending"]["kind"] == "answered"
+    assert not [receipt for receipt in single["receipts"] if receipt["status"] == "done"]
+
+
+def test_the_run_page_lists_named_steps_and_artifacts(prefect: Prefect) -> None:
+    runs = prefect.ask("/task_runs/filter", {"limit": 200})
+    assert any(str(run["name"]).startswith("analyse · ") for run in runs)
+    artifacts = prefect.ask("/artifacts/filter", {"limit": 50})
+    assert {"nightwatch-errors", "nightwatch-report"} <= {a["key"] for a in artifacts}
+
+
+def test_the_page_of_the_ui_is_served(prefect: Prefect) -> None:
+    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/", timeout=30) as page:
+        assert b"<title>" in page.read()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def _deployments(folder: Path) -> Path:
+    """The shipped deployments, the night every minute."""
+    shipped = yaml.safe_load((ROOT / "deployments/prefect.yaml").read_text(encoding="utf-8"))
+    nightly = next(one for one in shipped["deployments"] if one["name"] == "nightly")
+    assert nightly["concurrency_limit"]["limit"] == 1
+    assert nightly["schedules"][0]["timezone"]
+    nightly["schedules"][0]["cron"] = "* * * * *"
+    file = folder / "prefect.yaml"
+    file.write_text(yaml.safe_dump(shipped), encoding="utf-8")
+    return file

@@ -1,0 +1,103 @@
+"""Miniature repositories and a plain conversation loop for the tests of tools and rules."""
+
+from datetime import UTC, datetime
+
+from nightwatch_core.agent import tools
+from nightwatch_core.diagnosis.thinking import next_turn
+from nightwatch_core.fixing import apply
+from nightwatch_core.models.analysis import Answer
+from nightwatch_core.models.code import Blame, Commit, Entry, Hit
+from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
+from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.research import ResearchContext
+
+
+class SmallRepo:
+    """A CodeReader over a dict; `written` maps (path, line) to (sha, day)."""
+
+    def __init__(self, files, written=None):
+        self.files = files
+        self.written = written or {}
+        self.commit = Commit(repository="shop/shop", sha="c" * 40)
+
+    def paths(self):
+        return tuple(sorted(self.files))
+
+    def read_file(self, path):
+        return self.files.get(path)
+
+    def search(self, query, path="", limit=50):
+        hits = [
+            Hit(path=name, line=number, text=text)
+            for name in self.paths()
+            if not path or name == path or name.startswith(path + "/")
+            for number, text in enumerate((self.files[name] or "").split("\n"), start=1)
+            if query in text
+        ]
+        return tuple(hits[:limit])
+
+    def list_directory(self, path=""):
+        start = f"{path}/" if path else ""
+        rest = sorted({name[len(start) :] for name in self.files if name.startswith(start)})
+        names = {name.split("/")[0]: "/" in name for name in rest}
+        return tuple(
+            Entry(name=name, kind="folder")
+            if folder
+            else Entry(name=name, kind="file", size=len(self.files[start + name] or ""))
+            for name, folder in names.items()
+        )
+
+    def blame(self, path, line):
+        rows = (self.files.get(path) or "").split("\n")
+        if not 1 <= line <= len(rows) or (path, line) not in self.written:
+            return None
+        sha, day = self.written[path, line]
+        at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        return Blame(sha=sha, author="Ann", at=at, subject="Change", line=line, text=rows[line - 1])
+
+
+def frame(path, line, function="", in_app=True, code=""):
+    return Frame(
+        path=f"/srv/{path}", line=line, function=function, in_app=in_app, code=code,
+        repo_path=path if in_app else "",
+    )  # fmt: skip
+
+
+def case(error_class, message, *frames, language="python", causes=()):
+    links = (Link(error_class=error_class, message=message, frames=frames), *causes)
+    group = ErrorGroup(
+        fingerprint="v1:1", source="file", error_class=error_class, message=message,
+        transaction="orders/show",
+    )  # fmt: skip
+    trace = Trace(language=language, links=links) if frames or causes else None
+    return Case(leader=group, trace=trace)
+
+
+def opening(the_case, research=None, **changes):
+    return Conversation(
+        system="",
+        tools=tools.SPECS,
+        turns=(UserTurn(text="Explain this error."),),
+        case=the_case,
+        research=research or ResearchContext(),
+    ).model_copy(update=changes)
+
+
+def explained(the_case, files, written=None, research=None):
+    """The answer and every tool call on the way; fails where the talk does not end."""
+    repo, talk, calls = SmallRepo(files, written), opening(the_case, research), []
+    for _ in range(10):
+        turn = next_turn(talk)
+        if not turn.calls:
+            return Answer.model_validate_json(turn.text), calls
+        calls += turn.calls
+        results = tuple(tools.run(call, repo, the_case, ()) for call in turn.calls)
+        talk = talk.said(turn, ResultsTurn(results=results))
+    raise AssertionError("the talk did not come to an answer")
+
+
+def mended(answer, files):
+    """The files after the answer's edits; fails where an edit does not apply."""
+    applied = apply(answer.file_changes, files.get)
+    assert not applied.refusal, applied.refusal
+    return {change.path: change.text for change in applied.changes}

@@ -1,0 +1,74 @@
+import ast
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import flows
+import nightwatch_core
+import tasks
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = {"flows": flows, "tasks": tasks, "nightwatch_core": nightwatch_core}
+TOP_LEVEL = {"agents", "deployments", "flows", "knowledge", "nightwatch_core", "tasks", "tests"}
+SOURCES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+MOST_LINES = 250
+
+
+@pytest.mark.parametrize("name", list(ROOMS))
+def test_every_room_is_imported_from_the_checkout(name: str) -> None:
+    assert Path(ROOMS[name].__file__).is_relative_to(ROOT)
+
+
+def test_there_are_no_other_rooms() -> None:
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    assert {name for name in folders if not name.startswith((".", "_"))} <= TOP_LEVEL
+
+
+def test_no_flow_file_hides_a_package() -> None:
+    names = {path.stem for path in (ROOT / "flows").glob("*.py")} - {"__init__"}
+    assert not names & (set(ROOMS) | set(sys.stdlib_module_names))
+
+
+def test_agents_and_knowledge_are_data() -> None:
+    assert not [
+        path for folder in ("agents", "knowledge") for path in (ROOT / folder).rglob("*.py")
+    ]
+
+
+def test_no_source_file_is_longer_than_the_house_allows() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in SOURCES
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
+    }
+    assert not long
+
+
+def test_only_the_wiring_imports_adapters() -> None:
+    importers = {
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if "adapters" not in path.parts and _imports(path, "nightwatch_core.adapters")
+    }
+    assert importers == {"tasks/wiring.py"}
+
+
+def test_nothing_of_the_sample_is_known_outside_it() -> None:
+    truth = json.loads((ROOT / "tests/core/sample_truth.json").read_text(encoding="utf-8"))
+    told = [
+        (str(path.relative_to(ROOT)), word)
+        for path in [*SOURCES, *(ROOT / "agents").glob("*.md")]
+        if "sample" not in path.relative_to(ROOT).parts
+        for word in truth["identifiers"]
+        if word.lower() in path.read_text(encoding="utf-8").lower()
+    ]
+    assert not told
+
+
+def _imports(path: Path, package: str) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names += [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
+    return any(name == package or name.startswith(f"{package}.") for name in names)
