@@ -1,8 +1,15 @@
 """What can go wrong, named by what to do about it."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nightwatch_core.models.analysis import Usage
+
 
 class NightWatchError(Exception):
     """Everything we raise on purpose; the message says what to do."""
+
+    usage: "Usage | None" = None  # what an analysis had used before it ended so
 
 
 class TryLater(NightWatchError):

@@ -1,6 +1,6 @@
 """Turn proposed edits into whole files: exact old text, found exactly once, or no change at all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.proposal import FileChange
@@ -16,8 +16,11 @@ class Applied(Value):
     refusal: str = ""
 
 
-def apply(edits: tuple[Edit, ...], read: Read) -> Applied:
-    """Make the edits on the files that `read` gives (None: no such file).
+def apply(edits: tuple[Edit, ...], read: Read, paths: Collection[str] = ()) -> Applied:
+    """Make the edits, in order, on the files that `read` gives (None: no such file, or no text).
+
+    `paths` are all files of the tree: with them, nothing is created over a file that is not text,
+    over a folder, or below a file. A file whose lines end in CRLF keeps doing so.
 
     >>> edit = Edit(path="a.py", old="x = 1", new="x = 2")
     >>> apply((edit,), {"a.py": "x = 1"}.get).changes[0].text
@@ -25,17 +28,39 @@ def apply(edits: tuple[Edit, ...], read: Read) -> Applied:
     >>> apply((edit,), {"a.py": "x = 1; x = 1"}.get).refusal
     'a.py: the old text stands there 2 times, not once'
     """
+    before: dict[str, str | None] = {}
     texts: dict[str, str | None] = {}
     for edit in edits:
-        before = texts[edit.path] if edit.path in texts else read(edit.path)
-        after, refusal = _edited(edit, before)
+        if edit.path not in texts:
+            texts[edit.path] = before[edit.path] = read(edit.path)
+        occupied = _occupied(edit, texts, before, paths)
+        after, refusal = (None, occupied) if occupied else _edited(edit, texts[edit.path])
         if refusal:
             return Applied(refusal=f"{edit.path}: {refusal}")
         texts[edit.path] = after
     changed = tuple(
-        FileChange(path=path, text=text) for path, text in texts.items() if text != read(path)
+        FileChange(path=path, text=text) for path, text in texts.items() if text != before[path]
     )
     return Applied(changes=changed, refusal="" if changed else "the edits change nothing")
+
+
+def _occupied(
+    edit: Edit,
+    texts: dict[str, str | None],
+    before: dict[str, str | None],
+    paths: Collection[str],
+) -> str:
+    """Why a new file cannot stand there; empty where it can."""
+    if edit.action != "create":
+        return ""
+    if before[edit.path] is None and edit.path in paths:
+        return "there is such a file already, and it is not text"
+    gone = {path for path, text in texts.items() if text is None and before[path] is not None}
+    there = [*(path for path in paths if path not in gone), *(p for p, t in texts.items() if t)]
+    if any(path.startswith(f"{edit.path}/") for path in there):
+        return "there is a folder of that name"
+    above = next((path for path in there if edit.path.startswith(f"{path}/")), "")
+    return f"{above} is a file, not a folder" if above else ""
 
 
 def _edited(edit: Edit, before: str | None) -> tuple[str | None, str]:
@@ -45,7 +70,34 @@ def _edited(edit: Edit, before: str | None) -> tuple[str | None, str]:
         return None, "there is no such file"
     if edit.action == "delete":
         return None, ""
-    found = before.count(edit.old) if edit.old else 0
-    if found != 1:
-        return None, f"the old text stands there {found} times, not once"
-    return before.replace(edit.old, edit.new), ""
+    if not edit.old:
+        return None, "the old text is empty"
+    old, new = _as_lines_end_here(edit, before)
+    times = _times(old, before)
+    if times != 1:
+        return None, f"the old text stands there {times} times, not once"
+    return before.replace(old, new, 1), ""
+
+
+def _as_lines_end_here(edit: Edit, text: str) -> tuple[str, str]:
+    """Old and new text with the file's line ends: readers are shown all of them as plain ones."""
+    if 2 * text.count("\r\n") <= text.count("\n"):
+        return edit.old, edit.new
+    old, new = (_crlf(part) for part in (edit.old, edit.new))
+    return (old, new) if old in text else (edit.old, new)
+
+
+def _crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+def _times(part: str, text: str) -> int:
+    """How often `part` stands in `text`, overlapping ones too; counts no further than 99.
+
+    >>> _times("aa", "aaa"), _times("b", "aaa")
+    (2, 0)
+    """
+    times, at = 0, text.find(part)
+    while at >= 0 and times < 99:
+        times, at = times + 1, text.find(part, at + 1)
+    return times

@@ -187,9 +187,9 @@ def _suspected(analysis: Analysis) -> str:
     """The change a case is put down to: the one its analyst named, else a likely pull request."""
     named = analysis.suspect_commit.strip()
     for suspect in analysis.suspects:
-        sha = suspect.pull.sha
-        if len(named) >= 7 and sha and (sha.startswith(named) or named.startswith(sha)):
-            return _called(suspect.pull.number, sha)
+        shas = (suspect.pull.sha, *suspect.pull.commits)
+        if len(named) >= 7 and any(s.startswith(named) or named.startswith(s) for s in shas if s):
+            return _called(suspect.pull.number, suspect.pull.sha)
     if len(named) >= 7:
         return f"commit {line(named, 40)[:10]}"
     likely = max(analysis.suspects, key=lambda one: one.score, default=None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.agent.verdict import scored, verified
+from nightwatch_core.agent.verdict import looked_up, scored, sound_fix
 from nightwatch_core.lesson_body import summary
 from nightwatch_core.matching import is_same, recall
 from nightwatch_core.models.analysis import Analysis
@@ -24,21 +24,39 @@ def recollected(
     priors: list[PriorAnalysis] = []
     for entry, match in recall(case, index):
         lesson = read(entry.file)
-        if lesson is None:
+        if lesson is None or _seen_first_tonight(lesson, night):
             continue
-        if is_same(match) and not afresh and not _seen_first_tonight(lesson, night):
-            sound, why = still_sound(lesson, lambda path: digest(code.read_file(path)))
-            if sound:
-                return checked(reused(lesson, case, night), code)
+        if is_same(match) and not afresh:
+            known, why = _still_known(lesson, case, code, night)
+            if known:
+                return known
             match = match.model_copy(update={"because": (*match.because, f"but {why}")})
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     return Unknown(case=case, priors=tuple(priors))
 
 
 def checked(analysis: Analysis, code: CodeReader) -> Analysis:
-    """A remembered analysis with its quotes looked up and its score computed as for any other."""
-    evidence = tuple(verified(one, code.read_file(one.path)) for one in analysis.evidence)
-    return scored(analysis.model_copy(update={"evidence": evidence}))
+    """A remembered analysis put to the same tests as any other: quotes, fix and score."""
+    fix, why_not = sound_fix(analysis.fix, code)
+    because = (*analysis.because, *((why_not,) if why_not else ()))
+    evidence = looked_up(analysis.evidence, code)
+    update = {"evidence": evidence, "fix": fix, "because": because}
+    return scored(analysis.model_copy(update=update))
+
+
+def _still_known(
+    lesson: Lesson, case: Case, code: CodeReader, night: Night
+) -> tuple[Analysis | None, str]:
+    """The lesson's analysis, or why it may not stand in for a new one."""
+    sound, why = still_sound(lesson, lambda path: digest(code.read_file(path)))
+    if not sound:
+        return None, why
+    known = checked(reused(lesson, case, night), code)
+    if not any(one.verified for one in known.evidence):
+        return None, "none of its quotes stands in the code"
+    if lesson.has_fix and not known.has_fix:
+        return None, "its fix no longer applies"
+    return known, ""
 
 
 def _seen_first_tonight(lesson: Lesson, night: Night) -> bool:

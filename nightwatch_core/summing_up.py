@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from nightwatch_core.blaming import named_first
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Acted, Findings
 from nightwatch_core.models.error import Fetched, Selection
@@ -33,7 +34,11 @@ def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Ru
 
 def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, ...]) -> RunReport:
     """What was known, found, and not found out; in the order errors were ranked."""
-    fresh = tuple(analysis for wave in found.waves for analysis in wave.analyses)
+    fresh = tuple(
+        named_first(analysis, found.code.pulls)
+        for wave in found.waves
+        for analysis in wave.analyses
+    )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
     troubled = with_trouble(report, found.trouble, failed)

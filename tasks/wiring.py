@@ -191,7 +191,7 @@ def _errors(options: NightOptions, at: Settings) -> ErrorSource:
 
 def _code(options: NightOptions, at: Settings) -> Checkout | SampleCode:
     if options.code == choosing.SAMPLE:
-        return SampleCode(sample.stream(), at.state / "sample" / "code")
+        return SampleCode(sample.stream(), at.state / "sample" / sample.APPLICATION)
     return Checkout(Path(options.repo).expanduser(), options.base_branch)
 
 

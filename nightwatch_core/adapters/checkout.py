@@ -151,8 +151,8 @@ class Checkout:
     def _commit(self, sha: str, because: str) -> Commit:
         """The commit; its branch is the one that pull requests aim at, also for a release."""
         branch = self.base()[0]
-        asked = ("show", "--no-patch", "--format=%ct", "--end-of-options", sha)
-        at = moment(self.git.line(*asked))
+        asked = ("rev-list", "--max-count=1", "--timestamp", "--end-of-options", sha)
+        at = moment(self.git.line(*asked).split(" ")[0])
         return Commit(repository=self.repository, sha=sha, branch=branch, at=at, because=because)
 
 

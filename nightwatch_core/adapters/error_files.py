@@ -76,8 +76,8 @@ class ErrorFiles:
     """An `ErrorSource` on files and folders; their formats are told by content, not by name.
 
     The window is the span of the records: from the first to a microsecond after the last, which
-    stands for "now". Records older than the lookback before the last record are left out. Records without a time are always counted. The files are
-    read once for each such length, and what was read is kept.
+    stands for "now". Records older than the lookback before the last record are left out; records
+    without a time are always counted. The files are read once for each lookback and kept.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class ErrorFiles:
         return _window(reading) or Window(since=now - (lookback or NO_TIMES), until=now)
 
     def error_groups(self, window: Window) -> Fetched:
-        """All groups of the window; raises `StopTheNight` where nothing in the files is readable."""
+        """All groups of the window; raises `StopTheNight` where nothing is readable."""
         reading = self._newest or self._reading(window.until - window.since, window.until)
         return Fetched(
             groups=reading.tally.groups(window),

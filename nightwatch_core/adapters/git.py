@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 TIMEOUT = 60.0  # seconds
-OUTPUT_LIMIT = 128 * 1024 * 1024  # bytes
+OUTPUT_LIMIT = 64 * 1024 * 1024  # bytes
 _COMPLAINT_LIMIT = 2_000
 _CHUNK = 65_536
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from nightwatch_core.models.code import MergedPull
 
 MOST_PULLS = 200
 MOST_FILES = 3_000  # of one pull request, GitHub's own limit
+MOST_COMMITS = 250  # of one pull request, likewise
 LONGEST_TITLE = 300
 _MOST_COMMITS = 5_000  # looked at, newest first
 _OUTPUT_LIMIT = 64 * 1024 * 1024
@@ -91,11 +92,34 @@ def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
         *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
         limit=_OUTPUT_LIMIT,
     )
-    pulls = (pull for commit in _landed(outcome.output, mark) if (pull := _pull(commit)))
+    brought = _brought(git, sha)
+    pulls = (pull for commit in _landed(outcome.output, mark) if (pull := _pull(commit, brought)))
     return tuple(pull for pull, _ in zip(pulls, range(MOST_PULLS), strict=False))
 
 
-def _pull(commit: Landed) -> MergedPull | None:
+def _brought(git: Git, sha: str) -> dict[str, tuple[str, ...]]:
+    """The commits that each merge on the first-parent line brought in, among the newest 5,000."""
+    listing = git.run(
+        "rev-list", "--parents", f"--max-count={_MOST_COMMITS}", "--end-of-options", sha, "--"
+    )
+    parents = {own: rest for own, *rest in map(str.split, listing.decode().splitlines())}
+    line = [sha]
+    while (above := parents.get(line[-1])) and above[0] in parents:
+        line.append(above[0])
+    taken, found = set(line), {}
+    for merge in reversed(line):
+        waiting, mine = list(parents.get(merge, [])[1:]), []
+        while waiting:
+            commit = waiting.pop()
+            if commit in parents and commit not in taken:
+                taken.add(commit)
+                mine.append(commit)
+                waiting += parents[commit]
+        found[merge] = tuple(mine)
+    return found
+
+
+def _pull(commit: Landed, brought: Mapping[str, tuple[str, ...]]) -> MergedPull | None:
     for form in FORMS:
         if named := form(commit):
             number, title = named
@@ -106,6 +130,7 @@ def _pull(commit: Landed) -> MergedPull | None:
                 author=commit.author,
                 merged_at=moment(commit.at),
                 files=commit.files[:MOST_FILES],
+                commits=brought.get(commit.sha, ())[:MOST_COMMITS],
             )
     return None
 

@@ -3,7 +3,9 @@
 from nightwatch_core import complexity
 from nightwatch_core.agent import tools
 from nightwatch_core.agent.answers import answer_schema
+from nightwatch_core.agent.arguments import inside
 from nightwatch_core.agent.loop import converse
+from nightwatch_core.agent.nearby import folders
 from nightwatch_core.agent.verdict import verdict
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Allowance, Analysis
@@ -27,7 +29,9 @@ def analyse(
     """Explain one case; raises what the loop, the model and the code reader raise."""
 
     def run_tool(call: ToolCall) -> ToolResult:
-        return tools.run(call, code, case, traces)
+        result = tools.run(call, code, case, traces)
+        missing = result.is_error and _names_what_is_not_there(call, code)
+        return result.model_copy(update={"missing": missing})
 
     opening = _opening(case, traces, research, agent)
     conclusion = converse(opening, model, run_tool, allowance, clock)
@@ -37,11 +41,26 @@ def analyse(
             "ending": conclusion.ending,
             "iterations": talk.iterations,
             "usage": talk.usage,
-            "read": talk.read,
+            "read": _seen(research, talk.read),
             "missed": talk.missed,
             "model": model.capabilities().model,
         }
     )
+
+
+def _names_what_is_not_there(call: ToolCall, code: CodeReader) -> bool:
+    """Whether a call that failed named a file or folder that the tree does not have."""
+    path = call.arguments.get("path")
+    if not isinstance(path, str) or call.name not in ("read_file", "blame", "list_directory"):
+        return False
+    clean, paths = inside(path), code.paths()
+    return clean is None or (clean not in paths and clean not in folders(paths))
+
+
+def _seen(research: ResearchContext, read: tuple[str, ...]) -> tuple[str, ...]:
+    """Files the model has seen: those it was shown first, then those it read."""
+    shown = (preview.path for preview in research.previews)
+    return tuple(dict.fromkeys((*shown, *read)))
 
 
 def allowance(case: Case, agent: AgentSpec, night: Allowance) -> Allowance:

@@ -1,23 +1,57 @@
 """Read a model's answer: strict about what it says, lenient about how it is wrapped."""
 
 import json
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.analysis import Answer
-
-_LONGEST = 400_000  # characters of an answer that are looked at
-_LISTS = (
-    "file_changes",
-    "evidence",
-    "hypotheses",
-    "tags",
-    "learnings",
-    "related_to",
-    "suggested_next_steps",
+from nightwatch_core.models.analysis import (
+    Action,
+    Answer,
+    Confidence,
+    Edit,
+    Evidence,
+    Hypothesis,
+    Learning,
 )
+
+LONGEST = 400_000  # characters of an answer that are looked at
+MOST_ITEMS = 50  # of every list of an answer
+_EFFORT = 4_000_000  # characters that may be read in search of the object
+_ATTEMPT = 2_000  # what every attempt costs besides, in characters
+_LAST_LINE = 10_000_000
+_REQUIRED = ("title", "root_cause", "confidence")
+_OPENING = re.compile(r'\{\s*"')
+_PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
+_LISTS = tuple(name for name, field in Answer.model_fields.items() if field.default == ())
+_ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a bare text stands for
+    "file_changes": (Edit, "path"),
+    "evidence": (Evidence, "path"),
+    "hypotheses": (Hypothesis, "statement"),
+    "learnings": (Learning, "fact"),
+}
+_STANDINGS: tuple[str, ...] = get_args(Hypothesis.model_fields["standing"].annotation)
+SYNONYMS: Mapping[str, Mapping[str, str]] = {
+    "confidence": {"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
+    "action": {
+        **dict.fromkeys(("modify", "update", "replace", "change"), "edit"),
+        **dict.fromkeys(("add", "new"), "create"),
+        "remove": "delete",
+    },
+    "standing": {
+        **dict.fromkeys(("confirm", "supported", "accepted", "true"), "confirmed"),
+        **dict.fromkeys(("possible", "unknown", "unverified", "likely"), "open"),
+        **dict.fromkeys(("rejected", "refuted", "excluded", "unlikely", "false"), "ruled out"),
+    },
+}
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "confidence": get_args(Confidence),
+    "action": get_args(Action),
+    "standing": _STANDINGS,
+}
 
 
 def answer_schema() -> dict[str, Any]:
@@ -28,17 +62,15 @@ def answer_schema() -> dict[str, Any]:
 def read_answer(text: str) -> Answer:
     """Read the answer out of what the model said; raises `GiveUp` saying what is wrong with it.
 
-    Prose or fences around the JSON, a list of one, wrong case and null lists are understood.
+    Prose or fences around the JSON, a list of one, wrong case, null and unknown fields are
+    understood. Of several objects the last that holds most of what is required counts.
 
     >>> said = 'Here: ```json\\n{"title": "T", "root_cause": "R", "confidence": "High"}\\n```'
     >>> read_answer(said).confidence
     'high'
     """
-    found = _object_in(text[:_LONGEST])
-    if found is None:
-        raise GiveUp("the answer holds no JSON object")
     try:
-        return Answer.model_validate(_tidied(found))
+        return Answer.model_validate(_tidied(_object_in(text[:LONGEST])))
     except ValidationError as problems:
         wrong = "; ".join(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
@@ -47,29 +79,112 @@ def read_answer(text: str) -> Answer:
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
 
 
-def _object_in(text: str) -> dict[str, Any] | None:
-    """The largest JSON object in the text that looks like an answer."""
-    decoder = json.JSONDecoder()
-    at, tries = text.find("{"), 0
-    while at >= 0 and tries < 50:
-        tries += 1
-        try:
-            value, _ = decoder.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
-            value = None
-        if isinstance(value, dict) and ("root_cause" in value or "title" in value):
-            return value
-        at = text.find("{", at + 1)
-    return None
+def _object_in(text: str) -> dict[str, Any]:
+    best, most, wrong = None, 0, "the answer holds no JSON object"
+    for found, problem in _objects(text):
+        wrong = problem or wrong
+        held = sum(_has(found, name) for name in _REQUIRED)
+        if held and held >= most:
+            best, most = found, held
+    if best is None:
+        raise GiveUp(wrong)
+    return best
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """Objects that look like an answer, and problems met on the way; none inside another one."""
+    decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
+    while effort < _EFFORT and (opening := _OPENING.search(text, at)):
+        at = opening.start()
+        value, end, problem = _decoded(decoder, text, at)
+        effort += end - at + _ATTEMPT
+        if isinstance(value, dict) and any(_has(value, name) for name in _REQUIRED[:2]):
+            yield value, ""
+            at = end
+            continue
+        yield {}, problem
+        at += 1
+
+
+def _decoded(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int, str]:
+    try:
+        value, end = decoder.raw_decode(text, at)
+    except json.JSONDecodeError as wrong:
+        cut = "Unterminated" in wrong.msg or not text[wrong.pos : wrong.pos + 100].strip()
+        what = "is cut off" if cut else f"is not valid: {wrong.msg} at character {wrong.pos}"
+        return None, max(wrong.pos, at + 1), f"the answer's JSON object {what}"
+    except (ValueError, RecursionError):  # a number of thousands of digits; nested too deep
+        return None, at + 10 * _ATTEMPT, "the answer's JSON object is not one a person would write"
+    return value, end, ""
+
+
+def _has(found: dict[str, Any], name: str) -> bool:
+    return any(_snake(key) == name for key in found)
 
 
 def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
-    known = {key: value for key, value in answer.items() if key in Answer.model_fields}
+    known = _known(answer, Answer)
     for name in _LISTS:
-        if known.get(name, ()) is None:
-            known[name] = ()
-    if isinstance(known.get("confidence"), str):
-        known["confidence"] = known["confidence"].strip().lower()
-    if known.get("suspect_commit", "") is None:
-        known["suspect_commit"] = ""
+        if name in known:
+            known[name] = _items(name, known[name])
+    if known.get("file_changes"):
+        known.setdefault("has_fix", True)
     return known
+
+
+def _items(name: str, value: object) -> list[object]:
+    """A list of items as their kind wants them; a single item is a list of one."""
+    items = value if isinstance(value, list) else [value]
+    kind, bare = _ITEMS.get(name, (None, ""))
+    said = [item for item in items[:MOST_ITEMS] if item is not None]
+    if kind is None:
+        return [_clean(item, "") for item in said]
+    return [_known(item if isinstance(item, dict) else {bare: item}, kind) for item in said]
+
+
+def _known(found: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
+    """The fields that `kind` has, with nulls left out wherever a default stands in."""
+    named = {_snake(key): value for key, value in found.items()}
+    kept = {key: named[key] for key in kind.model_fields if named.get(key) is not None}
+    cleaned = {key: _clean(value, key) for key, value in kept.items()}
+    place = _PLACE.fullmatch(str(cleaned.get("path", ""))[:1_000]) if kind is Evidence else None
+    if place:
+        cleaned = {"line": _line(place["line"]), **cleaned, "path": place["path"]}
+    if kind is Evidence:
+        cleaned.setdefault("line", 0)
+        cleaned.pop("verified", None)  # only our code says so
+    return cleaned
+
+
+def _clean(value: object, key: str) -> object:
+    """Numbers where text is meant, half characters, lines like "12-14": as the schema has them."""
+    if key == "line":
+        return _line(value)
+    if isinstance(value, str):
+        text = value.encode("utf-8", "replace").decode()
+        return _choice(text, key) if key in _CHOICES else text
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value)[:100] if is_number and key != "has_fix" else value
+
+
+def _choice(text: str, key: str) -> str:
+    """The allowed word that is meant; the text itself where none is."""
+    said = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
+    meant = SYNONYMS[key].get(said, said)
+    return meant if meant in _CHOICES[key] else text[:100]
+
+
+def _line(value: object) -> int:
+    """A line number; 0 where none is said."""
+    found = re.search(r"\d{1,8}", str(value)[:100])
+    return min(int(found.group()), _LAST_LINE) if found else 0
+
+
+def _snake(key: object) -> str:
+    """The name of a field, however it was spelt.
+
+    >>> _snake("rootCause"), _snake("Root cause"), _snake("root-cause")
+    ('root_cause', 'root_cause', 'root_cause')
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)[:60])
+    return re.sub(r"[\s_-]+", "_", apart.strip()).lower()

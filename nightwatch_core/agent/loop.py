@@ -2,35 +2,42 @@
 
 Append-only: nothing that was said is ever changed. Every bound is looked at before a call, and the
 last call inside the bounds is always one with tools off, so that an analysis ends with an answer.
+One repair of an unreadable answer may come after it: that call is all by which a bound is passed,
+as long as no call takes more than was to be expected after the one before.
 """
 
-import json
 from collections.abc import Callable
 
 from pydantic import Field
 
 from nightwatch_core.agent.answers import read_answer
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.agent.calls import Calls, RunTool, declined, with_results
+from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Allowance, Answer, Ending, Usage
 from nightwatch_core.models.conversation import (
+    Capabilities,
     Conversation,
     Reply,
     ResultsTurn,
-    ToolCall,
-    ToolResult,
     UserTurn,
 )
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
 
-RunTool = Callable[[ToolCall], ToolResult]
-
+CONCLUDING = 0.15  # share of the time that is kept for the last call
+_TOKEN = 3  # characters of code a token, the cautious way
 _WRAP_UP = (
     "Time to conclude: no more tools. Answer now, in the schema, with what you have seen. "
     "Say what you could not check."
 )
 _REPAIR = "Your last message could not be read: {why}. Answer again with the JSON object only."
-_SAME_AGAIN = "You asked this before; the answer above still holds. Ask something else or conclude."
+_OFF = "Not run: tools are off now."
+_CUT = "Not run: your message was cut off here. Ask again, for fewer things at once."
+_FATAL = {
+    "refused": "the model refused to answer ({detail})",
+    "context exceeded": "the conversation no longer fits the model's context ({detail}): lower "
+    "max_iterations, or choose a model with a larger context",
+}
 
 
 class Talk(Value):
@@ -38,11 +45,21 @@ class Talk(Value):
 
     conversation: Conversation
     usage: Usage = Usage()
+    last: Usage = Usage()  # of the last call; before the first, what it may be
     iterations: int = 0
     repaired: bool = False
-    asked: frozenset[str] = frozenset()
-    read: tuple[str, ...] = ()
-    missed: int = 0
+    bound: str = ""  # which bound ended it
+    calls: Calls = Calls()
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Files that were read, in order."""
+        return self.calls.read
+
+    @property
+    def missed(self) -> int:
+        """Tool calls that named what is not there."""
+        return self.calls.missed
 
 
 class Conclusion(Value):
@@ -58,31 +75,40 @@ def converse(
 ) -> Conclusion:
     """Lead the conversation to an answer.
 
-    Raises `GiveUp` where the model refuses, or its answer cannot be read even after one repair;
-    `TryLater` and `StopTheNight` come from the model or the tools.
+    Raises `GiveUp` where the model refuses, its answer cannot be read even after one repair, or
+    nothing may be used; `TryLater` and `StopTheNight` come from the model or the tools. Each of
+    them says in `usage` what was used until then.
     """
-    talk, end = Talk(conversation=opening), clock.monotonic() + allowance.seconds
-    while True:
-        bound = _bound_in_sight(talk, allowance, end - clock.monotonic())
-        if bound and not talk.conversation.tools_off:
-            talk = _wrapping_up(talk)
-        reply = model.reply(talk.conversation, max(end - clock.monotonic(), 1.0))
-        talk = _after(talk, reply)
-        if reply.stop == "tools" and not talk.conversation.tools_off:
-            talk = _with_results(talk, reply.turn.calls, run_tool)
-            continue
-        answer, complaint = _answer_in(reply)
-        if answer:
-            kind = Ending(kind="wrapped up", detail=bound) if bound else Ending()
+    if allowance.tokens <= 0 or allowance.cost <= 0:
+        raise GiveUp("nothing is left to use: raise total_token_budget or cost_per_night")
+    end, reserve = clock.monotonic() + allowance.seconds, CONCLUDING * allowance.seconds
+    talk = Talk(conversation=opening, last=_forecast(opening, model.capabilities()))
+    try:
+        while True:
+            talk = _wrapped_up(talk, _bound_in_sight(talk, allowance, end - clock.monotonic()))
+            left = max(end - clock.monotonic(), reserve, 1.0)
+            reply = model.reply(talk.conversation, left)
+            talk = _after(talk, reply)
+            if (further := _further(talk, reply, run_tool)) is not None:
+                talk = further
+                continue
+            try:
+                answer = read_answer(reply.turn.text)
+            except GiveUp as complaint:
+                talk = _asked_to_repair(talk, reply, str(complaint))
+                continue
+            kind = Ending(kind="wrapped up", detail=talk.bound) if talk.bound else Ending()
             return Conclusion(answer=answer, ending=kind, talk=talk)
-        talk = _asked_to_repair(talk, complaint, allowance)
+    except NightWatchError as trouble:
+        trouble.usage = talk.usage
+        raise
 
 
 _BOUNDS: tuple[tuple[str, Callable[[Talk, Allowance, float], bool]], ...] = (
     ("iterations", lambda talk, may, left: talk.iterations + 1 >= may.iterations),
-    ("tokens", lambda talk, may, left: _next(talk.usage.new_tokens, talk) >= may.tokens),
-    ("cost", lambda talk, may, left: _next(talk.usage.cost or 0.0, talk) >= may.cost),
-    ("time", lambda talk, may, left: left < 0.15 * may.seconds),
+    ("tokens", lambda talk, may, left: talk.usage.new_tokens + 2 * _tokens(talk) >= may.tokens),
+    ("cost", lambda talk, may, left: (talk.usage.cost or 0) + 2 * _cost(talk) >= may.cost),
+    ("time", lambda talk, may, left: left < CONCLUDING * may.seconds),
 )
 
 
@@ -92,9 +118,23 @@ def _bound_in_sight(talk: Talk, allowance: Allowance, seconds_left: float) -> st
     return next(near, "")
 
 
-def _next(used: float, talk: Talk) -> float:
-    """What will be used after one more call of the average size, twice over for the wrap-up."""
-    return used + 2 * used / max(talk.iterations, 1)
+def _forecast(opening: Conversation, able: Capabilities) -> Usage:
+    """What the first call will take in; nothing where the model runs on this machine."""
+    if able.local:
+        return Usage()
+    said = opening.model_dump_json(include={"system", "tools", "answer_schema", "turns"})
+    tokens = len(said) // _TOKEN
+    return Usage(input_tokens=tokens, cost=tokens * (able.input_price or 0.0) / 1_000_000)
+
+
+def _tokens(talk: Talk) -> float:
+    """New tokens the next call may take: as the last one, and what tools have told since."""
+    return talk.last.new_tokens + talk.calls.waiting / _TOKEN
+
+
+def _cost(talk: Talk) -> float:
+    before = talk.last.new_tokens
+    return (talk.last.cost or 0.0) * (_tokens(talk) / before if before else 1.0)
 
 
 def _after(talk: Talk, reply: Reply) -> Talk:
@@ -102,56 +142,45 @@ def _after(talk: Talk, reply: Reply) -> Talk:
         update={
             "conversation": talk.conversation.said(reply.turn),
             "usage": talk.usage + reply.usage,
+            "last": reply.usage,
             "iterations": talk.iterations + 1,
+            "calls": talk.calls.model_copy(update={"waiting": 0}),
         }
     )
 
 
-def _with_results(talk: Talk, calls: tuple[ToolCall, ...], run_tool: RunTool) -> Talk:
-    results, asked, read, missed = [], set(talk.asked), list(talk.read), talk.missed
-    for call in calls:
-        key = json.dumps([call.name, call.arguments], sort_keys=True, default=str)
-        if key in asked:
-            results.append(ToolResult(id=call.id, name=call.name, text=_SAME_AGAIN))
-            continue
-        asked.add(key)
-        result = run_tool(call)
-        results.append(result)
-        missed += result.is_error
-        path = str(call.arguments.get("path", ""))
-        if call.name == "read_file" and not result.is_error and path not in read:
-            read.append(path)
-    turn = ResultsTurn(results=tuple(results))
-    return talk.model_copy(
-        update={
-            "conversation": talk.conversation.said(turn),
-            "asked": frozenset(asked),
-            "read": tuple(read),
-            "missed": missed,
-        }
-    )
+def _further(talk: Talk, reply: Reply, run_tool: RunTool) -> Talk | None:
+    """The talk one turn further, where the reply is not meant as an answer."""
+    if reply.stop in _FATAL:
+        raise GiveUp(_FATAL[reply.stop].format(detail=reply.detail or "no reason given"))
+    if talk.conversation.tools_off:
+        return None
+    asked = reply.turn.calls
+    if not asked:
+        return talk if reply.stop == "paused" else None
+    if reply.stop == "cut":  # the last call may be half a call
+        turn, calls = declined(asked, _CUT), talk.calls
+    else:
+        turn, calls = with_results(talk.calls, asked, run_tool)
+    return talk.model_copy(update={"conversation": talk.conversation.said(turn), "calls": calls})
 
 
-def _wrapping_up(talk: Talk) -> Talk:
+def _wrapped_up(talk: Talk, bound: str) -> Talk:
+    if not bound or talk.conversation.tools_off:
+        return talk
     off = talk.conversation.model_copy(update={"tools_off": True, "effort": "low"})
-    return talk.model_copy(update={"conversation": off.said(UserTurn(text=_WRAP_UP))})
+    update = {"conversation": off.said(UserTurn(text=_WRAP_UP)), "bound": bound}
+    return talk.model_copy(update=update)
 
 
-def _answer_in(reply: Reply) -> tuple[Answer | None, str]:
-    if reply.stop == "refused":
-        raise GiveUp(f"the model refused to answer ({reply.detail or 'no category given'})")
-    if reply.stop == "context exceeded":
-        raise GiveUp("the conversation no longer fits the model's context")
-    try:
-        return read_answer(reply.turn.text), ""
-    except GiveUp as complaint:
-        cut = "; it was cut off, so keep it shorter" if reply.stop == "cut" else ""
-        return None, f"{complaint}{cut}"
-
-
-def _asked_to_repair(talk: Talk, complaint: str, allowance: Allowance) -> Talk:
-    if talk.repaired or talk.iterations >= allowance.iterations + 1:
-        raise GiveUp(f"no readable answer: {complaint}")
-    repair = UserTurn(text=_REPAIR.format(why=complaint))
+def _asked_to_repair(talk: Talk, reply: Reply, complaint: str) -> Talk:
+    cut = "; it was cut off, so keep it shorter" if reply.stop == "cut" else ""
+    if talk.repaired:
+        raise GiveUp(f"no readable answer: {complaint}{cut}")
+    turns: tuple[ResultsTurn | UserTurn, ...] = (
+        UserTurn(text=_REPAIR.format(why=f"{complaint}{cut}")),
+    )
+    if reply.turn.calls:  # every call wants its result before anything else is said
+        turns = (declined(reply.turn.calls, _OFF), *turns)
     off = talk.conversation.model_copy(update={"tools_off": True})
-    return talk.model_copy(update={"conversation": off.said(repair), "repaired": True})
+    return talk.model_copy(update={"conversation": off.said(*turns), "repaired": True})

@@ -3,51 +3,65 @@
 import re
 from collections.abc import Callable
 
-from nightwatch_core import fixing
-from nightwatch_core.models.analysis import Analysis, Answer, Confidence, Evidence
+from nightwatch_core import fixing, syntax
+from nightwatch_core.agent.arguments import inside
+from nightwatch_core.agent.quotes import verified
+from nightwatch_core.models.analysis import Analysis, Answer, Confidence, Edit, Evidence
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
 
-_NEAR = 3  # lines a quote may be off and still be the same place
-
-
-def verified(evidence: Evidence, text: str | None) -> Evidence:
-    """The evidence with `verified` set, and its line put right, where the quote is found there."""
-    quote = " ".join(evidence.quote.split())
-    if text is None or not quote:
-        return evidence.model_copy(update={"verified": False})
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    nearby = sorted(range(len(lines)), key=lambda at: abs(at + 1 - evidence.line))
-    for at in nearby[: 2 * _NEAR + 1]:
-        if lines[at] and (quote in lines[at] or lines[at] in quote):
-            return evidence.model_copy(update={"line": at + 1, "verified": True})
-    return evidence.model_copy(update={"verified": False})
+_LONGEST_CAUSE = 8_000  # characters
 
 
 def verdict(case: Case, answer: Answer, research: ResearchContext, code: CodeReader) -> Analysis:
     """What the answer is worth: evidence checked against the code, a fix only where it applies."""
-    evidence = tuple(verified(one, code.read_file(one.path)) for one in answer.evidence)
-    edits = answer.file_changes if answer.has_fix else ()
-    refusal = fixing.apply(edits, code.read_file).refusal if edits else ""
+    fix, why_not = sound_fix(answer.file_changes if answer.has_fix else (), code)
     draft = Analysis(
         case=case,
         title=_one_line(answer.title) or case.title,
-        root_cause=answer.root_cause.strip(),
+        root_cause=answer.root_cause.strip()[:_LONGEST_CAUSE],
         confidence=answer.confidence,
-        evidence=evidence,
-        fix=() if refusal else edits,
+        evidence=looked_up(answer.evidence, code),
+        fix=fix,
         hypotheses=answer.hypotheses,
         suspects=research.suspects,
-        suspect_commit=answer.suspect_commit,
+        suspect_commit=_commit(answer.suspect_commit),
         next_steps=answer.suggested_next_steps,
         learnings=answer.learnings[:3],
         tags=answer.tags,
         related_to=answer.related_to,
         commit=code.commit.sha,
-        because=(f"the proposed fix does not apply: {refusal}",) if refusal else (),
+        because=(why_not,) if why_not else (),
     )
     return scored(draft)
+
+
+def looked_up(evidence: tuple[Evidence, ...], code: CodeReader) -> tuple[Evidence, ...]:
+    """Every quote looked up in its file; a path that leaves the repository is not asked for."""
+    paths = {path for one in evidence if (path := inside(one.path))}
+    texts = {path: code.read_file(path) for path in sorted(paths)}
+    return tuple(verified(one, texts.get(inside(one.path) or "")) for one in evidence)
+
+
+def sound_fix(edits: tuple[Edit, ...], code: CodeReader) -> tuple[tuple[Edit, ...], str]:
+    """The edits where all of them apply and what they leave parses; else none, and why."""
+    if not edits:
+        return (), ""
+    outside = next((edit.path for edit in edits if not inside(edit.path)), None)
+    if outside is not None:
+        return (), f"the proposed fix names no file of the repository: {ascii(outside[:100])}"
+    clean = tuple(edit.model_copy(update={"path": inside(edit.path)}) for edit in edits)
+    applied = fixing.apply(clean, code.read_file, code.paths())
+    if applied.refusal:
+        return (), f"the proposed fix does not apply: {applied.refusal}"
+    broken = (
+        syntax.complaint(change.path, change.text, code.read_file(change.path))
+        for change in applied.changes
+        if change.text is not None
+    )
+    why = next((complaint for complaint in broken if complaint), "")
+    return ((), f"the proposed fix cannot stand: {why}") if why else (clean, "")
 
 
 def scored(analysis: Analysis) -> Analysis:
@@ -97,6 +111,16 @@ def _confidence(analysis: Analysis) -> tuple[Confidence, str]:
     if not any(e.verified for e in analysis.evidence) and analysis.confidence != "low":
         return "low", f"said {analysis.confidence}, but no quoted line was found in the code"
     return analysis.confidence, ""
+
+
+def _commit(text: str) -> str:
+    """The commit or pull request that is named; empty for prose.
+
+    >>> _commit("commit 1a2b3c4d5e"), _commit("#12"), _commit("the last one")
+    ('1a2b3c4d5e', '#12', '')
+    """
+    found = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
+    return found.group() if found else ""
 
 
 def _one_line(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nightwatch_core.diagnosis.notebook import Notebook
 from nightwatch_core.diagnosis.results import Blamed
-from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 
@@ -22,18 +22,19 @@ class Context(NamedTuple):
     def suspect_of(self, path: str, blame: Blamed | None) -> Suspect | None:
         """The suspect pull request that brought the line: its merge wrote it, or took it along.
 
-        Blame may name a commit of the pull request's branch; then the first pull request counts
-        that touched the file and was merged on that day or within two months.
+        Blame may name a commit of the pull request's branch. Where those are not known, the first
+        pull request counts that touched the file and was merged on that day or within two months.
         """
         if blame is None:
             return None
         suspects = self.research.suspects
-        own = next((s for s in suspects if same_commit(s.pull.sha, blame.sha)), None)
+        own = next((s for s in suspects if brought(s.pull, blame.sha)), None)
         written = date.fromisoformat(blame.day)
         later = [
             suspect
             for suspect in suspects
             if path in suspect.pull.files
+            and not suspect.pull.commits
             and timedelta() <= suspect.pull.merged_at.date() - written <= _ON_A_BRANCH
         ]
         return own or min(later, key=lambda suspect: suspect.pull.merged_at, default=None)
@@ -51,6 +52,11 @@ class Context(NamedTuple):
         if changed.day > kept.day or same_day:
             return f"{path}:{line} was changed by {changed.sha} on {changed.day}"
         return ""
+
+
+def brought(pull: MergedPull, sha: str) -> bool:
+    """Whether a pull request's merge is the commit, or took it along."""
+    return any(same_commit(own, sha) for own in (pull.sha, *pull.commits))
 
 
 def same_commit(one: str, other: str) -> bool:

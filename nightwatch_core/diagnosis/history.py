@@ -1,11 +1,14 @@
 """Which change brought the failure: blame of the lines at fault, against the suspects."""
 
+from datetime import date, timedelta
+
 from nightwatch_core.diagnosis.context import Context, same_commit
 from nightwatch_core.diagnosis.finding import Site
 from nightwatch_core.diagnosis.results import Blamed
 from nightwatch_core.models.analysis import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
 
+_SUSPICIOUS = timedelta(days=14)
 _LINES = 3  # pieces of evidence whose history is looked up
 
 
@@ -36,8 +39,15 @@ def suspect_change(
         return touching.pull.sha, f"The likeliest change is {_named(touching.pull)}{because}."
     if known and known[1]:
         (path, line), blame = known
-        return blame.sha, f"{path}:{line} was last written by {blame.sha} ({_said(blame)})."
+        sha = blame.sha if _recent(blame, context) else ""
+        return sha, f"{path}:{line} was last written by {blame.sha} ({_said(blame)})."
     return "", ""
+
+
+def _recent(blame: Blamed, context: Context) -> bool:
+    """Whether the line was written shortly before the error began, as far as that is known."""
+    first = context.case.leader.first_seen
+    return first is None or first.date() - date.fromisoformat(blame.day) <= _SUSPICIOUS
 
 
 def _best(suspects: list[Suspect]) -> Suspect | None:

@@ -35,6 +35,7 @@ class ToolResult(Value):
     name: str
     text: str
     is_error: bool = False
+    missing: bool = False  # it named a file or folder that is not there
 
 
 class UserTurn(Value):

@@ -59,7 +59,7 @@ def causes(report: RunReport) -> dict[str, tuple[dict[str, Any], Analysis]]:
 
 
 def test_the_sample_night_finds_what_is_wrong(state: Path) -> None:
-    report = nightly(max_pull_requests=3, max_issues=9)
+    report = nightly(max_errors=20, max_pull_requests=3, max_issues=9)
     assert report.status == "complete"
     found = causes(report)
     right_place = {
@@ -67,8 +67,16 @@ def test_the_sample_night_finds_what_is_wrong(state: Path) -> None:
         for name, (error, analysis) in found.items()
         if any(e.verified and e.path == error["place"]["path"] for e in analysis.evidence)
     }
-    assert len(found) >= 9
-    assert len(right_place) >= 8
+    assert set(found) >= {error["id"] for error in TRUTH["errors"] if not error["noise"]}
+    assert len(right_place) >= 9
+    right_pull = {
+        name
+        for name, (error, analysis) in found.items()
+        if error["introduced_by"]
+        and analysis.suspects
+        and analysis.suspects[0].pull.number == error["introduced_by"]["pull_request"]
+    }
+    assert len(right_pull) >= 5
     edits = {
         name: [(edit.path, edit.old, edit.new) for edit in analysis.fix]
         for name, (error, analysis) in found.items()
@@ -98,7 +106,7 @@ def test_the_draft_is_a_real_branch_whose_tests_pass(state: Path, tmp_path: Path
     report = nightly()
     drafts = [receipt for receipt in report.receipts if receipt.kind == "pull"]
     assert [draft.status for draft in drafts] == ["done"]
-    code = state / "sample" / "code"
+    code = state / "sample" / TRUTH["application"]
     branches = _git(code, "for-each-ref", "--format=%(refname:short)", "refs/heads/nightwatch")
     tree = tmp_path / "tree"
     _git(tmp_path, "clone", "--quiet", "--branch", branches.split()[0], str(code), str(tree))

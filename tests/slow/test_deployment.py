@@ -39,10 +39,14 @@ class Prefect:
         }
 
     def start(self, *arguments: str, name: str) -> subprocess.Popen[bytes]:
-        log = (self.folder / f"{name}.log").open("wb")
-        return subprocess.Popen(
-            [BIN / "prefect", *arguments], env=self.environment, cwd=ROOT, stdout=log, stderr=log
-        )
+        with (self.folder / f"{name}.log").open("wb") as log:
+            return subprocess.Popen(
+                [BIN / "prefect", *arguments],
+                env=self.environment,
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+            )
 
     def run(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -106,11 +110,11 @@ def test_every_deployment_is_registered(prefect: Prefect) -> None:
 
 def test_a_scheduled_night_really_runs(prefect: Prefect) -> None:
     def scheduled_and_done() -> bool:
-        runs = prefect.ask("/flow_runs/filter", {"limit": 50})
-        return any(run["auto_scheduled"] and run["state_name"] == "Completed" for run in runs)
+        done = {"flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}}, "limit": 50}
+        return any(run["auto_scheduled"] for run in prefect.ask("/flow_runs/filter", done))
 
     eventually(scheduled_and_done, 240, "no scheduled run completed")
-    prefect.run("deployment", "schedule", "pause", "nightly/nightly", "--all")
+    prefect.run("--no-prompt", "deployment", "schedule", "pause", "--all")
 
 
 def test_a_night_on_request_and_one_error_again(prefect: Prefect) -> None:

@@ -1,0 +1,75 @@
+"""A small shop's repository, proposals about it, and where their delivery is found."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from git_repositories import Change, git
+
+from nightwatch_core import frontmatter
+from nightwatch_core.adapters.checkout import Checkout
+from nightwatch_core.adapters.local_delivery import LocalDelivery
+from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue, Receipt
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+HISTORY = (
+    Change("First", {"old.rb": "1\n"}),
+    Change(
+        "Shop",
+        {
+            "app/total.rb": "def total\n  nil\nend\n",
+            "app/b c.rb": "b\n",
+            "bin/run": "#!/bin/sh\nrun\n",
+            "latin.rb": b"caf\xe9\n",
+            "passwd": "/etc/passwd",
+            "lib/vendored": "1" * 40,
+        },
+        {"bin/run": "100755", "passwd": "120000", "lib/vendored": "160000"},
+    ),
+)
+ISSUE = OpenIssue(
+    key="issue-key-1",
+    fingerprint="v1:aa",
+    title="NoMethodError: total/../of nil",
+    body="Why.\n---\nkey: other-key\n",
+    labels=("nightwatch", "bug: x"),
+)
+FIXED = "def total\n  0\nend\n"
+
+
+class StoppedClock:
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+def delivery(shop: Path, night: str = "2026-11-21-aa") -> LocalDelivery:
+    return LocalDelivery(shop.parent / "nights", night, Checkout(shop), StoppedClock())
+
+
+def pull(shop: Path, *changes: FileChange, **more: object) -> DraftPull:
+    fields: dict[str, object] = {
+        "key": "pull-key-1",
+        "fingerprint": "v1:aa",
+        "branch": "nightwatch/0123456789ab",
+        "base": "main",
+        "title": "Count an empty basket as 0",
+        "body": "Because.",
+        "commit_message": "Count an empty basket as 0\n\nRefs #1",
+        "changes": changes or (FileChange(path="app/total.rb", text=FIXED),),
+        "commit": git(shop, "rev-parse", "main"),
+        "labels": ("nightwatch",),
+    }
+    return DraftPull.model_validate(fields | more)
+
+
+def outbox(shop: Path) -> dict[str, str]:
+    files = sorted((shop.parent / "nights").glob("*/outbox/*"))
+    return {path.name: path.read_text() for path in files}
+
+
+def set_state(receipt: Receipt, **fields: object) -> None:
+    path = Path(receipt.url)
+    meta, body = frontmatter.read(path.read_text())
+    path.write_text(frontmatter.render({**meta, **fields}, body))
