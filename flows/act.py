@@ -10,7 +10,7 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.summing_up import with_acts
 from tasks.fixes import plan_pulls
 from tasks.issues import plan_issues, publish
-from tasks.night import kept_report, tonights_options
+from tasks.night import taken_up
 from tasks.notify import keep_report
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
@@ -35,7 +35,6 @@ def act(night: str, **choices: Any) -> RunReport:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    options = tonights_options(choices)
-    report = kept_report(options, night)
-    acted = publish_findings(report, read_outcomes(options))
+    report = taken_up(night, choices, "publish", "dry_run")
+    acted = publish_findings(report, read_outcomes(report.options))
     return keep_report(with_acts(report, acted))

@@ -6,7 +6,7 @@ from prefect import flow
 
 from nightwatch_core.models.report import Learned
 from tasks.knowledge import keep_lesson, rebuild_index
-from tasks.night import kept_report, tonights_options
+from tasks.night import taken_up
 from tasks.parameters import takes_options
 from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
 from tasks.settle import one_by_one
@@ -20,8 +20,8 @@ def learn(night: str, **choices: Any) -> Learned:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    options = tonights_options(choices)
-    report = kept_report(options, night)
+    report = taken_up(night, choices)
+    options = report.options
     if not options.compound_enabled:
         return Learned()
     files = one_by_one(keep_lesson, report.analyses, options, report)

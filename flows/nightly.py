@@ -11,7 +11,7 @@ from nightwatch_core import summing_up
 from nightwatch_core.models.assignment import Acted
 from nightwatch_core.models.report import Learned, RunReport
 from tasks.errors import fetch_errors
-from tasks.night import morning_comes_anyway, open_night, tonights_options
+from tasks.night import morning_comes_anyway, open_night, run_name, tonights_options
 from tasks.notify import keep_report, open_report, tell_the_morning
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
@@ -19,7 +19,7 @@ from tasks.selection import select_groups
 from tasks.settle import attempt
 
 
-@flow(name="nightly", log_prints=True)
+@flow(name="nightly", flow_run_name=run_name)
 @takes_options
 def nightly(**choices: Any) -> RunReport:
     """Read the last day's production errors; have causes, issues and drafts by morning."""

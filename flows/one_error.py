@@ -17,7 +17,7 @@ from tasks.parameters import takes_options
 from tasks.settle import attempt
 
 
-@flow(name="one-error", log_prints=True)
+@flow(name="one-error", flow_run_name="one-error-{error}{error_class}")
 @takes_options
 def one_error(
     error: str = "",

@@ -81,6 +81,8 @@ def _check(options: NightOptions, available: Available) -> None:
         for name in names
         if name not in available[port]
     ]
+    if not options.sources():
+        problems.append(f"source {options.source!r} names none")
     if "file" in named["source"] and not options.errors:
         problems.append("source 'file' needs --errors: an export or log file to read")
     if options.code == "checkout" and not options.repo:

@@ -7,6 +7,7 @@ from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.models.value import Value
 
 Read = Callable[[str], str | None]
+_CONTEXT = 2  # unchanged lines a diff shows around a change
 
 
 class Applied(Value):
@@ -101,3 +102,35 @@ def _times(part: str, text: str) -> int:
     while at >= 0 and times < 99:
         times, at = times + 1, text.find(part, at + 1)
     return times
+
+
+def diff(edits: tuple[Edit, ...]) -> str:
+    """The edits as a readable diff, without line numbers: what is taken out, what is put in.
+
+    >>> print(diff((Edit(path="a.py", old="a\\nb", new="a\\nc"),)))
+    --- a.py
+    +++ a.py
+     a
+    -b
+    +c
+    """
+    return "\n".join(text for edit in edits for text in _diff_of(edit))
+
+
+def _diff_of(edit: Edit) -> list[str]:
+    old, new = edit.old.splitlines(), edit.new.splitlines()
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    return [
+        f"--- {'/dev/null' if edit.action == 'create' else edit.path}",
+        f"+++ {'/dev/null' if edit.action == 'delete' else edit.path}",
+        *(f" {text}" for text in old[max(0, head - _CONTEXT) : head]),
+        *(f"-{text}" for text in old[head : len(old) - tail]),
+        *(f"+{text}" for text in new[head : len(new) - tail]),
+        *(f" {text}" for text in old[len(old) - tail :][:_CONTEXT]),
+    ]
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))

@@ -1,14 +1,23 @@
 """What our issues, comments and pull requests say: evidence first, everything untrusted escaped."""
 
-import difflib
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 
-from nightwatch_core.escaping import code_span, fenced, line, markdown, title
-from nightwatch_core.models.analysis import Analysis, Edit
+from nightwatch_core.escaping import code_span, fenced, markdown, title
+from nightwatch_core.fixing import diff
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.proposal import Marker
 
 LABEL = "nightwatch"
 BODY_LIMIT = 60_000  # characters; GitHub takes 65,536
+_MORE = "(More is in the night's report.)"
+_CAUSE = 6_000  # characters of a root cause
+_MARKER = re.compile(
+    r"\s{0,20}<!-- nightwatch:v1 fp=([\w:.-]{1,200}) key=([\w.-]{1,100}) run=([\w:.-]{0,100}) -->",
+    re.ASCII,
+)
 _LANGUAGES = {"py": "python", "rb": "ruby", "js": "javascript", "ts": "typescript", "cs": "csharp"}
 
 
@@ -18,12 +27,23 @@ def marker(fingerprint: str, key: str, night: str) -> str:
     >>> marker("v1:0a", "k", "2026-11-20-ab")
     '<!-- nightwatch:v1 fp=v1:0a key=k run=2026-11-20-ab -->'
     """
-    return f"<!-- nightwatch:v1 fp={fingerprint} key={key} run={night} -->"
+    fp, key, run = (re.sub(r"[^A-Za-z0-9_:.-]", "", part) for part in (fingerprint, key, night))
+    return f"<!-- nightwatch:v1 fp={fp} key={key} run={run} -->"
+
+
+def read_marker(body: str) -> Marker | None:
+    """The marker a body begins with; None where it is not ours, wherever else it holds one.
+
+    >>> read_marker(marker("v1:0a", "k", "2026-11-20-ab") + "\\nText").key
+    'k'
+    """
+    found = _MARKER.match(body[:1_000].removeprefix("\ufeff"))
+    return Marker(fingerprint=found[1], key=found[2], night=found[3]) if found else None
 
 
 def issue_title(analysis: Analysis) -> str:
     """The title of an issue: at most 120 characters that ping and close nothing."""
-    return title(analysis.title)
+    return title(analysis.title) or title(analysis.case.title) or "Production error"
 
 
 def labels(analysis: Analysis) -> tuple[str, ...]:
@@ -47,7 +67,7 @@ def comment_body(analysis: Analysis, key: str, night: str, news: str) -> str:
 
 def pull_title(analysis: Analysis) -> str:
     """The title of a draft pull request."""
-    return title(f"Fix: {analysis.title}")
+    return title(_calm(f"Fix: {analysis.title}"))
 
 
 def pull_body(analysis: Analysis, key: str, night: str, issue: int | None) -> str:
@@ -64,35 +84,34 @@ def pull_body(analysis: Analysis, key: str, night: str, issue: int | None) -> st
 
 
 def commit_message(analysis: Analysis, issue: int | None) -> str:
-    """Subject and body of the one commit."""
+    """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    cause = line(analysis.root_cause, 1_000)
-    return f"{title(analysis.title, 72)}\n\n{title(cause, 1_000)}{refers}\n"
+    subject = title(_calm(analysis.title), 72)
+    return f"{subject}\n\nRoot cause: {title(_calm(analysis.root_cause), 1_000)}{refers}\n"
 
 
-def diff(edits: tuple[Edit, ...]) -> str:
-    """The edits as a readable diff, without line numbers: what is taken out, what is put in."""
-    parts: list[str] = []
-    for edit in edits:
-        parts += [f"--- {edit.path}", f"+++ {edit.path}"]
-        lines = difflib.ndiff(edit.old.splitlines(), edit.new.splitlines())
-        parts += [text for text in lines if not text.startswith("?")]
-    return "\n".join(parts)
+def _calm(text: str) -> str:
+    """Without the brackets by which commit messages switch checks off, as in `[skip ci]`."""
+    return text[:4_000].translate({ord("["): "(", ord("]"): ")"}).replace("***", "")
 
 
 def _where(analysis: Analysis) -> str:
     case, group = analysis.case, analysis.case.leader
-    places = "\n".join(
-        f"- {code_span(one.title)}: {one.occurrences} times" for one in case.groups[:10]
-    )
-    users = "" if group.users is None else f", {group.users} users"
-    seen = f"first {group.first_seen:%Y-%m-%d %H:%M}, " if group.first_seen else ""
-    last = f"last {group.last_seen:%Y-%m-%d %H:%M} UTC" if group.last_seen else ""
-    release = f", release {code_span(group.release)}" if group.release else ""
-    return (
-        f"{case.occurrences} occurrences{users} ({seen}{last}{release})\n\n{places}\n\n"
-        f"{fenced(group.message, limit=1_000)}"
-    )
+    places = [f"- {code_span(one.title)}: {one.occurrences} times" for one in case.groups[:10]]
+    if len(case.groups) > 10:
+        places.append(f"- and {len(case.groups) - 10} more")
+    told = [f"{case.occurrences} occurrences"]
+    told += [] if group.users is None else [f"{group.users} users"]
+    told += [f"first {_utc(group.first_seen)}"] if group.first_seen else []
+    told += [f"last {_utc(group.last_seen)}"] if group.last_seen else []
+    told += [f"release {code_span(group.release)}"] if group.release.strip() else []
+    message = f"\n\n{fenced(group.message, limit=1_000)}" if group.message.strip() else ""
+    return f"{', '.join(told)}\n\n" + "\n".join(places) + message
+
+
+def _utc(at: datetime) -> str:
+    """A time of the source, which may count in any zone."""
+    return f"{at.astimezone(UTC) if at.tzinfo else at:%Y-%m-%d %H:%M} UTC"
 
 
 def _cause(analysis: Analysis) -> str:
@@ -106,9 +125,9 @@ def _evidence(analysis: Analysis) -> str:
         return ""
     shown = "\n\n".join(
         f"{code_span(f'{e.path}:{e.line}')}"
-        f"{' · ' + markdown(e.note) if e.note else ''}"
+        f"{' · ' + markdown(e.note, 600) if e.note else ''}"
         f"{'' if e.verified else ' · not found in the code'}\n\n"
-        f"{fenced(e.quote, _language(e.path))}"
+        f"{fenced(e.quote, _language(e.path), 1_500)}"
         for e in analysis.evidence[:8]
     )
     return f"## Evidence\n\n{shown}"
@@ -134,7 +153,9 @@ def _fix(analysis: Analysis) -> str:
 def _changes(analysis: Analysis) -> str:
     if not analysis.fix:
         return ""
-    told = "\n".join(f"- {markdown(e.description)}" for e in analysis.fix if e.description)
+    told = "\n".join(
+        f"- {markdown(e.description, 600)}" for e in analysis.fix[:10] if e.description
+    )
     return f"## Change\n\n{told}\n\n{fenced(diff(analysis.fix), 'diff', 20_000)}"
 
 
@@ -142,7 +163,8 @@ def _hypotheses(analysis: Analysis) -> str:
     if not analysis.hypotheses:
         return ""
     told = "\n".join(
-        f"- {markdown(h.statement)} ({h.standing}{': ' + markdown(h.because) if h.because else ''})"
+        f"- {markdown(h.statement, 600)} ({h.standing}"
+        f"{': ' + markdown(h.because, 600) if h.because else ''})"
         for h in analysis.hypotheses[:6]
     )
     return f"## Considered\n\n{told}"
@@ -151,11 +173,11 @@ def _hypotheses(analysis: Analysis) -> str:
 def _next_steps(analysis: Analysis) -> str:
     if not analysis.next_steps:
         return ""
-    return "## Next steps\n\n" + "\n".join(f"- {markdown(s)}" for s in analysis.next_steps[:8])
+    return "## Next steps\n\n" + "\n".join(f"- {markdown(s, 600)}" for s in analysis.next_steps[:8])
 
 
 def _trace(analysis: Analysis) -> str:
-    if not analysis.case.trace:
+    if not analysis.case.trace or not analysis.case.trace.raw.strip():
         return ""
     raw = fenced(analysis.case.trace.raw, limit=6_000)
     return f"<details><summary>Stack trace</summary>\n\n{raw}\n\n</details>"
@@ -184,7 +206,8 @@ _ISSUE: tuple[Callable[[Analysis], str], ...] = (
 
 
 def _paragraphs(text: str) -> str:
-    return "\n\n".join(markdown(part) for part in text.split("\n\n") if part.strip())
+    parts = re.split(r"\n\s*\n", text[:_CAUSE].strip())
+    return "\n\n".join(markdown(part, _CAUSE) for part in parts[:20] if part.strip())
 
 
 def _language(path: str) -> str:
@@ -192,10 +215,10 @@ def _language(path: str) -> str:
     return _LANGUAGES.get(ending, ending)
 
 
-def _joined(*parts: str) -> str:
-    body = ""
+def _joined(head: str, *parts: str) -> str:
+    """The parts that fit; what does not is left out whole, so that no fence stays open."""
+    body, left_out = head, False
     for part in (part for part in parts if part.strip()):
-        if len(body) + len(part) > BODY_LIMIT:
-            return body + "\n\n(More is in the night's report.)\n"
-        body += f"\n\n{part}" if body else part
-    return body + "\n"
+        fits = len(body) + len(part) + len(_MORE) + 4 <= BODY_LIMIT
+        body, left_out = (f"{body}\n\n{part}", left_out) if fits else (body, True)
+    return body + (f"\n\n{_MORE}" if left_out else "") + "\n"

@@ -220,6 +220,10 @@ class Nights(Protocol):
         """Reports that were kept, newest first."""
         ...
 
+    def report(self, night_id: str) -> RunReport | None:
+        """One of them; None where there is none of that name."""
+        ...
+
     def history(self) -> tuple[NightRecord, ...]:
         """Every night, newest first."""
         ...

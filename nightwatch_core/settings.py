@@ -1,21 +1,28 @@
 """Everything that can be set from outside: the environment and `.env`, read once, checked at start.
 
-The choices of a night (models/options.py) are settings too, `NIGHTWATCH_` in front; here are the rest:
-folders, addresses and secrets. Secrets are `SecretStr`, so that no repr, log or report shows them.
+The choices of a night (models/options.py) are settings too, `NIGHTWATCH_` in front; here are the
+rest: folders, addresses and secrets. Secrets are `SecretStr`, so that no repr, log or report shows them.
 """
 
+import difflib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-_FROM_OUTSIDE = SettingsConfigDict(extra="ignore", frozen=True, env_ignore_empty=True)
+PREFIX = "NIGHTWATCH_"
+_FROM_OUTSIDE = SettingsConfigDict(
+    extra="ignore", frozen=True, env_ignore_empty=True, str_strip_whitespace=True
+)
+T = TypeVar("T")
 
 
 class Settings(BaseSettings):
@@ -70,6 +77,11 @@ class Settings(BaseSettings):
         "", alias="ANTHROPIC_BASE_URL", description="Address of a compatible server."
     )
 
+    @field_validator("home", "state_dir", "knowledge_dir")
+    @classmethod
+    def _of_the_user(cls, folder: Path) -> Path:
+        return folder.expanduser()
+
     @property
     def state(self) -> Path:
         """The state folder."""
@@ -84,16 +96,12 @@ class Settings(BaseSettings):
 class _Choices(NightOptions, BaseSettings):
     """The night's options as environment variables."""
 
-    model_config = SettingsConfigDict(**_FROM_OUTSIDE, env_prefix="NIGHTWATCH_")
+    model_config = SettingsConfigDict(**_FROM_OUTSIDE, env_prefix=PREFIX)
 
 
 def settings() -> Settings:
     """Read folders, addresses and secrets; raises `StopTheNight` listing every problem."""
-    read: Callable[..., Settings] = Settings
-    try:
-        return read(_env_file=_env_file())
-    except ValidationError as problems:
-        raise StopTheNight(_listed(problems, "settings")) from None
+    return _read(Settings, "settings", {})
 
 
 def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
@@ -105,15 +113,47 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
     unknown = sorted(set(said) - set(NightOptions.model_fields))
     if unknown:
         raise StopTheNight(f"unknown option {', '.join(unknown)}: see `nightwatch night --help`")
-    read: Callable[..., NightOptions] = _Choices
-    try:
-        return NightOptions(**read(_env_file=_env_file(), **said).model_dump())
-    except ValidationError as problems:
-        raise StopTheNight(_listed(problems, "options")) from None
+    choices = _read(_Choices, "options", said)
+    if wrong := _misspelt():
+        raise StopTheNight("\n".join(("options cannot be used:", *wrong)))
+    return NightOptions(**choices.model_dump())
+
+
+def names() -> tuple[str, ...]:
+    """Every environment variable that is read, in the order of `.env.example`."""
+    options = tuple(f"{PREFIX}{name.upper()}" for name in NightOptions.model_fields)
+    rest = tuple(field.alias or name for name, field in Settings.model_fields.items())
+    return (*options, *rest)
 
 
 def _env_file() -> Path:
-    return Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT) / ".env"
+    return Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT).expanduser() / ".env"
+
+
+def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
+    try:
+        return kind(_env_file=_env_file(), **said)
+    except ValidationError as problems:
+        raise StopTheNight(_listed(problems, what)) from None
+    except (OSError, UnicodeDecodeError) as trouble:
+        raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
+
+
+def _misspelt() -> tuple[str, ...]:
+    """Variables of ours that nobody reads and that look like one that is read."""
+    known = {name.removeprefix(PREFIX): name for name in names() if name.startswith(PREFIX)}
+    said = {name.upper() for name in (*os.environ, *dotenv_values(_env_file()))}
+    ours = sorted(name.removeprefix(PREFIX) for name in said if name.startswith(PREFIX))
+    meant = {
+        name: difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        for name in ours
+        if name not in known
+    }
+    return tuple(
+        f"  {PREFIX}{name} is not a setting: did you mean {PREFIX}{likely[0]}?"
+        for name, likely in meant.items()
+        if likely
+    )
 
 
 def _listed(problems: ValidationError, what: str) -> str:

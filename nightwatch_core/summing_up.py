@@ -21,7 +21,8 @@ def opened(
 
 def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
     """What was fetched, and what was dropped."""
-    troubled = with_trouble(report, *fetched.partial)
+    unread = f"none of {len(fetched.rejects)} records could be read" if fetched.rejects else ""
+    troubled = with_trouble(report, *fetched.partial, "" if fetched.groups else unread)
     return troubled.model_copy(
         update={
             "errors": len(fetched.groups),
@@ -50,7 +51,7 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
             "dropped": found.selection.dropped,
             "complaints": (*report.complaints, *found.memory.complaints),
             "outcomes": outcomes,
-            "usage": used(fresh),
+            "usage": used(fresh, failures),
         }
     )
 

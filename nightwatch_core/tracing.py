@@ -14,9 +14,11 @@ Read = Callable[[str], str | None]
 def placed(trace: Trace, index: PathIndex, read: Read, options: NightOptions) -> Trace:
     """The trace with repository paths; lines of an older release realigned by their source text."""
     found = mapped(trace, index, listed(options.path_prefixes), options.app_root)
+    wanted = {frame.repo_path for frame in found.frames if frame.repo_path and frame.code}
+    texts = {path: read(path) for path in sorted(wanted)}
 
     def aligned(frame: Frame) -> Frame:
-        text = read(frame.repo_path) if frame.repo_path and frame.code else None
+        text = texts.get(frame.repo_path) if frame.code else None
         return frame if text is None else realigned(frame, text)
 
     links = (
@@ -32,4 +34,4 @@ def digest(text: str | None) -> str:
     >>> digest("a"), digest(None)
     ('ca978112ca1b', '')
     """
-    return "" if text is None else hashlib.sha256(text.encode()).hexdigest()[:12]
+    return "" if text is None else hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]

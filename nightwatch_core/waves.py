@@ -2,7 +2,7 @@
 
 from nightwatch_core.allowances import deal
 from nightwatch_core.families import families, findings
-from nightwatch_core.models.analysis import Analysis, Usage
+from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
 from nightwatch_core.models.error import Family
 from nightwatch_core.models.options import NightOptions
@@ -54,7 +54,7 @@ def second_wave(options: NightOptions, waves: Waves, first: Wave) -> tuple[Assig
     found = {analysis.fingerprint: analysis for analysis in first.analyses}
     by_name = {one.unknown.case.fingerprint: one for one in waves.prepared}
     siblings = [(family, case) for family in waves.families for case in family.siblings]
-    allowance = deal(options, len(siblings), used(first.analyses))
+    allowance = deal(options, len(siblings), used(first.analyses, first.failures))
     return tuple(
         Assignment(
             case=case,
@@ -70,9 +70,10 @@ def second_wave(options: NightOptions, waves: Waves, first: Wave) -> tuple[Assig
     )
 
 
-def used(analyses: tuple[Analysis, ...]) -> Usage:
-    """What all analyses together have used."""
-    return sum((analysis.usage for analysis in analyses), Usage())
+def used(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:
+    """What all analyses together have used, those that failed too."""
+    fallen = sum((failure.usage for failure in failures), Usage())
+    return sum((analysis.usage for analysis in analyses), fallen)
 
 
 def _told(research: ResearchContext, leader: Analysis | None) -> ResearchContext:

@@ -7,7 +7,12 @@ from datetime import timedelta
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.error import Window
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_UNITS = {
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "minutes"),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "hours"),
+    **dict.fromkeys(("d", "day", "days"), "days"),
+    **dict.fromkeys(("w", "week", "weeks"), "weeks"),
+}
 
 
 def lookback(since: str) -> timedelta | None:
@@ -19,8 +24,8 @@ def lookback(since: str) -> timedelta | None:
     text = since.strip().lower()
     if not text:
         return None
-    found = re.fullmatch(r"(\d{1,4})\s*([mhdw])\w*", text)
-    if not found or int(found[1]) == 0:
+    found = re.fullmatch(r"([0-9]{1,4})\s{0,3}([a-z]{1,7})", text)
+    if not found or int(found[1]) == 0 or found[2] not in _UNITS:
         raise StopTheNight(f"since {since[:40]!r} is not a length of time: say 90m, 24h, 7d or 2w")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from prefect import task
+from prefect.runtime import flow_run
 
 from nightwatch_core import summing_up
 from nightwatch_core.choosing import is_sample
@@ -16,7 +17,7 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.settings import night_options
 from nightwatch_core.windows import lookback, night_name
 from tasks.policies import PATIENTLY
-from tasks.wiring import chosen, forget, publishing, reading
+from tasks.wiring import chosen, forget, nights, publishing, reading
 
 log = logging.getLogger(__name__)
 
@@ -27,19 +28,32 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     return chosen(night_options(choices))
 
 
-@task(name="open the night", **PATIENTLY)
+def taken_up(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
+    """The kept report of a night, its options changed by the choices; `own` ones start afresh.
+
+    Raises `StopTheNight` where no night of that name was kept.
+    """
+    report = nights().report(night)
+    if report is None:
+        raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
+    kept = report.options.model_dump(exclude=set(own))
+    given = {name: value for name, value in choices.items() if value is not None}
+    return report.model_copy(update={"options": chosen(night_options(kept | given))})
+
+
+@task(name="open the night", persist_result=True, result_serializer="json", **PATIENTLY)
 def open_night(options: NightOptions) -> Night:
-    """Find the window to look at, and begin its night or take it up again."""
+    """Find the window to look at, and begin its night or take it up again.
+
+    Kept, so that a Retry of the run stays in its night and finds its analyses done.
+    """
     world = reading(options)
     return _begun(options, world.errors.window(lookback(options.since), world.clock.now()))
 
 
-def kept_report(options: NightOptions, night: str) -> RunReport:
-    """The report of the night called so; raises `StopTheNight` where there is none."""
-    for report in publishing(options).nights.reports():
-        if report.night.id == night:
-            return report
-    raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
+def run_name() -> str:
+    """What Prefect calls a run of the night: the day it was meant for."""
+    return f"night-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
 @dataclass
@@ -96,7 +110,7 @@ def _tell_of(options: NightOptions, night: Night | None, why: str) -> None:
     now = reading(options).clock.now()
     night = night or _begun(options, Window(since=now, until=now))
     report = summing_up.failed(summing_up.opened(night, options, banner(options), now), why, now)
-    nights = publishing(options).nights
-    nights.keep(report)
-    publishing(options).notifier.publish(report)
-    nights.finish(report)
+    world = publishing(options)
+    world.nights.keep(report)
+    world.notifier.publish(report)
+    world.nights.finish(report)

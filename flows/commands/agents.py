@@ -4,11 +4,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tasks.readers import agent_shelf
-
 
 def agents() -> None:
     """List the agent files."""
+    from tasks.readers import agent_shelf
+
     shelf = agent_shelf()
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
     for name in shelf.names():

@@ -8,14 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.report_terminal import NightReport
-from tasks.readers import night_store
 
 NightName = Annotated[str, typer.Argument(help="Name of the night; empty: the newest.")]
 
 
 def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
     """List the nights that were."""
+    from tasks.readers import night_store
+
     table = Table("Night", "Status", "Errors", "Analysed", "Issues", "Drafts", "Cost", box=None)
     for night in night_store().history()[:limit]:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
@@ -26,6 +26,9 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
 
 def report(night: NightName = "") -> None:
     """Show a night's report again."""
+    from nightwatch_core.report_terminal import NightReport
+    from tasks.readers import night_store
+
     for kept in night_store().reports():
         if not night or kept.night.id == night:
             Console().print(NightReport(kept))

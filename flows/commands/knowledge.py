@@ -7,9 +7,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nightwatch_core.searching import search_lessons
-from tasks.readers import knowledge_reader
-
 knowledge = typer.Typer(help="What earlier nights taught.", no_args_is_help=True)
 Words = Annotated[str, typer.Argument(help="An error class, a transaction, or words of them.")]
 Sample = Annotated[bool, typer.Option("--sample", help="Search what the sample nights taught.")]
@@ -27,6 +24,9 @@ def search(
     sample: Sample = False,
 ) -> None:
     """Find lessons by words."""
+    from nightwatch_core.searching import search_lessons
+    from tasks.readers import knowledge_reader
+
     reader = knowledge_reader(sample)
     found = search_lessons(words, reader.index().solutions)[:limit]
     table = Table("Score", "Error", "Cause", "Because", "Document", box=None)

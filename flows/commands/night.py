@@ -11,8 +11,6 @@ from rich.console import Console
 from flows.commands.options import with_option_flags
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.report import EXIT_CODES, RunReport
-from nightwatch_core.report_terminal import NightReport
-from nightwatch_core.settings import settings
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
@@ -30,6 +28,8 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 
 def run_and_show(run: Callable[[], RunReport], verbose: bool) -> None:
     """Run a flow with Prefect made ready, print its report, and exit as its status says."""
+    from nightwatch_core.report_terminal import NightReport
+    from nightwatch_core.settings import settings
     from tasks.running import prefect_ready
 
     try:

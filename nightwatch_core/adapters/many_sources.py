@@ -1,40 +1,41 @@
 """Several error sources as one; one that fails leaves the others' answer partial."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import TypeVar
 
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import ErrorSource
 
+T = TypeVar("T")
+
 
 class ManySources:
-    """The ErrorSource port over named sources."""
+    """The ErrorSource port over named sources; groups name theirs in `source`."""
 
     def __init__(self, sources: Mapping[str, ErrorSource]) -> None:
         """Ask `sources`, in their order."""
+        if not sources:
+            raise StopTheNight("no error source is named: choose one with --source")
         self._sources = sources
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
-        """From the earliest beginning to the latest end."""
-        windows = [source.window(lookback, now) for source in self._sources.values()]
+        """From the earliest beginning to the latest end of those that answer."""
+        windows, _ = self._answers(lambda source: source.window(lookback, now))
         return Window(
             since=min(window.since for window in windows),
             until=max(window.until for window in windows),
         )
 
     def error_groups(self, window: Window) -> Fetched:
-        """Everybody's groups; raises `StopTheNight` where nobody answered."""
-        answers, troubles = [], []
-        for name, source in self._sources.items():
-            try:
-                answers.append(source.error_groups(window))
-            except NightWatchError as trouble:
-                troubles.append(f"{name}: {trouble}")
-        if not answers:
-            raise StopTheNight("no error source answered: " + "; ".join(troubles))
+        """Everybody's groups; a group that several sources know is counted once.
+
+        Where nobody answers, raises `TryLater` if all are unwell, else `StopTheNight`.
+        """
+        answers, troubles = self._answers(lambda source: source.error_groups(window))
         return Fetched(
-            groups=tuple(group for answer in answers for group in answer.groups),
+            groups=_each_once(group for answer in answers for group in answer.groups),
             window=window,
             rejects=tuple(reject for answer in answers for reject in answer.rejects),
             partial=(*(p for answer in answers for p in answer.partial), *troubles),
@@ -46,5 +47,34 @@ class ManySources:
         return source.traces(group, limit) if source else ()
 
     def probe(self) -> str:
-        """What everybody says."""
-        return "; ".join(f"{name}: {source.probe()}" for name, source in self._sources.items())
+        """What everybody says; raises `StopTheNight` where one of them cannot be reached."""
+        said, troubles = self._answers(lambda source: source.probe())
+        if troubles:
+            raise StopTheNight("; ".join((*troubles, *said)))
+        return "; ".join(f"{name}: {text}" for name, text in zip(self._sources, said, strict=True))
+
+    def _answers(self, ask: Callable[[ErrorSource], T]) -> tuple[list[T], list[str]]:
+        """What the sources answer, and what went wrong with those that do not."""
+        answers: list[T] = []
+        troubles: dict[str, NightWatchError] = {}
+        for name, source in self._sources.items():
+            try:
+                answers.append(ask(source))
+            except NightWatchError as trouble:
+                troubles[name] = trouble
+        told = [f"{name}: {trouble}" for name, trouble in troubles.items()]
+        if answers:
+            return answers, told
+        unwell = all(isinstance(trouble, TryLater) for trouble in troubles.values())
+        kind = TryLater if unwell else StopTheNight
+        raise kind("no error source answered: " + "; ".join(told))
+
+
+def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:
+    """One group a fingerprint, the one with most occurrences: they are the same ones twice."""
+    best: dict[str, ErrorGroup] = {}
+    for group in groups:
+        known = best.get(group.fingerprint)
+        if known is None or group.occurrences > known.occurrences:
+            best[group.fingerprint] = group
+    return tuple(best.values())

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import Blame, Commit, Entry, Hit, MergedPull, Release
@@ -174,9 +174,12 @@ class MemoryModel:
 
     script: Sequence[object] = ()
     shown: list[Conversation] = field(default_factory=list)
+    able: Capabilities = Capabilities(model="memory", local=True, input_price=0.0, output_price=0.0)
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """The next entry of the script."""
+        if not self.script:
+            raise GiveUp("a MemoryModel needs a script")
         entry = self.script[min(len(self.shown), len(self.script) - 1)]
         self.shown.append(conversation)
         if callable(entry):
@@ -189,8 +192,8 @@ class MemoryModel:
         return Reply(turn=AssistantTurn(text=str(entry)), usage=usage)
 
     def capabilities(self) -> Capabilities:
-        """A local model."""
-        return Capabilities(model="memory", local=True, input_price=0.0, output_price=0.0)
+        """Those it was told; a local model's otherwise."""
+        return self.able
 
 
 @dataclass

@@ -3,11 +3,21 @@
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from nightwatch_core.index_text import entry_of
+from nightwatch_core.index_text import entry_of, index_over
+from nightwatch_core.issue_text import read_marker
 from nightwatch_core.models.knowledge import Index, Lesson, PatternEntry
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
-from nightwatch_core.models.proposal import DraftPull, OwnItem, Proposal, Receipt
+from nightwatch_core.models.proposal import (
+    Comment,
+    DraftPull,
+    OpenIssue,
+    OwnItem,
+    Proposal,
+    Receipt,
+    Reopen,
+)
 from nightwatch_core.models.report import Night, NightRecord, RunReport
 from nightwatch_core.report import record_of
 
@@ -21,13 +31,15 @@ class MemoryKnowledge:
     rules: IgnoreRules = IgnoreRules()
 
     def index(self) -> Index:
-        """Every lesson's line."""
+        """Every document's line."""
         entries = tuple(entry_of(lesson) for lesson in self.lessons.values())
         patterns = tuple(
-            PatternEntry(file=file, title=pattern.title, occurrences=pattern.occurrences)
+            PatternEntry(
+                file=file, title=pattern.title, occurrences=pattern.occurrences, tags=pattern.tags
+            )
             for file, pattern in self.patterns.items()
         )
-        return Index(solutions=entries, patterns=patterns)
+        return index_over(entries, patterns)
 
     def read(self, file: str) -> Lesson | None:
         """One lesson."""
@@ -62,29 +74,50 @@ class MemoryOutbox:
     items: list[OwnItem] = field(default_factory=list)
 
     def publish(self, proposal: Proposal) -> Receipt:
-        """Keep the proposal, and the item it makes."""
-        told = {"key": proposal.key, "kind": proposal.kind, "fingerprint": proposal.fingerprint}
-        for item in self.items:
-            if item.key == proposal.key:
-                return Receipt(**told, status="already there", number=item.number)
+        """Keep the proposal, and the item it makes or opens again."""
+        told: dict[str, Any] = {
+            "key": proposal.key,
+            "kind": proposal.kind,
+            "fingerprint": proposal.fingerprint,
+        }
+        if any(one.key == proposal.key for one in (*self.published, *self.items)):
+            return Receipt(**told, status="already there", number=self._number(proposal))
+        if isinstance(proposal, OpenIssue | DraftPull):
+            self.items.append(_item(proposal, len(self.items) + 1))
+        elif all(item.number != proposal.number for item in self.items):
+            return Receipt(**told, status="refused", reason=f"there is no #{proposal.number}")
+        if isinstance(proposal, Reopen):
+            opened = {"state": "open", "state_reason": "reopened", "closed_at": None}
+            self.items = [
+                item.model_copy(update=opened) if item.number == proposal.number else item
+                for item in self.items
+            ]
         self.published.append(proposal)
-        number = getattr(proposal, "number", len(self.items) + 1)
         title = getattr(proposal, "title", "")
-        if proposal.kind in ("issue", "pull"):
-            self.items.append(
-                OwnItem(
-                    kind="pull" if isinstance(proposal, DraftPull) else "issue",
-                    number=number,
-                    fingerprint=proposal.fingerprint,
-                    key=proposal.key,
-                    title=title,
-                )
-            )
-        return Receipt(**told, status="done", number=number, title=title)
+        return Receipt(**told, status="done", number=self._number(proposal), title=title)
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """What was published."""
         return tuple(self.items)
+
+    def _number(self, proposal: Proposal) -> int | None:
+        if isinstance(proposal, Comment | Reopen):
+            return proposal.number
+        return next((item.number for item in self.items if item.key == proposal.key), None)
+
+
+def _item(proposal: OpenIssue | DraftPull, number: int) -> OwnItem:
+    mark = read_marker(proposal.body)
+    return OwnItem(
+        kind=proposal.kind,
+        number=number,
+        fingerprint=proposal.fingerprint,
+        key=proposal.key,
+        title=proposal.title,
+        labels=proposal.labels,
+        branch=getattr(proposal, "branch", ""),
+        night=mark.night if mark else "",
+    )
 
 
 class QuietOutbox:
@@ -144,6 +177,10 @@ class MemoryNights:
     def reports(self) -> Sequence[RunReport]:
         """Reports, newest first."""
         return tuple(reversed(self.kept.values()))
+
+    def report(self, night_id: str) -> RunReport | None:
+        """One of them."""
+        return self.kept.get(night_id)
 
     def history(self) -> tuple[NightRecord, ...]:
         """Nights, newest first."""

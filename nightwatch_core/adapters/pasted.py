@@ -13,6 +13,7 @@ def keep_pasted(text: str, folder: Path) -> Path:
     """Write the text to a file of its own; raises `StopTheNight` where it is empty or huge."""
     if not text.strip() or len(text) > LONGEST:
         raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
-    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
-    atomic.write(path, text.encode(errors="replace"))
+    content = text.encode(errors="replace")
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
+    atomic.write(path, content)
     return path

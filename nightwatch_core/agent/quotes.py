@@ -64,7 +64,9 @@ def _stands_at(quote: tuple[str, ...], lines: list[str], number: int) -> bool:
         return False
     below = (line for line in lines[number : number + 2 * _MOST_LINES] if line)
     follows = [line for line, _ in zip(below, (*middle, last), strict=False)]
-    return follows[:-1] == middle and len(follows) == len(quote) - 1 and follows[-1].startswith(last)
+    return (
+        follows[:-1] == middle and len(follows) == len(quote) - 1 and follows[-1].startswith(last)
+    )
 
 
 def _flat(line: str) -> str:

@@ -67,8 +67,8 @@ Turn = Annotated[UserTurn | ResultsTurn | AssistantTurn, Field(discriminator="ki
 class Conversation(Value):
     """Everything a model needs for its next turn.
 
-    `case` and `research` are the typed form of what `turns` say in text: a remote model is sent only
-    the text; the rules model reads the values.
+    `case` and `research` are the typed form of what `turns` say in text: a remote model is sent
+    only the text; the rules model reads the values.
     """
 
     system: str

@@ -94,6 +94,14 @@ class Receipt(Value):
     reason: str = ""
 
 
+class Marker(Value):
+    """What the hidden first line of our items says."""
+
+    fingerprint: str
+    key: str
+    night: str
+
+
 class OwnItem(Value):
     """An issue or pull request of ours, as the tracker holds it now."""
 

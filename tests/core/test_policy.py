@@ -8,44 +8,54 @@ from nightwatch_core import policy
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.policy import refusal, refused
 
-CI = """.github/workflows/ci.yml .github/dependabot.yml .gitlab-ci.yml .circleci/config.yml .travis.yml
-Jenkinsfile Jenkinsfile.release azure-pipelines.yml azure-pipelines-nightly.yml bitbucket-pipelines.yml
-appveyor.yml buildkite.yml cloudbuild.yaml buildspec.yml ci.yml codecov.yml tox.ini noxfile.py
-Dangerfile fastlane/Fastfile renovate.json netlify.toml .husky/pre-commit lefthook.yml ci/run
-action.yml templates/deploy.gitlab-ci.yml .buildkite/pipeline.yml .drone.yml sonar-project.properties
+CI = """
+.github/workflows/ci.yml .github/dependabot.yml .gitlab-ci.yml .circleci/config.yml .travis.yml
+Jenkinsfile Jenkinsfile.release azure-pipelines.yml azure-pipelines-nightly.yml
+bitbucket-pipelines.yml appveyor.yml buildkite.yml cloudbuild.yaml buildspec.yml ci.yml
+codecov.yml tox.ini noxfile.py Dangerfile fastlane/Fastfile renovate.json netlify.toml
+.husky/pre-commit lefthook.yml ci/run action.yml templates/deploy.gitlab-ci.yml
+.buildkite/pipeline.yml .drone.yml sonar-project.properties
 """
-BUILD = """Makefile GNUmakefile lib/Makefile rules.mk Dockerfile Dockerfile.prod docker/web/Dockerfile
-docker-compose.yml docker-compose.override.yaml compose.yaml Procfile Rakefile Capfile Vagrantfile
-Justfile CMakeLists.txt BUILD BUILD.bazel WORKSPACE tools/defs.bzl build.gradle app/build.gradle.kts
-settings.gradle gradle/wrapper/gradle-wrapper.properties gradlew mvnw gulpfile.js Gruntfile.js
-webpack.config.js vite.config.ts next.config.mjs babel.config.js jest.config.ts karma.conf.js
-conftest.py tests/conftest.py setup.py sitecustomize.py extra.pth pytest.ini phpunit.xml.dist
-config/deploy.rb main.tf prod.tfvars Chart.yaml serverless.yml app.yaml fly.toml build.rs build.xml
-bin/rails bin/setup scripts/release.py entrypoint.sh install.ps1 run.bat tsconfig.json
-terraform/main.py k8s/deployment.yaml helm/values.yaml angular.json ember-cli-build.js
+BUILD = """
+Makefile GNUmakefile lib/Makefile rules.mk Dockerfile Dockerfile.prod docker/web/Dockerfile
+docker-compose.yml docker-compose.override.yaml compose.yaml Procfile Rakefile Capfile
+Vagrantfile Justfile CMakeLists.txt BUILD BUILD.bazel WORKSPACE tools/defs.bzl build.gradle
+app/build.gradle.kts settings.gradle gradle/wrapper/gradle-wrapper.properties gradlew mvnw
+gulpfile.js Gruntfile.js webpack.config.js vite.config.ts next.config.mjs babel.config.js
+jest.config.ts karma.conf.js conftest.py tests/conftest.py setup.py sitecustomize.py extra.pth
+pytest.ini phpunit.xml.dist config/deploy.rb main.tf prod.tfvars Chart.yaml serverless.yml
+app.yaml fly.toml build.rs build.xml bin/rails bin/setup scripts/release.py entrypoint.sh
+install.ps1 run.bat tsconfig.json terraform/main.py k8s/deployment.yaml helm/values.yaml
+angular.json ember-cli-build.js
 """
-MANIFESTS = """package.json web/package.json package-lock.json npm-shrinkwrap.json yarn.lock
-pnpm-lock.yaml pnpm-workspace.yaml bun.lockb Gemfile Gemfile.lock gems.rb shop.gemspec pyproject.toml
-setup.cfg MANIFEST.in requirements.txt requirements-dev.txt dev-requirements.txt requirements/base.txt
-constraints.txt requirements.in Pipfile Pipfile.lock poetry.lock uv.lock environment.yml go.mod go.sum
-go.work Cargo.toml Cargo.lock pom.xml composer.json composer.lock Shop.csproj Shop.sln
+MANIFESTS = """
+package.json web/package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
+pnpm-workspace.yaml bun.lockb Gemfile Gemfile.lock gems.rb shop.gemspec pyproject.toml setup.cfg
+MANIFEST.in requirements.txt requirements-dev.txt dev-requirements.txt requirements/base.txt
+constraints.txt requirements.in Pipfile Pipfile.lock poetry.lock uv.lock environment.yml go.mod
+go.sum go.work Cargo.toml Cargo.lock pom.xml composer.json composer.lock Shop.csproj Shop.sln
 Directory.Build.props packages.lock.json NuGet.config global.json mix.exs mix.lock Podfile
 Package.swift pubspec.yaml deno.json libs.versions.toml .npmrc .yarnrc.yml .bundle/config
 """
-REVIEWS_AND_AGENTS = """CODEOWNERS docs/CODEOWNERS .github/CODEOWNERS OWNERS SECURITY.md CLAUDE.md
-claude.md CLAUDE.local.md sub/AGENTS.md AGENTS.override.md GEMINI.md copilot-instructions.md
-.cursorrules .cursor/rules/a.mdc .windsurfrules .claude/settings.json .mcp.json mcp.json
-skills/deploy/SKILL.md python.instructions.md review.prompt.md llms.txt .devcontainer/devcontainer.json
-.aider.conf.yml CONVENTIONS.md LICENSE pull_request_template.md .vscode/tasks.json .idea/workspace.xml
+REVIEWS_AND_AGENTS = """
+CODEOWNERS docs/CODEOWNERS .github/CODEOWNERS OWNERS SECURITY.md CLAUDE.md claude.md
+CLAUDE.local.md sub/AGENTS.md AGENTS.override.md GEMINI.md copilot-instructions.md .cursorrules
+.cursor/rules/a.mdc .windsurfrules .claude/settings.json .mcp.json mcp.json
+skills/deploy/SKILL.md python.instructions.md review.prompt.md llms.txt
+.devcontainer/devcontainer.json .aider.conf.yml CONVENTIONS.md LICENSE pull_request_template.md
+.vscode/tasks.json .idea/workspace.xml
 """
-GIT = """.git/config .git/hooks/pre-commit .gitmodules .gitattributes .gitignore sub/.git/config
+GIT = """
+.git/config .git/hooks/pre-commit .gitmodules .gitattributes .gitignore sub/.git/config
 hooks/pre-receive .githooks/pre-push githooks/post-merge .GIT/config .Git/HEAD sub/.gitmodules
 """
-SECRETS = """.env .env.production config/master.key config/credentials.yml.enc server.pem id_rsa
+SECRETS = """
+.env .env.production config/master.key config/credentials.yml.enc server.pem id_rsa
 deploy/id_ed25519 secrets.yml config/secrets.yml app.keystore service-account-prod.json prod.env
 credentials.json .netrc .aws/credentials .ssh/config
 """
-OTHERS = """vendor/bundle/x.rb vendor/autoload.php web/node_modules/x/index.js lib/third_party/a.go
+OTHERS = """
+vendor/bundle/x.rb vendor/autoload.php web/node_modules/x/index.js lib/third_party/a.go
 venv/lib/site-packages/x.py app.jar lib/native.so a.exe logo.png app.pyc module.wasm data.zip
 """
 PROTECTED = " ".join((CI, BUILD, MANIFESTS, REVIEWS_AND_AGENTS, GIT, SECRETS, OTHERS)).split()
@@ -60,24 +70,25 @@ TRAVERSALS = (
     "app/\u200bGemfile", "Gem\u00adfile", "\ufeffGemfile", "Gemfile\ufe0f", "Gemfile\u034f",
     "\uff27emfile", "\u212aefile.rb", "a\u0301.rb", "a\u00a0b.rb", "a\u3000b.rb", "a\u2028b.rb",
     "\ue000.rb", "\U000e0041.rb", "a\ud800.rb", "git~1/config", "GIT~1/x", "x.rb:stream",
-    "a.rb::$DATA", "$HOME/x.rb", "${HOME}/x", "`id`.rb", "$(id).rb", "a|b.rb", "a<b.rb", "a>b", "a*.rb",
-    "a?.rb", 'a".rb', " a.rb", "a.rb ", "a.rb.", "app./x.rb", "app /x.rb", "CON", "nul.rb",
+    "a.rb::$DATA", "$HOME/x.rb", "${HOME}/x", "`id`.rb", "$(id).rb", "a|b.rb", "a<b.rb", "a>b",
+    "a*.rb", "a?.rb", 'a".rb', " a.rb", "a.rb ", "a.rb.", "app./x.rb", "app /x.rb", "CON", "nul.rb",
     "app/aux.rb", "COM1.txt", "x" * 401, "a/" + "x" * 300, "file:///x.rb", "https://x/y.rb",
 )  # fmt: skip
 
-ORDINARY = """app/controllers/ci_controller.rb app/models/order.rb lib/hooks/foo.rb app/models/ci/build.rb
+ORDINARY = """
+app/controllers/ci_controller.rb app/models/order.rb lib/hooks/foo.rb app/models/ci/build.rb
 app/workflows/checkout.rb app/models/vendor/order.rb spec/models/order_spec.rb config/routes.rb
 config/initializers/money.rb lib/tasks/orders.rake app/views/orders/show.html.erb
-app/services/dockerfile_builder.rb app/models/license.rb app/jobs/deploy.rb features/support/env.rb
-shop/views.py shop/settings.py shop/migrations/0002_price.py tests/test_cart.py tasks.py wsgi.py
-src/hooks/useCart.ts src/components/Cart.tsx server/index.js pages/[id].tsx app/(shop)/page.tsx
-src/env.ts internal/cart/cart.go cmd/server/main.go cart_test.go pkg/build/planner.go
-src/main/java/com/shop/Order.java src/test/java/com/shop/OrderTest.java
-src/main/resources/messages.properties app/Http/Controllers/OrderController.php routes/web.php
-src/Entity/Order.php tests/CartTest.php Shop/Orders/OrderService.cs Shop.Tests/OrderTests.cs
-Controllers/HomeController.cs appsettings.json lib/secrets.rb app/models/package.rb docs/cart.md
-src/größe.py
-""".split()
+app/services/dockerfile_builder.rb app/models/license.rb app/jobs/deploy.rb
+features/support/env.rb shop/views.py shop/settings.py shop/migrations/0002_price.py
+tests/test_cart.py tasks.py wsgi.py src/hooks/useCart.ts src/components/Cart.tsx server/index.js
+pages/[id].tsx app/(shop)/page.tsx src/env.ts internal/cart/cart.go cmd/server/main.go
+cart_test.go pkg/build/planner.go src/main/java/com/shop/Order.java
+src/test/java/com/shop/OrderTest.java src/main/resources/messages.properties
+app/Http/Controllers/OrderController.php routes/web.php src/Entity/Order.php tests/CartTest.php
+Shop/Orders/OrderService.cs Shop.Tests/OrderTests.cs Controllers/HomeController.cs
+appsettings.json lib/secrets.rb app/models/package.rb docs/cart.md src/größe.py
+"""
 
 
 @pytest.mark.parametrize("path", PROTECTED)
@@ -95,7 +106,7 @@ def test_a_path_that_two_programs_may_read_differently_is_refused(path):
     assert refusal(path)
 
 
-@pytest.mark.parametrize("path", ORDINARY)
+@pytest.mark.parametrize("path", ORDINARY.split())
 def test_ordinary_source_and_tests_pass(path):
     assert refusal(path) == ""
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from typer.testing import CliRunner
 
+from flows.commands.app import app
 from flows.nightly import nightly
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.report import RunReport
 
@@ -153,3 +156,24 @@ def _git(folder: Path, *arguments: str) -> str:
     return subprocess.run(
         ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True
     ).stdout
+
+
+def test_the_commands_show_what_was_kept(state: Path) -> None:
+    report = nightly(max_errors=3)
+    run = CliRunner().invoke
+    assert report.night.id in run(app, ["history"]).output
+    assert "root cause" in run(app, ["report"]).output
+    assert "root cause" in run(app, ["report", report.night.id]).output
+    assert "base-analyzer" in run(app, ["agents"]).output
+    found = run(app, ["knowledge", "search", "AttributeError", "--sample"])
+    assert "AttributeError" in found.output
+    checked = run(app, ["check"])
+    assert checked.exit_code == 0, checked.output
+
+
+def test_commands_on_an_empty_state_say_so(state: Path) -> None:
+    run = CliRunner().invoke
+    assert run(app, ["history"]).exit_code == 0
+    assert isinstance(run(app, ["report", "gone"]).exception, StopTheNight)
+    assert "No lesson" in run(app, ["knowledge", "search", "x", "--sample"]).output
+    assert run(app, ["check", "--source", "file"]).exit_code != 0

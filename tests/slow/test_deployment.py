@@ -70,6 +70,9 @@ class Prefect:
             found: list[dict[str, object]] = json.load(answer)
             return found
 
+    def published(self) -> list[str]:
+        return sorted(path.name for path in self.state.glob("nights/*/outbox/*.md"))
+
     def reports(self) -> dict[str, dict[str, object]]:
         paths = self.state.glob("nights/*/report.json")
         return {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
@@ -133,6 +136,28 @@ def test_a_night_on_request_and_one_error_again(prefect: Prefect) -> None:
     assert [a["case"]["leader"]["fingerprint"] for a in single["analyses"]] == [fingerprint]
     assert single["analyses"][0]["ending"]["kind"] == "answered"
     assert not [receipt for receipt in single["receipts"] if receipt["status"] == "done"]
+
+
+def test_a_retry_repeats_no_analysis_and_publishes_nothing(prefect: Prefect) -> None:
+    done = {"flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}}, "sort": "END_TIME_DESC"}
+    run = next(r for r in prefect.ask("/flow_runs/filter", done) if "night-" in str(r["name"]))
+    nights, published = set(prefect.reports()), prefect.published()
+    prefect.run("flow-run", "retry", str(run["id"]))
+
+    def retried() -> bool:
+        body = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        (now,) = prefect.ask("/flow_runs/filter", body)
+        return now["run_count"] == 2 and now["state_name"] == "Completed"
+
+    eventually(retried, 120, "the retry did not complete")
+    steps = prefect.ask(
+        "/task_runs/filter",
+        {"flow_runs": {"id": {"any_": [run["id"]]}}, "limit": 200},
+    )
+    cached = [s for s in steps if s["state_name"] == "Cached" and "analyse · " in str(s["name"])]
+    assert len(cached) == 3
+    assert set(prefect.reports()) == nights
+    assert prefect.published() == published
 
 
 def test_the_run_page_lists_named_steps_and_artifacts(prefect: Prefect) -> None:

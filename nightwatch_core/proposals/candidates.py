@@ -1,0 +1,49 @@
+"""What issues and pull requests have in common: who comes first, what is known, how it is named."""
+
+import hashlib
+
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.proposal import OwnItem, Skip
+
+_CONFIDENCE = {"high": 0.3, "medium": 0.15, "low": 0.0}
+
+
+def candidate_score(analysis: Analysis) -> float:
+    """How much an analysis deserves an issue, 0 to 1 (the figures of the design)."""
+    return (
+        (0.5 if analysis.has_fix else 0.0)
+        + _CONFIDENCE[analysis.confidence]
+        + (0.1 if analysis.fix else 0.0)
+        + (0.05 if analysis.next_steps else 0.0)
+        + min(analysis.case.occurrences / 200, 0.1)
+    )
+
+
+def in_order(analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
+    """Best candidates first; equal ones as they were ranked."""
+    return tuple(sorted(analyses, key=lambda a: -candidate_score(a)))
+
+
+def effect_key(kind: str, repository: str, *parts: str) -> str:
+    """Names an effect for ever.
+
+    >>> effect_key("issue", "shop", "v1:0a") == effect_key("issue", "shop", "v1:0a")
+    True
+    """
+    text = "\n".join((kind, repository, *parts))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None:
+    """The item of ours about this error, under any of its names: an open one, else the newest."""
+    names = {analysis.fingerprint, *analysis.case.aliases}
+    ours = [item for item in items if item.fingerprint in names]
+    ours.sort(key=lambda item: (item.state != "open", -item.number))
+    return next(iter(ours), None)
+
+
+def skip(analysis: Analysis, kind: str, reason: str) -> Skip:
+    """What is not proposed, and why."""
+    return Skip(
+        fingerprint=analysis.fingerprint, title=analysis.case.title, kind=kind, reason=reason
+    )

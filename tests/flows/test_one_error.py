@@ -1,0 +1,82 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from night_world import CART_API, PAY, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+
+from flows.act import act
+from flows.learn import learn
+from flows.nightly import nightly
+from flows.one_error import one_error
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.report import RunReport
+from tasks.wiring import Worlds, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path) -> Iterator[None]:
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def one(world: Worlds, **parameters: object) -> RunReport:
+    with using(world):
+        return one_error(**parameters)
+
+
+def test_a_fingerprint_is_analysed_afresh_and_publishes_nothing() -> None:
+    world = worlds()
+    with using(world):
+        nightly()
+    published = len(world.reading.tracker.published)
+    asked = len(world.reading.model.shown)
+    report = one(world, error=PAY.fingerprint)
+    assert [a.case.leader for a in report.analyses] == [PAY]
+    assert report.analyses[0].ending.kind == "answered"
+    assert len(world.reading.model.shown) == asked + 1
+    assert len(world.reading.tracker.published) == published
+    assert report.night.id.startswith(f"one-{PAY.fingerprint[3:11]}")
+
+
+def test_the_beginning_of_a_fingerprint_brings_its_whole_case() -> None:
+    world = worlds()
+    with using(world):
+        nightly()
+    report = one(world, error=CART_API.fingerprint[3:11])
+    assert {group for a in report.analyses for group in a.case.groups} >= {CART_API}
+
+
+def test_an_error_no_night_has_seen_is_fetched_by_class_and_transaction() -> None:
+    report = one(worlds(), error_class="AttributeError", transaction="api/cart")
+    assert [a.case.leader for a in report.analyses] == [CART_API]
+
+
+def test_an_error_that_is_not_there_names_those_that_are() -> None:
+    with pytest.raises(StopTheNight, match="AttributeError in cart/show"):
+        one(worlds(), error="v1:0000000000000000")
+
+
+def test_publishing_is_possible_when_asked_for() -> None:
+    world = worlds()
+    report = one(world, error_class="TypeError", publish="issues")
+    assert [r.kind for r in report.receipts] == ["issue"]
+
+
+def test_a_night_is_published_and_learned_from_later() -> None:
+    world = worlds()
+    with using(world):
+        report = nightly(publish="none", compound_enabled=False)
+        assert not world.reading.tracker.published
+        assert not world.publishing.knowledge.lessons
+        acted = act(night=report.night.id)
+        learned = learn(night=report.night.id, compound_enabled=True)
+    assert [r.kind for r in acted.receipts] == ["issue", "issue", "pull"]
+    assert len(learned.lessons) == 2
+
+
+def test_acting_on_an_unknown_night_says_so() -> None:
+    with using(worlds()), pytest.raises(StopTheNight, match="nightwatch history"):
+        act(night="no-such-night")
