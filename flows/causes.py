@@ -5,7 +5,7 @@ from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.waves import first_wave, second_wave
-from tasks.analysis import analyse
+from tasks.analysis import analyst
 from tasks.code import pin_code
 from tasks.errors import trace_group
 from tasks.knowledge import nothing_recalled, recall_cases
@@ -29,9 +29,9 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
     )
 
     waves = first_wave(options, night, code, prepared)
-    leaders = settled(fan_out(analyse, waves.leaders, options), waves.leaders)
+    leaders = settled(fan_out(analyst(options), waves.leaders, options), waves.leaders)
     second = second_wave(options, waves, leaders)
-    siblings = settled(fan_out(analyse, second, options), second)
+    siblings = settled(fan_out(analyst(options), second, options), second)
     return Findings(
         selection=narrowed.selection,
         code=code,

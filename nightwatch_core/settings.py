@@ -1,7 +1,7 @@
 """Everything that can be set from outside: the environment and `.env`, read once, checked at start.
 
 The choices of a night (models/options.py) are settings too, `NIGHTWATCH_` in front; here are the
-rest: folders, addresses and secrets. Secrets are `SecretStr`, so that no repr, log or report shows them.
+rest: folders, addresses and secrets. Secrets are `SecretStr`: no repr, log or report shows them.
 """
 
 import difflib

@@ -4,7 +4,7 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
-from prefect import task
+from prefect import Task, task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
@@ -63,6 +63,11 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
         analysing.allowance(assignment.case, agent, assignment.allowance),
         world.clock,
     )
+
+
+def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
+    """The analysis as a task; with `force` it takes no earlier result."""
+    return analyse.with_options(refresh_cache=True) if options.force else analyse
 
 
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from nightwatch_core.adapters.error_files import ErrorFiles
-from nightwatch_core.adapters.rules import RulesModel
-
 from nightwatch_core import choosing, sample
 from nightwatch_core.adapters.agent_files import AgentFiles
 from nightwatch_core.adapters.checkout import Checkout
 from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.adapters.error_files import ErrorFiles
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.ledger import LedgerOutbox
 from nightwatch_core.adapters.local_delivery import LocalDelivery
@@ -27,6 +25,7 @@ from nightwatch_core.adapters.many_sources import ManySources
 from nightwatch_core.adapters.memory_keepers import MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.nights import NightStore
 from nightwatch_core.adapters.pasted import keep_pasted
+from nightwatch_core.adapters.rules import RulesModel
 from nightwatch_core.adapters.sample_code import SampleCode
 from nightwatch_core.adapters.sample_errors import sample_errors
 from nightwatch_core.models.options import NightOptions, listed

@@ -26,6 +26,7 @@ from nightwatch_core.ports import Clock, Model
 
 CONCLUDING = 0.15  # share of the time that is kept for the last call
 _TOKEN = 3  # characters of code a token, the cautious way
+_WRITTEN = 1.25  # price of a token that is put into the cache, in prices of one that is read
 _WRAP_UP = (
     "Time to conclude: no more tools. Answer now, in the schema, with what you have seen. "
     "Say what you could not check."
@@ -46,6 +47,7 @@ class Talk(Value):
     conversation: Conversation
     usage: Usage = Usage()
     last: Usage = Usage()  # of the last call; before the first, what it may be
+    price: float = 0.0  # USD a token that is told to the model
     iterations: int = 0
     repaired: bool = False
     bound: str = ""  # which bound ended it
@@ -82,7 +84,7 @@ def converse(
     if allowance.tokens <= 0 or allowance.cost <= 0:
         raise GiveUp("nothing is left to use: raise total_token_budget or cost_per_night")
     end, reserve = clock.monotonic() + allowance.seconds, CONCLUDING * allowance.seconds
-    talk = Talk(conversation=opening, last=_forecast(opening, model.capabilities()))
+    talk = _begun(opening, model.capabilities())
     try:
         while True:
             talk = _wrapped_up(talk, _bound_in_sight(talk, allowance, end - clock.monotonic()))
@@ -118,13 +120,15 @@ def _bound_in_sight(talk: Talk, allowance: Allowance, seconds_left: float) -> st
     return next(near, "")
 
 
-def _forecast(opening: Conversation, able: Capabilities) -> Usage:
-    """What the first call will take in; nothing where the model runs on this machine."""
+def _begun(opening: Conversation, able: Capabilities) -> Talk:
+    """A talk with a guess at what the first call takes; nothing where the model is local."""
     if able.local:
-        return Usage()
-    said = opening.model_dump_json(include={"system", "tools", "answer_schema", "turns"})
-    tokens = len(said) // _TOKEN
-    return Usage(input_tokens=tokens, cost=tokens * (able.input_price or 0.0) / 1_000_000)
+        return Talk(conversation=opening)
+    said = opening.model_dump(include={"system", "tools", "answer_schema", "turns"})
+    price = _WRITTEN * (able.input_price or 0.0) / 1_000_000
+    tokens = len(str(said)) // _TOKEN
+    guess = Usage(input_tokens=tokens, cost=tokens * price)
+    return Talk(conversation=opening, last=guess, price=price)
 
 
 def _tokens(talk: Talk) -> float:
@@ -133,8 +137,8 @@ def _tokens(talk: Talk) -> float:
 
 
 def _cost(talk: Talk) -> float:
-    before = talk.last.new_tokens
-    return (talk.last.cost or 0.0) * (_tokens(talk) / before if before else 1.0)
+    """USD the next call may take, likewise."""
+    return (talk.last.cost or 0.0) + talk.price * talk.calls.waiting / _TOKEN
 
 
 def _after(talk: Talk, reply: Reply) -> Talk:

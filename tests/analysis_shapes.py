@@ -1,0 +1,84 @@
+"""Small groups, cases, analyses and answers for the tests of what is decided about them."""
+
+import json
+from datetime import UTC, datetime
+
+from nightwatch_core.adapters.memory import MemoryCode
+from nightwatch_core.models.analysis import Allowance, Analysis, Edit, Evidence
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
+from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+
+DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)
+COMMIT = Commit(repository="shop/shop", sha="c" * 40, branch="main")
+CART = "def total(lines):\n    return sum(line.price for line in lines)\n"
+FILES = {"shop/cart.py": CART, "shop/pay.py": "def pay(card):\n    return gateway.charge(card)\n"}
+FIX = Edit(path="shop/cart.py", old="line.price", new="line.cost", description="Rename.")
+
+
+def tree(files=None):
+    return MemoryCode(FILES if files is None else files, COMMIT)
+
+
+def group(fingerprint="v1:a", error_class="AttributeError", transaction="cart/show", **more):
+    told = {"occurrences": 5, "first_seen": DAY, "last_seen": DAY, "message": "it broke", **more}
+    return ErrorGroup(
+        fingerprint=fingerprint, source="memory", app="shop", error_class=error_class,
+        transaction=transaction, **told,
+    )  # fmt: skip
+
+
+def trace(path="shop/cart.py", line=2, error_class="AttributeError", raw="Traceback"):
+    frame = Frame(path=f"/srv/{path}", line=line, function="total", in_app=True, repo_path=path)
+    link = Link(error_class=error_class, message="it broke", frames=(frame,))
+    return Trace(language="python", links=(link,), raw=raw)
+
+
+def case(leader=None, others=(), traced=True, **more):
+    return Case(
+        leader=leader or group(**more), others=others, trace=trace() if traced else None,
+        signature="sig:a",
+    )  # fmt: skip
+
+
+def analysis(of=None, **more):
+    told = {
+        "title": "Lines have no price",
+        "root_cause": "shop/cart.py:2 asks lines for a price.",
+        "confidence": "high",
+        "evidence": (Evidence(path="shop/cart.py", line=2, quote="line.price", verified=True),),
+        "read": ("shop/cart.py",),
+        "commit": COMMIT.sha,
+        **more,
+    }
+    return Analysis(case=of or case(), **told)
+
+
+def answer(**more):
+    """An answer's JSON, as a model says it."""
+    told = {
+        "title": "Lines have no price",
+        "root_cause": "shop/cart.py:2 asks lines for a price.",
+        "confidence": "high",
+        "evidence": [{"path": "shop/cart.py", "line": 2, "quote": "line.price for line in lines"}],
+        **more,
+    }
+    return json.dumps(told)
+
+
+def asks(*calls, stop="tools", usage=None, text=""):
+    """A reply that asks for tools: names and arguments."""
+    made = tuple(
+        ToolCall(id=f"c{n}", name=name, arguments=given) for n, (name, given) in enumerate(calls)
+    )
+    told = {"usage": usage} if usage else {}
+    return Reply(turn=AssistantTurn(text=text, calls=made), stop=stop, **told)
+
+
+def says(text, stop="answer", usage=None, detail=""):
+    told = {"usage": usage} if usage else {}
+    return Reply(turn=AssistantTurn(text=text), stop=stop, detail=detail, **told)
+
+
+def allowance(**more):
+    return Allowance(**{"iterations": 5, "tokens": 100_000, "cost": 1.0, "seconds": 600, **more})
