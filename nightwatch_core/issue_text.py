@@ -184,10 +184,11 @@ def _trace(analysis: Analysis) -> str:
 
 
 def _how(analysis: Analysis) -> str:
-    because = "; ".join(analysis.because)
+    because = markdown("; ".join(analysis.because), 1_000)
     return (
-        f"---\nFound by {code_span(analysis.model)} in {analysis.iterations} turns, score "
-        f"{analysis.score:.2f} ({markdown(because, 1_000)}). One error again: "
+        f"---\nFound by {code_span(analysis.model) or 'an unnamed model'} in "
+        f"{analysis.iterations} turns, score {analysis.score:.2f}"
+        f"{f' ({because})' if because else ''}. One error again: "
         f"{code_span(f'nightwatch one {analysis.fingerprint}')}"
     )
 

@@ -8,7 +8,7 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.report_lookup import case_of
+from nightwatch_core.report.lookup import case_of
 from nightwatch_core.settings import night_options
 from nightwatch_core.windows import lookback
 from tasks.policies import PATIENTLY

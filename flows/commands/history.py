@@ -26,7 +26,7 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
 
 def report(night: NightName = "") -> None:
     """Show a night's report again."""
-    from nightwatch_core.report_terminal import NightReport
+    from nightwatch_core.report.terminal import NightReport
     from tasks.readers import night_store
 
     for kept in night_store().reports():

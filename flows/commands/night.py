@@ -28,7 +28,7 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 
 def run_and_show(run: Callable[[], RunReport], verbose: bool) -> None:
     """Run a flow with Prefect made ready, print its report, and exit as its status says."""
-    from nightwatch_core.report_terminal import NightReport
+    from nightwatch_core.report.terminal import NightReport
     from nightwatch_core.settings import settings
     from tasks.running import prefect_ready
 

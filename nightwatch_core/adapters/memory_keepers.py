@@ -19,7 +19,7 @@ from nightwatch_core.models.proposal import (
     Reopen,
 )
 from nightwatch_core.models.report import Night, NightRecord, RunReport
-from nightwatch_core.report import record_of
+from nightwatch_core.report.view import record_of
 
 
 @dataclass

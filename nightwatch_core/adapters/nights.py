@@ -16,7 +16,7 @@ from nightwatch_core.adapters.report_files import Reports, on_disk, read, write
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.report import Night, NightRecord, RunReport
 from nightwatch_core.ports import Clock
-from nightwatch_core.report import record_of
+from nightwatch_core.report.view import record_of
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends

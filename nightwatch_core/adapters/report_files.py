@@ -12,8 +12,8 @@ from pydantic_core import PydanticSerializationError
 from nightwatch_core.adapters import atomic
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report_html import as_html
-from nightwatch_core.report_markdown import as_markdown
+from nightwatch_core.report.html import as_html
+from nightwatch_core.report.markdown import as_markdown
 
 
 def write(folder: Path, report: RunReport) -> None:

@@ -19,10 +19,10 @@ from nightwatch_core.models.error import Case, Dropped, Reject
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Learned
-from nightwatch_core.report import headline, record_of, view
-from nightwatch_core.report_cards import known_since
-from nightwatch_core.report_code import DIFF_LINES, diff, snippet
-from nightwatch_core.report_values import BRIEF, Limits
+from nightwatch_core.report.cards import known_since
+from nightwatch_core.report.code import DIFF_LINES, diff, snippet
+from nightwatch_core.report.values import BRIEF, Limits
+from nightwatch_core.report.view import headline, record_of, view
 
 
 def test_headline_of_a_night() -> None:

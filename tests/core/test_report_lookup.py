@@ -3,7 +3,7 @@
 from core.report_fixture import analysis, complete, degraded, empty, group
 
 from nightwatch_core.models.error import Case, Dropped
-from nightwatch_core.report_lookup import case_of, cases_like
+from nightwatch_core.report.lookup import case_of, cases_like
 
 
 def test_by_full_name_with_and_without_version() -> None:

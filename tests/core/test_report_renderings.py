@@ -14,9 +14,9 @@ from rich.console import Console
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report_html import as_html
-from nightwatch_core.report_markdown import as_markdown
-from nightwatch_core.report_terminal import NightReport
+from nightwatch_core.report.html import as_html
+from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.terminal import NightReport
 
 NIGHTS = {
     "complete": complete(),

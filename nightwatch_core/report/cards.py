@@ -8,9 +8,9 @@ from nightwatch_core.models.analysis import Analysis, Hypothesis, Learning
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.proposal import Receipt, Skip
-from nightwatch_core.report_code import diff, snippet
-from nightwatch_core.report_values import Card, Done, Fact, Row
-from nightwatch_core.report_words import capped, first, moment, plural, rebinned, spending
+from nightwatch_core.report.code import diff, snippet
+from nightwatch_core.report.values import Card, Done, Fact, Row
+from nightwatch_core.report.words import capped, first, moment, plural, rebinned, spending
 
 NAMES = {
     "issue": "issue",

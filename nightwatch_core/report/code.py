@@ -4,7 +4,7 @@ from difflib import unified_diff
 
 from nightwatch_core.escaping import MORE, block, line
 from nightwatch_core.models.analysis import Edit, Evidence
-from nightwatch_core.report_values import CodeLine, Diff, Snippet
+from nightwatch_core.report.values import CodeLine, Diff, Snippet
 
 DIFF_LINES = 300  # a side; keeps the comparison of hostile texts short
 LINE_LENGTH = 400

@@ -7,11 +7,11 @@ from markupsafe import Markup, escape
 
 from nightwatch_core.escaping import is_web
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report import view
-from nightwatch_core.report_page import TEMPLATES
-from nightwatch_core.report_style import STYLE
-from nightwatch_core.report_values import FULL, CodeLine, Limits
-from nightwatch_core.report_words import plural
+from nightwatch_core.report.page import TEMPLATES
+from nightwatch_core.report.style import STYLE
+from nightwatch_core.report.values import FULL, CodeLine, Limits
+from nightwatch_core.report.view import view
+from nightwatch_core.report.words import plural
 
 HEIGHT = 36  # of the sparkline, in its own units
 PITCH = 5  # from bar to bar

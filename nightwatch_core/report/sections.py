@@ -7,9 +7,9 @@ from nightwatch_core.models.error import Dropped
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report_cards import command
-from nightwatch_core.report_values import Bunch, DroppedError, Fact, Limits, Line
-from nightwatch_core.report_words import Some, capped, first, lasting, moment, plural, spending
+from nightwatch_core.report.cards import command
+from nightwatch_core.report.values import Bunch, DroppedError, Fact, Limits, Line
+from nightwatch_core.report.words import Some, capped, first, lasting, moment, plural, spending
 
 AT_MOST = 3  # patterns and suggestions worth a morning's attention
 FILES = ("report.html", "report.md", "report.json")

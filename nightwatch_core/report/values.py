@@ -9,7 +9,7 @@ from typing import Literal
 from nightwatch_core.models.analysis import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
-from nightwatch_core.report_words import Some
+from nightwatch_core.report.words import Some
 
 Standing = Literal["calm", "good", "degraded", "failed"]
 

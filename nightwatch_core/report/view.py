@@ -7,8 +7,8 @@ from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
-from nightwatch_core.report_cards import card, command, published, row
-from nightwatch_core.report_sections import (
+from nightwatch_core.report.cards import card, command, published, row
+from nightwatch_core.report.sections import (
     dropped,
     facts,
     failures,
@@ -20,8 +20,8 @@ from nightwatch_core.report_sections import (
     suggestions,
     warnings,
 )
-from nightwatch_core.report_values import FULL, Done, Fact, Limits, ReportView, Standing
-from nightwatch_core.report_words import Some, first, plural, spending
+from nightwatch_core.report.values import FULL, Done, Fact, Limits, ReportView, Standing
+from nightwatch_core.report.words import Some, first, plural, spending
 
 NOTHING_CAME = "No usable answer came from the error source: nothing could be analysed."
 CALM = "A calm night: no errors in the window."

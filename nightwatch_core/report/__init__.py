@@ -1,0 +1,1 @@
+"""The report: one view of a night, rendered for terminal, Markdown and HTML."""

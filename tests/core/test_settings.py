@@ -1,0 +1,183 @@
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.settings import CHECKOUT, PREFIX, Settings, names, night_options, settings
+
+EXAMPLE = CHECKOUT / ".env.example"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of this test's own, so that no .env of the checkout is read."""
+    monkeypatch.setenv("NIGHTWATCH_HOME", str(tmp_path))
+    return tmp_path
+
+
+def example():
+    """What .env.example says: name to (value, description)."""
+    text = EXAMPLE.read_text()
+    found = re.findall(r"^# (.+)\n# ([A-Z_]+)=(.*)$", text, re.MULTILINE)
+    assert len(found) == len(re.findall(r"^# [A-Z_]+=", text, re.MULTILINE))
+    return {name: (value, description) for description, name, value in found}
+
+
+def shown(default):
+    if default is None:
+        return ""
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def test_the_example_lists_every_setting_in_order_and_sets_none():
+    assert tuple(example()) == names()
+    assert len(set(names())) == len(names())
+    lines = EXAMPLE.read_text().splitlines()
+    assert [line for line in lines if line and not line.startswith("# ")] == []
+
+
+def test_the_example_says_what_the_options_say():
+    told = example()
+    for name, field in NightOptions.model_fields.items():
+        assert told[f"{PREFIX}{name.upper()}"] == (shown(field.default), field.description)
+
+
+def test_the_example_says_what_the_settings_say():
+    told = example()
+    for name, field in Settings.model_fields.items():
+        value = "" if name == "home" else shown(field.default)
+        assert told[field.alias] == (value, field.description)
+
+
+def test_the_example_can_be_used_as_it_is(home, monkeypatch):
+    monkeypatch.delenv("NIGHTWATCH_STATE")
+    text = re.sub(r"^# (?=[A-Z_]+=)", "", EXAMPLE.read_text(), flags=re.MULTILINE)
+    text = re.sub(r"^# NIGHTWATCH_HOME.*$", "", text)
+    (home / ".env").write_text(text)
+    assert night_options() == NightOptions()
+    assert settings().state == home / ".nightwatch"
+
+
+def test_defaults():
+    assert night_options() == NightOptions()
+    assert settings().github_token is None
+    assert settings().new_relic_region == "US"
+
+
+def test_flag_over_environment_over_file_over_default(home, monkeypatch):
+    (home / ".env").write_text("NIGHTWATCH_MAX_ISSUES=4\nNIGHTWATCH_CONCURRENCY=2\n")
+    assert night_options().max_issues == 4
+    monkeypatch.setenv("NIGHTWATCH_MAX_ISSUES", "5")
+    assert night_options().max_issues == 5
+    assert night_options({"max_issues": 6}).max_issues == 6
+    assert night_options({"max_issues": None}).max_issues == 5
+    assert night_options().concurrency == 2
+    assert night_options().max_open_issues == 10
+
+
+def test_an_empty_flag_wins_and_an_empty_variable_does_not_count(monkeypatch):
+    monkeypatch.setenv("NIGHTWATCH_SOURCE", "sample")
+    monkeypatch.setenv("NIGHTWATCH_MAX_ERRORS", "")
+    assert night_options({"source": ""}).source == ""
+    assert night_options().source == "sample"
+    assert night_options().max_errors is None
+
+
+def test_settings_come_from_the_file_too_and_white_space_goes(home, monkeypatch):
+    (home / ".env").write_text("GITHUB_REPO=' shop/shop '\nGITHUB_TOKEN=secret-1\n")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "secret-2\n")
+    read = settings()
+    assert read.github_repo == "shop/shop"
+    assert read.github_token == SecretStr("secret-1")
+    assert read.slack_bot_token == SecretStr("secret-2")
+
+
+def test_words_for_yes_and_no(monkeypatch):
+    for word, value in (("1", True), ("yes", True), ("off", False), ("FALSE", False)):
+        monkeypatch.setenv("NIGHTWATCH_DRY_RUN", word)
+        assert night_options().dry_run is value
+
+
+def test_every_problem_is_told_at_once(monkeypatch):
+    monkeypatch.setenv("NIGHTWATCH_MAX_ISSUES", "many")
+    monkeypatch.setenv("NIGHTWATCH_PUBLISH", "some")
+    with pytest.raises(StopTheNight) as raised:
+        night_options({"concurrency": 0})
+    told = str(raised.value)
+    assert all(name in told for name in ("max_issues", "publish", "concurrency"))
+    assert told.startswith("options cannot be used:\n")
+
+
+def test_an_unknown_option_is_no_option():
+    with pytest.raises(StopTheNight, match="unknown option colour, size"):
+        night_options({"size": 1, "colour": "red"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("NIGHTWATCH_MAX_ERROR", "NIGHTWATCH_MAX_ERRORS"),
+        ("NIGHTWATCH_DRYRUN", "NIGHTWATCH_DRY_RUN"),
+        ("NIGHTWATCH_TOKEN_BUDGET_ERROR", "NIGHTWATCH_TOKEN_BUDGET_PER_ERROR"),
+        ("NIGHTWATCH_KNOWLEDGE", "NIGHTWATCH_KNOWLEDGE_DIR"),
+    ],
+)
+def test_a_misspelt_setting_is_not_passed_over(wrong, right, home, monkeypatch):
+    monkeypatch.setenv(wrong, "1")
+    with pytest.raises(StopTheNight, match=f"did you mean {right}"):
+        night_options()
+    monkeypatch.delenv(wrong)
+    (home / ".env").write_text(f"{wrong}=1\n")
+    with pytest.raises(StopTheNight, match=f"did you mean {right}"):
+        night_options()
+
+
+def test_what_others_call_alike_is_left_alone(monkeypatch):
+    for name in ("NIGHTWATCH_CHECKOUT", "NIGHTWATCH_RESULTS", "NIGHTWATCH_X", "MAX_ERROR"):
+        monkeypatch.setenv(name, "1")
+    assert night_options() == NightOptions()
+
+
+def test_a_file_that_cannot_be_read_stops_the_night(home):
+    (home / ".env").write_bytes(b"NIGHTWATCH_SOURCE=\xff\xfe\n")
+    for read in (settings, night_options):
+        with pytest.raises(StopTheNight, match=r"\.env cannot be read"):
+            read()
+
+
+def test_folders_count_from_home_and_a_tilde_is_the_users(home, monkeypatch):
+    monkeypatch.setenv("NIGHTWATCH_STATE", "state")
+    monkeypatch.setenv("HOME", "/home/ann")
+    monkeypatch.setenv("NIGHTWATCH_KNOWLEDGE_DIR", "~/lessons")
+    assert settings().state == home / "state"
+    assert settings().knowledge == Path("/home/ann/lessons")
+    monkeypatch.setenv("NIGHTWATCH_HOME", "~/night")
+    assert settings().home == Path("/home/ann/night")
+
+
+def test_secrets_are_in_no_repr_and_no_complaint(monkeypatch):
+    secret = "very-secret"
+    for name in ("NEW_RELIC_API_KEY", "GITHUB_TOKEN", "SLACK_BOT_TOKEN", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, secret)
+    read = settings()
+    assert read.anthropic_api_key.get_secret_value() == secret
+    assert secret not in f"{read!r} {read} {read.model_dump()} {read.model_dump_json()}"
+    monkeypatch.setenv("NIGHTWATCH_MAX_ISSUES", secret)
+    with pytest.raises(StopTheNight) as raised:
+        night_options()
+    assert secret not in str(raised.value)
+
+
+def test_settings_that_hold_secrets_say_so():
+    secret = re.compile(r"key|token|secret|password", re.IGNORECASE)
+    for name, field in Settings.model_fields.items():
+        assert bool(secret.search(name)) == ("SecretStr" in str(field.annotation))
+    assert not [n for n in NightOptions.model_fields if secret.search(n) and "budget" not in n]
+
+
+def test_settings_are_values():
+    assert settings() == settings()
+    assert hash(settings()) == hash(settings())

@@ -1,0 +1,306 @@
+"""README.md is true: its tables, commands, paths, examples and the excerpt of the sample night.
+
+`python tests/test_readme.py` writes the tables between the markers anew.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import pytest
+import typer
+import yaml
+from pydantic_core import PydanticUndefined
+
+from flows.commands.app import app
+from nightwatch_core import sample
+from nightwatch_core.adapters.error_files import ErrorFiles
+from nightwatch_core.agent import specs
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import EXIT_CODES
+from nightwatch_core.settings import Settings
+from nightwatch_core.stacktrace.parsing import PARSERS
+from tasks import wiring
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+DOCUMENTS = (README, ROOT / "deployments/README.md", ROOT / "CHANGELOG.md")
+MADE_BY_A_RUN = (".nightwatch", "knowledge/errors/", "knowledge/index.yml", "outbox/", ".env")
+CONNECTED = {"home", "state_dir", "knowledge_dir"}  # settings that are in use; see "What comes next"
+LANGUAGES = {
+    "python": "Python",
+    "java": "Java",
+    "go": "Go",
+    "ruby": "Ruby",
+    "php": "PHP",
+    "csharp": "C#",
+    "javascript": "JavaScript",
+}
+
+
+def options_table() -> str:
+    """Every choice of a night: setting, flag, default, meaning."""
+    rows = [
+        (
+            f"`NIGHTWATCH_{name.upper()}`",
+            f"`--{name.replace('_', '-')}`",
+            _default(field.default),
+            field.description or "",
+        )
+        for name, field in NightOptions.model_fields.items()
+    ]
+    return _table(("Setting", "Flag", "Default", "Meaning"), rows)
+
+
+def settings_table() -> str:
+    """Every other setting: folders first, then what the services to come will read."""
+    rows = [
+        (
+            f"`{field.alias}`",
+            "the checkout" if name == "home" else _default(field.default),
+            field.description or "",
+            "yes" if name in CONNECTED else "not yet",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+    return _table(("Setting", "Default", "Meaning", "In use"), rows)
+
+
+BLOCKS = {"options": options_table, "settings": settings_table}
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _default(value: object) -> str:
+    if value in (None, "", PydanticUndefined):
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _block(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(<!-- {name} -->\n)(.*?)(\n<!-- /{name} -->)", re.DOTALL)
+
+
+def rewrite() -> None:
+    """Put the tables into the README."""
+    text = README.read_text(encoding="utf-8")
+    for name, make in BLOCKS.items():
+        table = make()
+        text = _block(name).sub(lambda found, new=table: found[1] + new + found[3], text)
+    README.write_text(text, encoding="utf-8")
+
+
+def fences(document: Path) -> list[tuple[str, str]]:
+    """Language and text of every fenced block."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", document.read_text(encoding="utf-8"), re.S | re.M)
+    return [(language, text) for language, text in found]
+
+
+def spans(document: Path) -> list[str]:
+    """Inline code outside fenced blocks."""
+    text = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.S | re.M)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def commands(document: Path) -> Iterator[list[str]]:
+    """Every command line that the document shows, as words; continued lines are joined."""
+    shown = [text for language, text in fences(document) if language == "sh"]
+    lines = "\n".join(shown).replace("\\\n", " ").splitlines()
+    for line in (*lines, *spans(document)):
+        for part in re.split(r" \| | && ", line.partition("  #")[0]):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                continue
+            while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+                words.pop(0)
+            if words:
+                yield [Path(words[0]).name, *words[1:]]
+
+
+def tables(document: Path) -> str:
+    return "\n".join(
+        line for line in document.read_text(encoding="utf-8").splitlines() if line.startswith("|")
+    )
+
+
+@pytest.mark.parametrize("name", list(BLOCKS))
+def test_the_tables_are_what_the_code_says(name: str) -> None:
+    found = _block(name).search(README.read_text(encoding="utf-8"))
+    assert found, f"the markers of {name} are gone"
+    assert found[2] == BLOCKS[name](), "run python tests/test_readme.py"
+
+
+def test_what_is_said_not_to_be_connected_is_not() -> None:
+    names = set().union(*wiring.AVAILABLE.values())
+    assert names == {"file", "checkout", "sample", "rules", "local"}
+    readers = [
+        path
+        for room in ("flows", "tasks", "nightwatch_core")
+        for path in (ROOT / room).rglob("*.py")
+        if path.name != "settings.py"
+    ]
+    services = set(Settings.model_fields) - CONNECTED
+    for path in readers:
+        text = path.read_text(encoding="utf-8")
+        assert not [name for name in services if f".{name}" in text], path
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.parent.name + path.name)
+def test_every_make_target_and_variable_exists(document: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.M))
+    variables = set(re.findall(r"\$\(([A-Z]+)\)", makefile)) | {"NIGHTWATCH_STATE"}
+    for word, *rest in commands(document):
+        if word == "make" and rest:
+            named = {part.partition("=")[0] for part in rest if "=" in part}
+            assert {part for part in rest if "=" not in part} <= targets, rest
+            assert named <= variables, rest
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.parent.name + path.name)
+def test_every_nightwatch_command_and_flag_exists(document: Path) -> None:
+    for word, *rest in commands(document):
+        if word == "nightwatch" and rest:
+            _check(typer.main.get_command(app), rest)
+
+
+def test_the_readme_names_every_verb() -> None:
+    verbs = typer.main.get_command(app).commands
+    shown = {rest[0] for word, *rest in commands(README) if word == "nightwatch" and rest}
+    assert shown >= set(verbs)
+
+
+def _check(command: click.Command, words: list[str]) -> None:
+    if hasattr(command, "commands") and words and not words[0].startswith("-"):
+        assert words[0] in command.commands, words
+        return _check(command.commands[words[0]], words[1:])
+    flags = {flag for parameter in command.params for flag in parameter.opts}
+    flags |= {flag for parameter in command.params for flag in parameter.secondary_opts}
+    used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert used <= flags | {"--help"}, words
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.parent.name + path.name)
+def test_every_path_and_link_exists(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
+    assert not [link for link in links if not (document.parent / link).exists()]
+    paths = [span for span in spans(document) if _is_path(span)]
+    assert document.name == "CHANGELOG.md" or paths
+    missing = [
+        path
+        for path in paths
+        if not path.startswith(MADE_BY_A_RUN) and not list(ROOT.glob(path.rstrip("/")))
+    ]
+    assert not missing
+
+
+def _is_path(span: str) -> bool:
+    is_file = re.fullmatch(r"[\w.*-]+(?:/[\w.*<>-]+)*\.(?:py|md|ya?ml|toml|txt|sh)", span)
+    return bool(is_file or re.fullmatch(r"[a-z_.]+/(?:[\w.*-]+/)*[\w.*-]*", span))
+
+
+def test_links_to_headings_lead_somewhere() -> None:
+    text = README.read_text(encoding="utf-8")
+    heads = {
+        re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-")
+        for head in re.findall(r"^#+ (.+)$", text, re.M)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= heads
+
+
+def test_the_examples_of_records_are_read(tmp_path: Path) -> None:
+    examples = [text for language, text in fences(README) if language in ("json", "text")]
+    records = [text for text in examples if "Traceback" in text]
+    assert len(records) == 2
+    for number, text in enumerate(records):
+        file = tmp_path / f"{number}.log"
+        file.write_text(text, encoding="utf-8")
+        source = ErrorFiles((file,))
+        fetched = source.error_groups(source.window(None, datetime(2030, 1, 1, tzinfo=UTC)))
+        assert [(g.error_class, g.occurrences) for g in fetched.groups] == [("KeyError", 1)]
+        assert source.traces(fetched.groups[0])[0].top.path.endswith("cart.py")
+        assert not fetched.rejects
+        assert not fetched.partial
+
+
+def test_the_readme_names_what_there_is() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert set(LANGUAGES) == {parser.language for parser in PARSERS}
+    assert not [name for name in LANGUAGES.values() if name not in text]
+    assert not [key for key in specs.CHECKS if f"`{key}`" not in text]
+    for status, code in EXIT_CODES.items():
+        assert re.search(rf"^\| {code} \| {status}", tables(README), re.M)
+
+
+def test_the_ignore_rule_of_the_readme_is_one() -> None:
+    from nightwatch_core.ignore_file import rules_from
+
+    (rule,) = [text for language, text in fences(README) if language == "yaml"]
+    rules = rules_from(yaml.safe_dump({"ignore": yaml.safe_load(rule)}))
+    assert len(rules.rules) == 1
+    assert not rules.complaints
+
+
+def test_nothing_of_a_machine_or_of_marketing_is_in_it() -> None:
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        assert not re.search(r"/root\b|/work\b|localhost:8\d|blazing|powerful|seamless", text)
+        assert not re.search("[\U0001f300-\U0001faff]", text)
+
+
+def excerpt() -> list[str]:
+    """The lines of the sample night that the README shows, without those that stand for gaps."""
+    (block,) = [text for _, text in fences(README) if "The sample night" in text]
+    lines = (line.rstrip() for line in block.splitlines())
+    return [line for line in lines if line and line.strip() != "[…]"]
+
+
+def test_the_excerpt_speaks_of_the_sample() -> None:
+    truth = json.loads((ROOT / "tests/core/sample_truth.json").read_text(encoding="utf-8"))
+    shown = "\n".join(excerpt())
+    assert truth["application"] in sample.stream().decode(errors="replace")
+    assert any(error["fix"] and error["fix"]["path"] in shown for error in truth["errors"])
+    assert 15 <= len(excerpt()) <= 30
+
+
+@pytest.mark.slow
+def test_the_excerpt_is_what_the_sample_night_prints(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "COLUMNS": "100",
+        "NIGHTWATCH_STATE": str(tmp_path / "state"),
+        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    environment.pop("PREFECT_API_URL", None)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "flows/nightly.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed = [line.rstrip() for line in done.stdout.splitlines()]
+    assert not [line for line in excerpt() if line not in printed]
+
+
+if __name__ == "__main__":
+    rewrite()
