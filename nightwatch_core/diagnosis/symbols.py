@@ -113,7 +113,7 @@ def slip(name: str, other: str) -> bool:
 
     Other forms of a word (plural, past, negation) and other numbers are other names.
 
-    >>> slip("prefered_slot", "preferred_slot"), slip("userName", "username")
+    >>> slip("adress_line", "address_line"), slip("userName", "username")
     (True, True)
     >>> [slip(*names) for names in (("item", "items"), ("is_valid", "is_invalid"), ("a1", "a2"))]
     [False, False, False]
