@@ -111,4 +111,4 @@ def rank_reason(place: int, among: int, score: float, limit: int) -> str:
     'rank 12 of 25 (score 0.31): 10 are traced a night'
     """
     are = "is" if limit == 1 else "are"
-    return f"rank {place} of {among} (score {score:.2f}): {limit} {are} analysed a night"
+    return f"rank {place} of {among} (score {score:.2f}): {limit} {are} traced a night"

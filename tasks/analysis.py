@@ -25,16 +25,8 @@ SCHEMA = 1  # raised when Analysis changes its meaning, so that no older record 
 def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
     """Names an analysis by everything that shapes it, so that a resumed night finds it again."""
     assignment, options = parameters["assignment"], parameters["options"]
-    told = "\n".join(assignment.research.leader_findings)
-    said = (
-        str(SCHEMA),
-        agent_for(assignment, options).digest,
-        options.model,
-        told,
-        assignment.commit.repository,
-        assignment.commit.sha,
-        assignment.case.model_dump_json(),
-    )
+    agent = agent_for(assignment, options)
+    said = (str(SCHEMA), agent.digest, options.model, assignment.model_dump_json())
     digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
     return f"analysis/{assignment.night}/{digest}"
 

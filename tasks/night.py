@@ -77,6 +77,9 @@ def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
     except NightWatchError as trouble:
         _tell_of(options, morning.night, str(trouble))
         raise
+    except Exception as bug:  # ours: reported like any failure, and raised again
+        _tell_of(options, morning.night, f"unforeseen {type(bug).__name__}: {bug}"[:1_000])
+        raise
 
 
 def banner(options: NightOptions) -> tuple[str, ...]:

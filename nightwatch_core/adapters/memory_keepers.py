@@ -171,8 +171,9 @@ class MemoryNights:
 
     def finish(self, report: RunReport) -> None:
         """Close the night."""
-        self.running.pop(report.night.id, None)
-        self.finished[report.night.id] = record_of(report)
+        if report.status != "failed":  # a failed night is taken up again
+            self.running.pop(report.night.id, None)
+            self.finished[report.night.id] = record_of(report)
 
     def reports(self) -> Sequence[RunReport]:
         """Reports, newest first."""

@@ -22,6 +22,9 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends
 
 
+UNFINISHED = ("running", "failed")  # taken up again by the next run of the same window
+
+
 class NightStore:
     """The Nights port on the folder `state`."""
 
@@ -44,7 +47,7 @@ class NightStore:
             if not self._is_finished(id):  # it may have ended while we came for the lock
                 break
             self._release(id)
-        resumed = self._status(id) == "running"
+        resumed = self._status(id) in UNFINISHED
         begun = night(id, resumed)
         if not resumed:
             started = self._clock.now()
@@ -91,7 +94,8 @@ class NightStore:
     def _is_finished(self, id: str) -> bool:
         """Also where the history was lost but the report is there: reports are not overwritten."""
         status = self._status(id)
-        return status != "running" and (bool(status) or (self._folder(id) / "report.json").exists())
+        known = bool(status) or (self._folder(id) / "report.json").exists()
+        return known and status not in UNFINISHED
 
     def _hold(self, id: str) -> None:
         folder = self._folder(id)

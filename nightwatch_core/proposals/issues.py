@@ -38,7 +38,7 @@ def plan_issues(
         no_room = _room(options, open_now, new) if opens else ""
         if isinstance(draft, Skip):
             skips.append(draft)
-        elif reason := _no_issue_by_choice(options) or no_room:
+        elif reason := _no_issue_by_choice(options) or _no_news(draft, options) or no_room:
             skips.append(skip(analysis, draft.kind, reason))
         else:
             proposals.append(draft)
@@ -112,6 +112,13 @@ def _room(options: NightOptions, open_now: int, new: int) -> str:
     if open_now >= options.max_open_issues:
         return f"{open_now} of our issues are open (max_open_issues {options.max_open_issues})"
     return ""
+
+
+def _no_news(draft: Proposal, options: NightOptions) -> str:
+    """Why a comment would tell nothing: without lessons a fresh analysis is no sign of a change."""
+    afresh = options.force or not options.compound_enabled
+    unknown = isinstance(draft, Comment) and afresh
+    return "analysed afresh by choice: nothing tells what changed" if unknown else ""
 
 
 def _no_issue_by_choice(options: NightOptions) -> str:

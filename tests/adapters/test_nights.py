@@ -114,9 +114,11 @@ def test_finished_nights_are_counted_up(store: NightStore) -> None:
     assert [each.status for each in store.history()] == ["running", *["complete"] * 3]
 
 
-def test_a_failed_night_is_finished_too(store: NightStore) -> None:
+def test_a_failed_night_is_taken_up_again(store: NightStore) -> None:
     lived(store, empty(status="failed"))
-    assert store.begin(NAME, night).id == f"{NAME}-2"
+    again = store.begin(NAME, night)
+    assert again.id == NAME
+    assert again.resumed
 
 
 def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -> None:

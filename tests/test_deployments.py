@@ -1,0 +1,166 @@
+"""What deployments/ says is true: every entrypoint, the schedule, the image's files, the words."""
+
+import fnmatch
+import importlib
+import inspect
+import re
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import prefect.settings
+import pytest
+import yaml
+from prefect import Flow
+from prefect.client.schemas.objects import ConcurrencyLimitStrategy
+from prefect.client.schemas.schedules import CronSchedule
+
+from nightwatch_core.settings import names
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "deployments"
+SHIPPED: dict[str, Any] = yaml.safe_load((FOLDER / "prefect.yaml").read_text(encoding="utf-8"))
+DEPLOYMENTS: dict[str, dict[str, Any]] = {one["name"]: one for one in SHIPPED["deployments"]}
+TEXTS = {
+    path: path.read_text(encoding="utf-8")
+    for path in (
+        ROOT / "README.md",
+        *(FOLDER / name for name in ("README.md", "Dockerfile", "ui.sh", "prefect.yaml")),
+    )
+}
+OURS = {"NIGHTWATCH_CHECKOUT", "NIGHTWATCH_RESULTS"}  # read when deployments are registered
+COPIES = re.findall(r"^COPY (.+) \S+$", TEXTS[FOLDER / "Dockerfile"], re.M)
+
+
+def flow_of(deployment: dict[str, Any]) -> Flow[..., Any]:
+    module, _, name = deployment["entrypoint"].partition(":")
+    found = getattr(importlib.import_module(module), name)
+    assert isinstance(found, Flow)
+    return found
+
+
+@pytest.mark.parametrize("name", list(DEPLOYMENTS))
+def test_every_entrypoint_is_a_flow_of_that_name(name: str) -> None:
+    assert flow_of(DEPLOYMENTS[name]).name == name
+
+
+def test_every_flow_is_deployed() -> None:
+    files = {path.stem for path in (ROOT / "flows").glob("*.py")} - {"__init__", "causes"}
+    assert {one["entrypoint"].partition(":")[0] for one in DEPLOYMENTS.values()} == {
+        f"flows.{stem}" for stem in files
+    }
+
+
+def test_the_night_has_a_time_and_a_zone() -> None:
+    (schedule,) = DEPLOYMENTS["nightly"]["schedules"]
+    assert schedule["active"]
+    assert ZoneInfo(schedule["timezone"])
+    CronSchedule(cron=schedule["cron"], timezone=schedule["timezone"])
+    assert schedule["cron"].split()[2:] == ["*", "*", "*"]  # every day
+
+
+def test_only_the_night_comes_by_itself() -> None:
+    assert [name for name, one in DEPLOYMENTS.items() if one.get("schedules")] == ["nightly"]
+
+
+def test_one_night_at_a_time() -> None:
+    limit = DEPLOYMENTS["nightly"]["concurrency_limit"]
+    assert limit["limit"] == 1
+    assert ConcurrencyLimitStrategy(limit["collision_strategy"]).name == "CANCEL_NEW"
+
+
+def test_all_share_one_pool_that_the_documents_name() -> None:
+    (pool,) = {one["work_pool"]["name"] for one in DEPLOYMENTS.values()}
+    for path in (FOLDER / "README.md", FOLDER / "ui.sh"):
+        assert f"work-pool create {pool} --type process" in TEXTS[path]
+        assert f"worker start --pool {pool}" in TEXTS[path]
+
+
+def test_what_the_file_takes_from_outside_is_set_and_documented() -> None:
+    taken = set(re.findall(r"\{\{ \$(\w+) \}\}", TEXTS[FOLDER / "prefect.yaml"]))
+    assert taken == OURS
+    for name in taken:
+        assert f"export {name}=" in TEXTS[FOLDER / "ui.sh"]
+        assert f"export {name}=" in TEXTS[FOLDER / "README.md"]
+
+
+def test_the_version_of_prefect_is_the_one_that_is_installed() -> None:
+    assert SHIPPED["prefect-version"] == prefect.__version__
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert f"prefect=={prefect.__version__}" in pins
+
+
+@pytest.mark.parametrize("path", list(TEXTS), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_every_variable_that_is_named_exists(path: Path) -> None:
+    known = {*names(), *OURS}
+    said = set(re.findall(r"\b(?:NIGHTWATCH|PREFECT)_[A-Z_]*[A-Z]", TEXTS[path]))
+    wrong = {
+        name
+        for name in said - {"NIGHTWATCH_X"}
+        if not (name in known if name.startswith("NIGHT") else hasattr(prefect.settings, name))
+    }
+    assert not wrong
+
+
+def test_runs_that_the_documents_ask_for_can_be_had() -> None:
+    text = "\n".join(TEXTS.values()).replace("\\\n", " ")
+    asked = re.findall(r"prefect deployment run (\S+?)/(\S+)((?: --param \w+=\S+)*)", text)
+    assert {name for _, name, _ in asked} >= {"nightly", "one-error", "act"}
+    for flow, name, params in asked:
+        assert flow == name
+        parameters = inspect.signature(flow_of(DEPLOYMENTS[name]).fn).parameters
+        given = {word.partition("=")[0] for word in shlex.split(params) if word != "--param"}
+        assert given <= set(parameters)
+
+
+def test_the_hour_in_the_readme_is_the_schedule() -> None:
+    (schedule,) = DEPLOYMENTS["nightly"]["schedules"]
+    minute, hour, *_ = schedule["cron"].split()
+    assert f"{int(hour)}:{int(minute):02d}, {schedule['timezone']}" in TEXTS[ROOT / "README.md"]
+
+
+def test_the_image_copies_what_exists_and_all_it_needs() -> None:
+    sources = {word for words in COPIES for word in words.split()}
+    assert not [name for name in sources if not (ROOT / name).exists()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert {*packages, "agents", "knowledge", "deployments/prefect.yaml"} <= sources
+    assert {"pyproject.toml", "constraints.txt", project["project"]["readme"]} <= sources
+    version = re.search(r"^FROM python:3\.(\d+)-slim$", TEXTS[FOLDER / "Dockerfile"], re.M)
+    assert version
+    assert f">=3.{version[1]}" in project["project"]["requires-python"]
+
+
+def test_the_image_gets_its_files_and_nothing_private() -> None:
+    for words in COPIES:
+        assert not [name for name in words.split() if _is_left_out(name)]
+    private = (
+        ".env", ".git", ".venv", ".nightwatch", "tests", "deployments/.env", "flows/.env",
+        "knowledge/errors/a.md", "knowledge/index.yml", "knowledge/quarantine", "export.jsonl",
+    )  # fmt: skip
+    assert not [name for name in private if not _is_left_out(name)]
+    assert not _is_left_out("knowledge/ignore.yml")
+    assert not _is_left_out("knowledge/errors/.gitkeep")
+
+
+def _is_left_out(path: str) -> bool:
+    """As Docker reads .dockerignore: the last pattern that fits the path or a folder above it."""
+    parts = path.split("/")
+    above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+    left_out = False
+    for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines():
+        pattern = line.strip().removeprefix("!")
+        if not pattern or pattern.startswith("#"):
+            continue
+        if any(_fits(name, pattern) for name in above):
+            left_out = not line.startswith("!")
+    return left_out
+
+
+def _fits(name: str, pattern: str) -> bool:
+    anywhere = pattern.removeprefix("**/")
+    if anywhere != pattern:
+        return fnmatch.fnmatchcase(name.rpartition("/")[2], anywhere)
+    return name.count("/") == pattern.count("/") and fnmatch.fnmatchcase(name, pattern)
