@@ -8,10 +8,19 @@ export PREFECT_API_URL="http://127.0.0.1:${PORT:-4200}/api"
 export PREFECT_SERVER_UI_API_URL="$PREFECT_API_URL"
 export PREFECT_SERVER_ANALYTICS_ENABLED=false
 export NIGHTWATCH_CHECKOUT="$PWD"
-export NIGHTWATCH_RESULTS="${NIGHTWATCH_RESULTS:-${NIGHTWATCH_STATE:-$PWD/.nightwatch}/results}"
+state="$(python -c 'from nightwatch_core.settings import settings; print(settings().state)')"
+export NIGHTWATCH_RESULTS="${NIGHTWATCH_RESULTS:-$state/results}"
 
 pids=()
-stop() { trap - EXIT INT TERM; kill "${pids[@]}" 2>/dev/null || true; wait 2>/dev/null || true; }
+stop() { # the worker first: it says goodbye to the server
+  trap - EXIT INT TERM
+  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+    kill "${pids[i]}" 2>/dev/null || true
+    for _ in $(seq 20); do kill -0 "${pids[i]}" 2>/dev/null || break; sleep 0.5; done
+    kill -9 "${pids[i]}" 2>/dev/null || true
+  done
+  wait 2>/dev/null || true
+}
 trap stop EXIT INT TERM
 
 prefect server start --host 127.0.0.1 --port "${PORT:-4200}" --log-level WARNING &

@@ -1,5 +1,10 @@
 """The night: read errors, find out why they happen, publish, learn, tell."""
 
+if __name__ == "__main__":  # before Prefect is imported, which reads its environment then
+    from flows.commands.night import night, run_as_script
+
+    run_as_script(night)
+
 from typing import Any
 
 from prefect import flow
@@ -42,9 +47,3 @@ def nightly(**choices: Any) -> RunReport:
 
         troubles = (outcomes.trouble, acted.trouble, learned.trouble)
         return tell_the_morning(summing_up.with_trouble(report, *troubles))
-
-
-if __name__ == "__main__":
-    from flows.commands.night import main
-
-    main()

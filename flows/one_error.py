@@ -1,5 +1,11 @@
 """One error again: what the Prefect UI, `prefect deployment run` or `nightwatch one` re-runs."""
 
+if __name__ == "__main__":  # before Prefect is imported, which reads its environment then
+    from flows.commands.night import run_as_script
+    from flows.commands.one import one
+
+    run_as_script(one)
+
 from typing import Any
 
 from prefect import flow
@@ -48,9 +54,3 @@ def one_error(
         troubles = (outcomes.trouble, acted.trouble)
         report = summing_up.with_acts(report, acted.value)
         return tell_the_morning(summing_up.with_trouble(report, *troubles))
-
-
-if __name__ == "__main__":
-    from flows.commands.one import main
-
-    main()

@@ -75,8 +75,7 @@ def _check(options: NightOptions, available: Available) -> None:
         "notify": (options.notify,),
     }
     problems = [
-        f"{port} {name!r} is not connected here: choose {' or '.join(sorted(available[port]))}, "
-        f"or set its credentials (README, Configuration)"
+        f"{port} {name!r} is not connected here: choose {' or '.join(sorted(available[port]))}"
         for port, names in named.items()
         for name in names
         if name not in available[port]

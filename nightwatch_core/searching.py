@@ -3,27 +3,31 @@
 import re
 from collections.abc import Iterable
 
-from nightwatch_core.models.knowledge import IndexEntry, Match
+from nightwatch_core.models.knowledge import Lesson, Match
 
-_WORD = re.compile(r"[a-z0-9]{2,40}")
+_WORD = re.compile(r"\w{2,60}")
 
 
-def search_lessons(
-    query: str, entries: Iterable[IndexEntry]
-) -> tuple[tuple[IndexEntry, Match], ...]:
-    """Entries that hold words of the query, those with the largest share first.
+def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson, Match], ...]:
+    """Lessons that hold words of the query, those with the largest share first.
 
-    >>> entry = IndexEntry(file="a.md", fingerprint="v1:a", error_class="KeyError", tags=("cart",))
-    >>> [match.because for _, match in search_lessons("cart total", (entry,))]
-    [('cart',)]
+    Words are looked for in class, transaction, message, title, cause and tags, and as the
+    beginning of a fingerprint.
+
+    >>> from datetime import date
+    >>> cart = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="total is missing",
+    ...               first_detected=date(2026, 11, 20))
+    >>> [match.because for _, match in search_lessons("missing price", (cart,))]
+    [('missing',)]
     """
     wanted = tuple(dict.fromkeys(_WORD.findall(query.lower()[:500])))
-    scored = ((entry, _match(wanted, entry)) for entry in entries)
-    found = [(entry, match) for entry, match in scored if match.because]
+    scored = ((lesson, _match(wanted, lesson)) for lesson in lessons)
+    found = [(lesson, match) for lesson, match in scored if match.because]
     return tuple(sorted(found, key=lambda pair: (-pair[1].score, pair[0].file)))
 
 
-def _match(wanted: tuple[str, ...], entry: IndexEntry) -> Match:
-    text = " ".join((entry.error_class, entry.transaction, entry.fingerprint, *entry.tags)).lower()
+def _match(wanted: tuple[str, ...], lesson: Lesson) -> Match:
+    told = (lesson.error_class, lesson.transaction, lesson.message, lesson.title)
+    text = " ".join((*told, lesson.root_cause, *lesson.names, *lesson.tags)).lower()
     held = tuple(word for word in wanted if word in text)
     return Match(score=round(len(held) / max(len(wanted), 1), 2), because=held)

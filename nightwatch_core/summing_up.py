@@ -11,6 +11,8 @@ from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Learned, Night, RunReport
 from nightwatch_core.waves import used
 
+MANY_UNREAD = 0.1  # share of records
+
 
 def opened(
     night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
@@ -21,8 +23,7 @@ def opened(
 
 def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
     """What was fetched, and what was dropped."""
-    unread = f"none of {len(fetched.rejects)} records could be read" if fetched.rejects else ""
-    troubled = with_trouble(report, *fetched.partial, "" if fetched.groups else unread)
+    troubled = with_trouble(report, *fetched.partial, _unread(fetched))
     return troubled.model_copy(
         update={
             "errors": len(fetched.groups),
@@ -31,6 +32,14 @@ def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Ru
             "rejects": fetched.rejects,
         }
     )
+
+
+def _unread(fetched: Fetched) -> str:
+    """A tenth of the records unread makes an answer partial; single torn lines are only listed."""
+    rejected, read = len(fetched.rejects), sum(group.occurrences for group in fetched.groups)
+    if rejected < MANY_UNREAD * (rejected + read) or not rejected:
+        return ""
+    return f"{rejected} of {rejected + read} records could not be read"
 
 
 def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, ...]) -> RunReport:

@@ -38,7 +38,8 @@ def taken_up(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
         raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
-    return report.model_copy(update={"options": chosen(night_options(kept | given))})
+    options = chosen(night_options(kept | given))
+    return report.model_copy(update={"options": options, "banner": banner(options)})
 
 
 @task(name="open the night", persist_result=True, result_serializer="json", **PATIENTLY)
@@ -75,10 +76,11 @@ def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
     try:
         yield morning
     except NightWatchError as trouble:
-        _tell_of(options, morning.night, str(trouble))
+        trouble.add_note(_tell_of(options, morning.night, str(trouble)))
         raise
     except Exception as bug:  # ours: reported like any failure, and raised again
-        _tell_of(options, morning.night, f"unforeseen {type(bug).__name__}: {bug}"[:1_000])
+        why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
+        bug.add_note(_tell_of(options, morning.night, why))
         raise
 
 
@@ -91,7 +93,6 @@ def banner(options: NightOptions) -> tuple[str, ...]:
             options.model == "rules",
         ),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
-        ("Dry run: nothing was changed outside the state folder.", options.dry_run),
     )
     return tuple(line for line, holds in lines if holds)
 
@@ -109,11 +110,12 @@ def _begun(options: NightOptions, window: Window) -> Night:
     return begun
 
 
-def _tell_of(options: NightOptions, night: Night | None, why: str) -> None:
+def _tell_of(options: NightOptions, night: Night | None, why: str) -> str:
     now = reading(options).clock.now()
     night = night or _begun(options, Window(since=now, until=now))
     report = summing_up.failed(summing_up.opened(night, options, banner(options), now), why, now)
     world = publishing(options)
     world.nights.keep(report)
-    world.notifier.publish(report)
+    told = world.notifier.publish(report)
     world.nights.finish(report)
+    return f"Report: {told}"

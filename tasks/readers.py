@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 
 from nightwatch_core.choosing import SAMPLE
 from nightwatch_core.errors import NightWatchError
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.ports import AgentShelf, KnowledgeReader, Nights
+from nightwatch_core.ports import AgentShelf, Nights
 from tasks.wiring import chosen, knowledge_of, nights, reading, shelf
 
 
@@ -19,9 +20,11 @@ def night_store() -> Nights:
     return nights()
 
 
-def knowledge_reader(sample: bool) -> KnowledgeReader:
+def all_lessons(sample: bool) -> tuple[Lesson, ...]:
     """What nights on real errors taught, or nights on the sample."""
-    return knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    read = (knowledge.read(entry.file) for entry in knowledge.index().solutions)
+    return tuple(lesson for lesson in read if lesson)
 
 
 def probes(options: NightOptions) -> Iterator[tuple[str, str, bool]]:

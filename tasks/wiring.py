@@ -202,4 +202,5 @@ def _knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
     ignore = at.home / "knowledge" / "ignore.yml"
     if choosing.is_sample(options):
         return KnowledgeFiles(at.state / "sample" / "knowledge", ignore)
-    return KnowledgeFiles(at.knowledge, at.knowledge / "ignore.yml")
+    own = at.knowledge / "ignore.yml"
+    return KnowledgeFiles(at.knowledge, own if own.is_file() else ignore)

@@ -1,7 +1,6 @@
 """The `nightwatch` command: its verbs, and how it fails."""
 
 import typer
-from rich.console import Console
 
 from flows.commands.agents import agents
 from flows.commands.check import check
@@ -9,6 +8,7 @@ from flows.commands.history import history, report
 from flows.commands.knowledge import knowledge
 from flows.commands.night import night
 from flows.commands.one import one
+from flows.commands.running import complain
 from nightwatch_core.errors import NightWatchError
 
 app = typer.Typer(
@@ -26,5 +26,4 @@ def main() -> None:
     try:
         app()
     except NightWatchError as trouble:
-        Console(stderr=True).print(str(trouble), style="bold red", markup=False, highlight=False)
-        raise SystemExit(1) from None
+        complain(trouble)

@@ -7,9 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.running import show
 from nightwatch_core.errors import StopTheNight
 
-NightName = Annotated[str, typer.Argument(help="Name of the night; empty: the newest.")]
+NightName = Annotated[
+    str, typer.Argument(help="Name of a night or single run; empty: the newest night.")
+]
 
 
 def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
@@ -26,11 +29,10 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
 
 def report(night: NightName = "") -> None:
     """Show a night's report again."""
-    from nightwatch_core.report.terminal import NightReport
     from tasks.readers import night_store
 
     for kept in night_store().reports():
-        if not night or kept.night.id == night:
-            Console().print(NightReport(kept))
+        if kept.night.id == night or not (night or kept.night.id.startswith("one-")):
+            show(kept)
             return
     raise StopTheNight(f"no night {night[:80]!r} was kept: see `nightwatch history`")

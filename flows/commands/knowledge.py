@@ -4,11 +4,10 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 knowledge = typer.Typer(help="What earlier nights taught.", no_args_is_help=True)
-Words = Annotated[str, typer.Argument(help="An error class, a transaction, or words of them.")]
+Words = Annotated[list[str], typer.Argument(help="Words of a class, transaction, message, cause.")]
 Sample = Annotated[bool, typer.Option("--sample", help="Search what the sample nights taught.")]
 
 
@@ -25,15 +24,17 @@ def search(
 ) -> None:
     """Find lessons by words."""
     from nightwatch_core.searching import search_lessons
-    from tasks.readers import knowledge_reader
+    from tasks.readers import all_lessons
 
-    reader = knowledge_reader(sample)
-    found = search_lessons(words, reader.index().solutions)[:limit]
-    table = Table("Score", "Error", "Cause", "Because", "Document", box=None)
-    for entry, match in found:
-        lesson = reader.read(entry.file)
-        cause = " ".join(lesson.root_cause.split())[:160] if lesson else ""
-        title = f"{entry.error_class} in {entry.transaction}"
-        cells = (title, cause, "; ".join(match.because), entry.file)
-        table.add_row(f"{match.score:.2f}", *map(Text, cells))
-    Console().print(table if found else "No lesson matches these words.")
+    console = Console()
+    found = search_lessons(" ".join(words), all_lessons(sample))[:limit]
+    for lesson, match in found:
+        console.print(
+            Text(f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}", "bold")
+        )
+        console.print(Text(" ".join(lesson.root_cause.split())[:300]))
+        console.print(
+            Text(f"because {', '.join(match.because)} · {lesson.file}", "dim"), soft_wrap=True
+        )
+    if not found:
+        console.print("No lesson matches these words.")

@@ -2,15 +2,14 @@
 
 import sys
 from collections.abc import Callable
-from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from flows.commands.options import with_option_flags
+from flows.commands.running import complain, run_and_show
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.report import EXIT_CODES, RunReport
+from nightwatch_core.models.report import RunReport
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
@@ -21,31 +20,30 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 
     Without any option it runs on the sample. Exit code: 0 complete, 3 degraded, 1 failed.
     """
-    from flows.nightly import nightly
+    check_options(choices)
+    run_and_show(_nightly, choices, verbose)
 
-    run_and_show(lambda: nightly(**choices), verbose)
 
-
-def run_and_show(run: Callable[[], RunReport], verbose: bool) -> None:
-    """Run a flow with Prefect made ready, print its report, and exit as its status says."""
-    from nightwatch_core.report.terminal import NightReport
-    from nightwatch_core.settings import settings
-    from tasks.running import prefect_ready
+def check_options(choices: dict[str, Any]) -> None:
+    """End at once where the options cannot work: Prefect need not start for that."""
+    from nightwatch_core.settings import night_options
+    from tasks.wiring import chosen
 
     try:
-        with prefect_ready(settings().state, "INFO" if verbose else "WARNING"):
-            report = run()
+        chosen(night_options(choices))
     except NightWatchError as trouble:
-        Console(stderr=True).print(str(trouble), style="bold red", markup=False, highlight=False)
-        raise SystemExit(EXIT_CODES["failed"]) from None
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal must not end the night
-    Console().print(NightReport(report))
-    raise SystemExit(EXIT_CODES[report.status])
+        complain(trouble)
 
 
-def main() -> None:
-    """Run the night's command line."""
+def run_as_script(command: Callable[..., None]) -> None:
+    """Run one verb as a program of its own, and end the process."""
     app = typer.Typer(add_completion=False)
-    app.command()(night)
+    app.command()(command)
     app(args=sys.argv[1:])
+    sys.exit()
+
+
+def _nightly() -> Callable[..., RunReport]:
+    from flows.nightly import nightly
+
+    return nightly

@@ -1,12 +1,15 @@
 """`nightwatch one`, and `python flows/one_error.py`: one error again."""
 
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from flows.commands.night import Verbose, run_and_show
+from flows.commands.night import Verbose
 from flows.commands.options import with_option_flags
+from flows.commands.running import run_and_show
+from nightwatch_core.models.report import RunReport
 
 Error = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
 ErrorClass = Annotated[str, typer.Option(help="Or its class.")]
@@ -26,15 +29,12 @@ def one(
     """Analyse one error afresh; nothing is published unless --publish says so."""
     if not (error or error_class or transaction or record):
         raise typer.BadParameter("name the error: a fingerprint, --error-class or --record")
-    from flows.one_error import one_error
-
     text = sys.stdin.read() if record == "-" else record
     sought = {"error": error, "error_class": error_class, "transaction": transaction}
-    run_and_show(lambda: one_error(**sought, record=text, **choices), verbose)
+    run_and_show(_one_error, {**sought, "record": text, **choices}, verbose)
 
 
-def main() -> None:
-    """Run the command line of one error."""
-    app = typer.Typer(add_completion=False)
-    app.command()(one)
-    app(args=sys.argv[1:])
+def _one_error() -> Callable[..., RunReport]:
+    from flows.one_error import one_error
+
+    return one_error

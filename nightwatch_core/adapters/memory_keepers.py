@@ -129,9 +129,8 @@ class QuietOutbox:
             key=proposal.key,
             kind=proposal.kind,
             fingerprint=proposal.fingerprint,
-            status="refused",
+            status="held back",
             title=getattr(proposal, "title", ""),
-            reason="dry run: would have been published",
         )
 
 

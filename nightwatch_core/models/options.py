@@ -20,7 +20,7 @@ class NightOptions(Value):
         default="", description="Where errors come from: file, sample (comma list)."
     )
     code: str = Field(default="", description="Where code comes from: checkout or sample.")
-    model: str = Field(default="", description="Who analyses: rules, or a Claude model id.")
+    model: str = Field(default="", description="Who analyses: rules.")
     delivery: str = Field(default="", description="Where issues and pull requests go: local.")
     notify: str = Field(default="", description="Where the report goes besides its files: local.")
     errors: str = Field(

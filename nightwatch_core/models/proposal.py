@@ -87,7 +87,7 @@ class Receipt(Value):
     key: str
     kind: str
     fingerprint: str
-    status: Literal["done", "already there", "refused", "unknown"]
+    status: Literal["done", "already there", "refused", "unknown", "held back"]
     title: str = ""
     number: int | None = None
     url: str = ""  # an address or a path

@@ -108,7 +108,7 @@ def _news_key(repository: str, known: OwnItem, night: str) -> str:
 def _room(options: NightOptions, open_now: int, new: int) -> str:
     """Why there is no room for one more issue; empty where there is."""
     if new >= options.max_issues:
-        return f"{options.max_issues} new issues a night (max_issues)"
+        return f"limit of new issues a night (max_issues {options.max_issues})"
     if open_now >= options.max_open_issues:
         return f"{open_now} of our issues are open (max_open_issues {options.max_open_issues})"
     return ""

@@ -66,7 +66,7 @@ def _no_pull_by_choice(options: NightOptions) -> str:
 def _no_room_for_pull(options: NightOptions, new: int) -> str:
     if new < options.max_pull_requests:
         return ""
-    return f"{options.max_pull_requests} draft pull requests a night (max_pull_requests)"
+    return f"limit of draft pull requests a night (max_pull_requests {options.max_pull_requests})"
 
 
 def _settled(known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]) -> str:

@@ -24,6 +24,7 @@ STANDINGS = {  # what a receipt's status adds to its name
     "already there": " (already there)",
     "refused": " refused",
     "unknown": " unconfirmed",
+    "held back": " held back (dry run)",
 }
 _SENTENCE = re.compile(r"(.{20,}?[.!?])\s")
 

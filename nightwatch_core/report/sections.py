@@ -118,7 +118,7 @@ def rejects(report: RunReport, limits: Limits) -> Some[Line]:
 
 def learned(report: RunReport) -> str:
     """What the knowledge base gained, and what it could not."""
-    lessons = len(report.learned.lessons)
+    lessons = 0 if report.options.dry_run else len(report.learned.lessons)
     kept = f"{plural(lessons, 'lesson')} kept." if lessons else ""
     failure = line(report.learned.failure, 400)
     return " ".join(filter(None, (kept, f"Learning is incomplete: {failure}" if failure else "")))

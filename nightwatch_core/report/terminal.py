@@ -15,7 +15,7 @@ from nightwatch_core.report.view import view
 from nightwatch_core.report.words import Some, plural
 
 NAME = 28  # columns that a name may claim before it is broken
-WIDE = 100  # columns from which the table gives every fact a column of its own
+WIDE = 120  # columns from which the table gives every fact a column of its own
 COLOURS = {"high": "green", "medium": "yellow", "low": "red"}
 STANDING = {"calm": "bold green", "good": "bold", "degraded": "bold yellow", "failed": "bold red"}
 BARS = "▁▂▃▄▅▆▇█"

@@ -27,7 +27,7 @@ NOTHING_CAME = "No usable answer came from the error source: nothing could be an
 CALM = "A calm night: no errors in the window."
 NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
 UNREADABLE = "No error group was found, but some records could not be read."
-DRY = "Dry run: nothing was changed outside the state folder."
+DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
 
 
 def view(report: RunReport, limits: Limits = FULL) -> ReportView:
@@ -83,6 +83,9 @@ def headline(report: RunReport) -> str:
     return f"{analysed} · {len(known):,} known · {len(report.failures):,} failed"
 
 
+PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
+
+
 def record_of(report: RunReport) -> NightRecord:
     """The night's line in the run history."""
     return NightRecord(
@@ -107,7 +110,7 @@ def _known(report: RunReport) -> tuple[Analysis, ...]:
 
 
 def _new(report: RunReport, kind: str) -> tuple[Receipt, ...]:
-    return tuple(each for each in report.receipts if each.kind == kind and each.status == "done")
+    return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
 
 
 def _explained(report: RunReport) -> int:

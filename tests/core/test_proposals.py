@@ -167,7 +167,7 @@ def test_the_limit_of_new_issues_counts_only_new_ones():
     options = NightOptions(max_issues=1)
     plan = issues(named(1), named(2), named(3), own=(item(fingerprint="v1:1"),), options=options)
     assert [proposal.kind for proposal in plan.proposals] == ["comment", "issue"]
-    assert reasons(plan) == ["1 new issues a night (max_issues)"]
+    assert reasons(plan) == ["limit of new issues a night (max_issues 1)"]
 
 
 def test_the_limit_of_open_issues_counts_what_is_open():
@@ -329,7 +329,7 @@ def test_a_draft_of_tonight_is_planned_again_under_its_key():
     options = NightOptions(max_pull_requests=1)
     plan = pulls(analysis(fix=(FIX,)), named(2, fix=(FIX,)), own=own, options=options)
     assert [pull.key for pull in plan.proposals] == ["0123456789abcdef"]
-    assert reasons(plan) == ["1 draft pull requests a night (max_pull_requests)"]
+    assert reasons(plan) == ["limit of draft pull requests a night (max_pull_requests 1)"]
 
 
 def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again():

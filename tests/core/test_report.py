@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from core.report_fixture import (
     NOW,
     analysis,
@@ -32,11 +33,19 @@ def test_headline_of_a_night() -> None:
     )
 
 
-def test_headline_counts_only_what_was_published_tonight() -> None:
-    receipt = Receipt(key="k", kind="issue", fingerprint="v1:1", status="already there", number=3)
+@pytest.mark.parametrize("status", ["refused", "unknown", "held back"])
+def test_headline_counts_only_what_is_published(status: str) -> None:
+    receipt = Receipt(key="k", kind="issue", fingerprint="v1:1", status=status, number=3)
     text = headline(complete(receipts=(receipt,)))
     assert "1 issue" not in text
     assert "pull request" not in text
+
+
+def test_a_night_that_is_taken_up_again_counts_what_it_published_before() -> None:
+    receipt = Receipt(key="k", kind="issue", fingerprint="v1:1", status="already there", number=3)
+    report = complete(receipts=(receipt,))
+    assert "1 issue" in headline(report)
+    assert record_of(report).issues == 1
 
 
 def test_headline_of_a_failed_night_never_counts() -> None:

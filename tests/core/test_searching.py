@@ -1,14 +1,20 @@
 import time
+from datetime import date
 
-from nightwatch_core.models.knowledge import IndexEntry
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.searching import search_lessons
 
 
 def entry(file, error_class="KeyError", transaction="", tags=(), fingerprint="v1:0"):
-    return IndexEntry(
-        file=file, fingerprint=fingerprint, error_class=error_class, transaction=transaction,
+    return Lesson(
+        file=file,
+        fingerprint=fingerprint,
+        error_class=error_class,
+        transaction=transaction,
         tags=tags,
-    )  # fmt: skip
+        root_cause="",
+        first_detected=date(2026, 11, 20),
+    )
 
 
 CART = entry("a.md", "Billing::RateMissing", "Controller/invoices/create", ("rates", "luxembourg"))

@@ -54,9 +54,14 @@ def test_a_partial_answer_degrades_the_night():
 def test_no_errors_is_calm_but_not_where_nothing_could_be_read():
     assert summing_up.with_errors(OPENED, fetched(), Selection()).status == "complete"
     report = summing_up.with_errors(OPENED, fetched(rejects=(REJECT,) * 3), Selection())
-    assert report.degraded == ("none of 3 records could be read",)
-    some = summing_up.with_errors(OPENED, fetched(group(), rejects=(REJECT,)), Selection())
+    assert report.degraded == ("3 of 3 records could not be read",)
+    few = fetched(group(occurrences=10), rejects=(REJECT,))
+    some = summing_up.with_errors(OPENED, few, Selection())
     assert (some.status, some.rejects) == ("complete", (REJECT,))
+    many = summing_up.with_errors(
+        OPENED, fetched(group(occurrences=9), rejects=(REJECT,)), Selection()
+    )
+    assert many.degraded == ("1 of 10 records could not be read",)
 
 
 def test_findings_of_all_waves_and_of_memory():

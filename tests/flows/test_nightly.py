@@ -97,6 +97,32 @@ def test_a_source_that_does_not_answer_fails_the_night_and_says_so() -> None:
     assert not world.reading.tracker.published
 
 
+def test_an_unforeseen_error_between_the_steps_is_reported_and_raised() -> None:
+    world = worlds()
+
+    def broken(release: str = "") -> object:
+        raise KeyError("a bug of ours")
+
+    world.reading.code.head = broken
+    with pytest.raises(KeyError) as raised:
+        night(world)
+    (report,) = world.publishing.notifier.told
+    assert report.status == "failed"
+    assert report.degraded == ("unforeseen KeyError: 'a bug of ours'",)
+    assert "Report: " in raised.value.__notes__[0]
+
+
+def test_a_failed_night_is_taken_up_again_under_its_name() -> None:
+    world = worlds()
+    world.reading.errors.fails = StopTheNight("no key")
+    with pytest.raises(StopTheNight):
+        night(world)
+    world.reading.errors.fails = None
+    report = night(world)
+    assert report.night.resumed
+    assert report.status == "complete"
+
+
 def test_unknown_outcomes_publish_nothing() -> None:
     world = worlds()
 

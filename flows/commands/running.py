@@ -1,0 +1,87 @@
+"""Run a flow by hand: Prefect made ready, the report shown, the exit code as its status says."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from io import TextIOWrapper
+from pathlib import Path
+
+from rich.console import Console
+
+from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.models.report import EXIT_CODES, RunReport
+
+STARTUP_SECONDS = "120"  # Prefect's 20 is too short for a busy machine's first start
+
+
+def run_and_show(
+    find_flow: Callable[[], Callable[..., RunReport]],
+    parameters: Mapping[str, object],
+    verbose: bool,
+) -> None:
+    """Find the flow, which imports Prefect, run it, print its report, exit as its status says."""
+    from nightwatch_core.settings import settings
+
+    try:
+        make_prefect_ready(settings().state, verbose)
+        with _sign_of_life(verbose):
+            report = find_flow()(**parameters)
+    except NightWatchError as trouble:
+        complain(trouble)
+    except RuntimeError as trouble:
+        if "ephemeral" not in str(trouble):
+            raise
+        complain(StopTheNight(f"Prefect's embedded server did not start: {trouble}"))
+    show(report)
+    raise SystemExit(EXIT_CODES[report.status])
+
+
+def make_prefect_ready(state: Path, verbose: bool) -> None:
+    """Set what Prefect reads when it is imported; what the user has set wins.
+
+    Results go below the state folder, the embedded server gets time to start, our loggers are
+    heard, and nothing is sent to anybody about usage.
+    """
+    said = {
+        "PREFECT_RESULTS_LOCAL_STORAGE_PATH": str(state / "results"),
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": STARTUP_SECONDS,
+        "PREFECT_LOGGING_EXTRA_LOGGERS": "nightwatch_core,tasks",
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO" if verbose else "CRITICAL",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    for name, value in said.items():
+        os.environ.setdefault(name, value)
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        writable = os.access(home, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        raise StopTheNight(f"Prefect cannot write to its home {home}: set PREFECT_HOME")
+
+
+def complain(trouble: NightWatchError) -> None:
+    """Say what went wrong, and where the report is if there is one; ends the process with 1."""
+    console = Console(stderr=True)
+    for line in (str(trouble), *getattr(trouble, "__notes__", ())):
+        console.print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    raise SystemExit(EXIT_CODES["failed"]) from None
+
+
+def show(report: RunReport) -> None:
+    """Print a report; an ASCII terminal gets question marks, not an error."""
+    from nightwatch_core.report.terminal import NightReport
+
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    Console().print(NightReport(report))
+
+
+def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:
+    console = Console(stderr=True)
+    if verbose or not console.is_terminal:
+        return nullcontext()
+    return console.status("Looking into the errors (Prefect takes some 15 s to start) …")

@@ -1,0 +1,62 @@
+"""The flow files as programs: what they say and how they end before Prefect starts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def program(
+    *arguments: str, folder: Path = ROOT, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("file", ["nightly", "one_error"])
+def test_a_flow_file_helps_from_any_folder(file: str, tmp_path: Path) -> None:
+    done = program(str(ROOT / f"flows/{file}.py"), "--help", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "--max-errors" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--max-errors", "0"), "max_errors"),
+        (("--since", "yesterday"), "24h"),
+        (("--source", "newrelic"), "'newrelic' is not connected here"),
+        (("--errors", "export.jsonl"), "--repo"),
+        (("--model", "claude-opus-5-5"), "choose rules"),
+    ],
+)
+def test_a_choice_that_cannot_work_ends_at_once_with_advice(
+    arguments: tuple[str, ...], said: str
+) -> None:
+    done = program(str(ROOT / "flows/nightly.py"), *arguments)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_setting_names_itself() -> None:
+    done = program(str(ROOT / "flows/nightly.py"), NIGHTWATCH_MAX_ISSUES="many")
+    assert done.returncode == 1
+    assert "max_issues" in done.stderr.lower()
+
+
+def test_a_home_prefect_cannot_write_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
+    done = program(str(ROOT / "flows/nightly.py"), PREFECT_HOME=str(tmp_path / "file/home"))
+    assert done.returncode == 1
+    assert "PREFECT_HOME" in done.stderr
