@@ -10,7 +10,7 @@ from tasks.code import pin_code
 from tasks.errors import trace_group
 from tasks.knowledge import nothing_recalled, recall_cases
 from tasks.research import research_case
-from tasks.selection import narrow
+from tasks.selection import make_cases, narrow
 from tasks.settle import all_of, attempt, fan_out, settled
 
 
@@ -18,14 +18,15 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
     """Trace, recall, research, analyse: leaders first, then siblings, told what was found."""
     code = pin_code(options, night, selection)
     traced = all_of(fan_out(trace_group, selection.kept, options, code))
-    narrowed = narrow(options, selection, traced)
+    cases = make_cases(traced)
     memory = attempt(
         "recalling lessons",
-        *(recall_cases, options, night, code, narrowed.cases, traced),
-        otherwise=nothing_recalled(narrowed.cases, traced),
+        *(recall_cases, options, night, code, cases, traced),
+        otherwise=nothing_recalled(cases, traced),
     )
+    tonight = narrow(options, selection, memory.value)
     prepared = all_of(
-        fan_out(research_case, memory.value.unknown, options, code, narrowed.selection)
+        fan_out(research_case, tonight.memory.unknown, options, code, tonight.selection)
     )
 
     waves = first_wave(options, night, code, prepared)
@@ -33,9 +34,9 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
     second = second_wave(options, waves, leaders)
     siblings = settled(fan_out(analyst(options), second, options), second)
     return Findings(
-        selection=narrowed.selection,
+        selection=tonight.selection,
         code=code,
-        memory=memory.value,
+        memory=tonight.memory,
         waves=(leaders, siblings),
         trouble=memory.trouble,
     )

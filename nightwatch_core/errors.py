@@ -22,3 +22,7 @@ class GiveUp(NightWatchError):
 
 class StopTheNight(NightWatchError):
     """Nothing can be done tonight (bad credentials, spend limit, unreadable settings)."""
+
+
+class NotTonight(StopTheNight):
+    """Nothing began, and nothing is wrong: another process is at it, or nobody was meant."""

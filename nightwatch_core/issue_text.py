@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from textwrap import fill
 
 from nightwatch_core.escaping import code_span, fenced, markdown, title
 from nightwatch_core.fixing import diff
@@ -86,8 +87,10 @@ def pull_body(analysis: Analysis, key: str, night: str, issue: int | None) -> st
 def commit_message(analysis: Analysis, issue: int | None) -> str:
     """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    subject = title(_calm(analysis.title), 72)
-    return f"{subject}\n\nRoot cause: {title(_calm(analysis.root_cause), 1_000)}{refers}\n"
+    told = next((e.description for e in analysis.fix if e.description.strip()), analysis.title)
+    subject = title(_calm(told).rstrip("."), 72)
+    cause = title(_calm(analysis.root_cause).replace("#", ""), 1_000)
+    return f"{subject}\n\n{fill(f'Root cause: {cause}', 72)}{refers}\n"
 
 
 def _calm(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.lessons import MOST_NIGHTS, file_name
+from nightwatch_core.lessons import MOST_NIGHTS, file_name, night_date
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
@@ -103,8 +103,9 @@ def ordinal(number: int) -> str:
 
 
 def _known_since(lesson: Lesson, night: Night) -> str:
-    count = len({seen.night for seen in lesson.nights} | {night.id})
-    nights = f"{MOST_NIGHTS} or more nights" if count > MOST_NIGHTS else f"{ordinal(count)} night"
+    count = len({seen.date for seen in lesson.nights} | {night_date(night)})
+    days = f"{MOST_NIGHTS} or more nights" if count > MOST_NIGHTS else f"{ordinal(count)} night"
+    nights = f", {days}" if count > 1 else ""
     issue = f", issue #{lesson.issue_number}" if lesson.issue_number else ""
     pull = f", pull request #{lesson.pr_number}" if lesson.pr_number else ""
-    return f"known since {lesson.first_detected.isoformat()}, {nights}{issue}{pull}"
+    return f"known since {lesson.first_detected.isoformat()}{nights}{issue}{pull}"

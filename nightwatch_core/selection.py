@@ -3,19 +3,21 @@
 from collections.abc import Iterable
 
 from nightwatch_core.ignoring import ignored_by
-from nightwatch_core.models.error import Case, Dropped, ErrorGroup, Selection, Window
+from nightwatch_core.models.assignment import Recollection
+from nightwatch_core.models.error import Dropped, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.value import Value
 from nightwatch_core.ranking import Rank, rank
 
 _LONGEST_QUOTE = 60
-GROUPS_A_CASE = 2  # groups traced for every case that will be analysed
+GROUPS_A_CASE = 3  # groups traced for every case that will be analysed
+MOST_KNOWN = 60  # groups that lessons name, traced besides them
 
 
 class Narrowed(Value):
-    """The cases to analyse, and the selection without the groups of all others."""
+    """What is known, the cases to analyse, and the selection without the groups of all others."""
 
-    cases: tuple[Case, ...]
+    memory: Recollection
     selection: Selection
 
 
@@ -23,9 +25,15 @@ _IGNORED = "ignored: "
 
 
 def select(
-    groups: Iterable[ErrorGroup], rules: IgnoreRules, limit: int, window: Window
+    groups: Iterable[ErrorGroup],
+    rules: IgnoreRules,
+    limit: int,
+    window: Window,
+    known: frozenset[str] = frozenset(),
 ) -> Selection:
-    """Keep the best ranked `limit` groups that no rule covers.
+    """Keep the best ranked `limit` groups that no rule covers, and those that are `known`.
+
+    Known errors cost nothing, so they take no place from new ones.
 
     Dropped groups follow in two blocks: ignored ones in the order they came, then the ranked ones.
     The order does not depend on the order of `groups`: equal scores fall back on occurrences, last
@@ -36,31 +44,33 @@ def select(
         Dropped(group=group, reason=ignored_reason(rule)) for group, rule in verdicts if rule
     )
     ranked = in_order(tuple(group for group, rule in verdicts if rule is None), window)
-    keep = max(0, limit)
-    passed_over = tuple(
-        Dropped(group=group, reason=rank_reason(place, len(ranked), found.score, keep))
-        for place, (group, found) in enumerate(ranked[keep:], start=keep + 1)
-    )
-    return Selection(
-        kept=tuple(group for group, _ in ranked[:keep]), dropped=(*ignored, *passed_over)
-    )
+    kept, passed_over, room = [], [], {True: MOST_KNOWN, False: max(0, limit)}
+    for place, (group, found) in enumerate(ranked, start=1):
+        familiar = group.fingerprint in known
+        if room[familiar] > 0:
+            room[familiar] -= 1
+            kept.append(group)
+        else:
+            reason = rank_reason(place, len(ranked), found.score, max(0, limit))
+            passed_over.append(Dropped(group=group, reason=reason))
+    return Selection(kept=tuple(kept), dropped=(*ignored, *passed_over))
 
 
-def narrowed(selection: Selection, cases: tuple[Case, ...], limit: int) -> Narrowed:
-    """The first `limit` cases, and the selection with the groups of all others dropped.
+def narrowed(selection: Selection, memory: Recollection, limit: int) -> Narrowed:
+    """The first `limit` unknown cases, and the selection with the groups of all others dropped.
 
     Several groups often have one cause, which only their traces tell: so more groups than `limit`
     are traced, and the limit counts cases.
     """
-    kept, over = cases[: max(0, limit)], cases[max(0, limit) :]
+    kept, over = memory.unknown[: max(0, limit)], memory.unknown[max(0, limit) :]
     late = tuple(
-        Dropped(group=group, reason=_case_reason(place, len(cases), limit))
-        for place, case in enumerate(over, start=len(kept) + 1)
-        for group in case.groups
+        Dropped(group=group, reason=_case_reason(place, len(memory.unknown), limit))
+        for place, unknown in enumerate(over, start=len(kept) + 1)
+        for group in unknown.case.groups
     )
     names = {one.group.fingerprint for one in late}
     return Narrowed(
-        cases=kept,
+        memory=memory.model_copy(update={"unknown": kept}),
         selection=Selection(
             kept=tuple(group for group in selection.kept if group.fingerprint not in names),
             dropped=(*selection.dropped, *late),
@@ -70,7 +80,7 @@ def narrowed(selection: Selection, cases: tuple[Case, ...], limit: int) -> Narro
 
 def _case_reason(place: int, among: int, limit: int) -> str:
     are = "is" if limit == 1 else "are"
-    return f"case {place} of {among}: {limit} {are} analysed a night"
+    return f"new case {place} of {among}: {limit} {are} analysed a night"
 
 
 def in_order(groups: Iterable[ErrorGroup], window: Window) -> tuple[tuple[ErrorGroup, Rank], ...]:

@@ -33,8 +33,7 @@ def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
 
 @task(
     name="analyse",
-    task_run_name="analyse · {assignment.case.leader.error_class}"
-    " · {assignment.case.leader.transaction}",
+    task_run_name="analyse · {assignment.case.leader.short}",
     cache_policy=CacheKeyFnPolicy(cache_key_fn=analysis_key),
     cache_expiration=timedelta(hours=20),
     persist_result=True,
@@ -65,7 +64,7 @@ def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
     """The agent that was chosen, else the one for the trace's language."""
     shelf = reading(options).agents
-    if not options.agents_enabled:
+    if not options.agents_enabled or options.model == "rules":
         return specs.BUILT_IN
     trace = assignment.case.trace
     shelved = tuple(shelf.agent(name) for name in shelf.names())

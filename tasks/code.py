@@ -18,7 +18,13 @@ from tasks.wiring import reading
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
 
 
-@task(name="pin the code", persist_result=True, result_serializer="json", **PATIENTLY)
+@task(
+    name="pin the code",
+    task_run_name="pin the code",
+    persist_result=True,
+    result_serializer="json",
+    **PATIENTLY,
+)
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """The commit that runs in production, and what was merged and released before it."""
     host = reading(options).code

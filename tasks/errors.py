@@ -12,7 +12,13 @@ from tasks.policies import PATIENTLY
 from tasks.wiring import reading
 
 
-@task(name="fetch errors", persist_result=True, result_serializer="json", **PATIENTLY)
+@task(
+    name="fetch errors",
+    task_run_name="fetch errors",
+    persist_result=True,
+    result_serializer="json",
+    **PATIENTLY,
+)
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     """Every error group of the night's window."""
     return reading(options).errors.error_groups(night.window)
@@ -20,7 +26,7 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
 
 @task(
     name="trace",
-    task_run_name="trace · {group.error_class} · {group.transaction}",
+    task_run_name="trace · {group.short}",
     persist_result=True,
     result_serializer="json",
     **PATIENTLY,

@@ -9,7 +9,7 @@ from nightwatch_core.models.report import RunReport
 from tasks.code import reader_of
 
 
-@task(name="plan pull requests")
+@task(name="plan pull requests", task_run_name="plan pull requests")
 def plan_pulls(
     options: NightOptions,
     report: RunReport,

@@ -11,7 +11,7 @@ from tasks.policies import PATIENTLY
 from tasks.wiring import publishing
 
 
-@task(name="plan issues")
+@task(name="plan issues", task_run_name="plan issues")
 def plan_issues(options: NightOptions, report: RunReport, own: tuple[OwnItem, ...] | None) -> Plan:
     """Issues to open, to comment on, to reopen; everything else with its reason.
 

@@ -17,7 +17,7 @@ from tasks.policies import PATIENTLY
 from tasks.wiring import publishing, reading
 
 
-@task(name="recall", **PATIENTLY)
+@task(name="recall", task_run_name="recall", **PATIENTLY)
 def recall_cases(
     options: NightOptions,
     night: Night,
@@ -44,7 +44,7 @@ def nothing_recalled(cases: tuple[Case, ...], traced: tuple[Traced, ...]) -> Rec
     return Recollection(unknown=tuple(_with_traces(Unknown(case=case), traced) for case in cases))
 
 
-@task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.error_class}")
+@task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
 def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> str:
     """Write one case's lesson; returns its file."""
     writer, knowledge = publishing(options).knowledge, reading(options).knowledge
@@ -56,7 +56,7 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     return writer.write(lesson)
 
 
-@task(name="rebuild index", **PATIENTLY)
+@task(name="rebuild index", task_run_name="rebuild index", **PATIENTLY)
 def rebuild_index(options: NightOptions) -> Index:
     """Read all documents and write index.yml."""
     return publishing(options).knowledge.rebuild_index()

@@ -10,7 +10,7 @@ from prefect.runtime import flow_run
 
 from nightwatch_core import summing_up
 from nightwatch_core.choosing import is_sample
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
@@ -42,7 +42,13 @@ def taken_up(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
     return report.model_copy(update={"options": options, "banner": banner(options)})
 
 
-@task(name="open the night", persist_result=True, result_serializer="json", **PATIENTLY)
+@task(
+    name="open the night",
+    task_run_name="open the night",
+    persist_result=True,
+    result_serializer="json",
+    **PATIENTLY,
+)
 def open_night(options: NightOptions) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
@@ -75,6 +81,8 @@ def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
     morning = Morning()
     try:
         yield morning
+    except NotTonight:
+        raise
     except NightWatchError as trouble:
         trouble.add_note(_tell_of(options, morning.night, str(trouble)))
         raise

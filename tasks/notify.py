@@ -25,7 +25,7 @@ def open_report(options: NightOptions, night: Night) -> RunReport:
     return summing_up.opened(night, options, banner(options), now)
 
 
-@task(name="keep report", **PATIENTLY)
+@task(name="keep report", task_run_name="keep report", **PATIENTLY)
 def keep_report(report: RunReport) -> RunReport:
     """Write the report's files; returns the report, which now knows its folder."""
     folder = publishing(report.options).nights.keep(report)
@@ -33,13 +33,24 @@ def keep_report(report: RunReport) -> RunReport:
     return report.model_copy(update={"night": night})
 
 
-@task(name="show in Prefect")
+@task(name="show in Prefect", task_run_name="show in Prefect")
 def show_in_prefect(report: RunReport) -> None:
     """The table and the report as artifacts of this run."""
     shown = reports.view(report, BRIEF)
     create_table_artifact(
         key="nightwatch-errors",
-        table=[row.model_dump(mode="json") for row in shown.rows.items],
+        table=[
+            {
+                "#": r.rank,
+                "error": r.error,
+                "where": r.where,
+                "count": r.count,
+                "cause": r.cause,
+                "confidence": r.confidence,
+                "done": r.done,
+            }
+            for r in shown.rows.items
+        ],
         description=shown.headline,
     )
     create_markdown_artifact(
@@ -47,7 +58,7 @@ def show_in_prefect(report: RunReport) -> None:
     )
 
 
-@task(name="tell", **PATIENTLY)
+@task(name="tell", task_run_name="tell", **PATIENTLY)
 def notify(report: RunReport) -> str:
     """Tell the team; returns where the news can be read."""
     return publishing(report.options).notifier.publish(report)

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from prefect import task
 
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import NotTonight
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.report.lookup import case_of
+from nightwatch_core.report.lookup import SHORTEST, case_of
 from nightwatch_core.settings import night_options
 from nightwatch_core.windows import lookback
 from tasks.policies import PATIENTLY
@@ -30,28 +30,32 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
     return chosen(night_options(quiet))
 
 
-@task(name="seek the error", **PATIENTLY)
+@task(name="seek the error", task_run_name="seek the error", **PATIENTLY)
 def seek_error(
     options: NightOptions, error: str, error_class: str, transaction: str
 ) -> tuple[Fetched, Selection]:
-    """Fetch again and keep the group that is meant; raises `StopTheNight` where none is."""
+    """Fetch again and keep the groups that are meant.
+
+    Raises `NotTonight` naming what there is where none, or more than one error, is meant.
+    """
     world = reading(options)
     window = world.errors.window(lookback(options.since), world.clock.now())
     fetched = world.errors.error_groups(window)
     known = known_case(error)
-    names = {group.fingerprint for group in known[1].groups} if known else set()
-    wanted = [
+    meant = known[1].groups if known else ()
+    names = {group.fingerprint for group in meant}
+    wanted = tuple(
         group
         for group in fetched.groups
         if _is_meant(group, names, error, error_class, transaction)
-    ]
-    if not wanted:
-        raise StopTheNight(_not_found(fetched, error or f"{error_class} {transaction}".strip()))
-    kept = tuple(wanted) if names else (max(wanted, key=lambda g: g.occurrences),)
-    return fetched.model_copy(update={"groups": kept}), Selection(kept=kept)
+    )
+    if not wanted or (len(wanted) > 1 and not names):
+        sought = error or f"{error_class} {transaction}".strip()
+        raise NotTonight(_which(wanted or fetched.groups, sought, bool(wanted)))
+    return fetched.model_copy(update={"groups": wanted}), Selection(kept=wanted)
 
 
-@task(name="open the run")
+@task(name="open the run", task_run_name="open the run")
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
     """A night of its own for one error."""
     now = reading(options).clock.now()
@@ -69,16 +73,19 @@ def _is_meant(
     if names:
         return group.fingerprint in names
     if error:
-        return group.fingerprint.startswith((error, f"v1:{error}"))
+        bare = error.strip().lower().removeprefix("v1:")
+        return len(bare) >= SHORTEST and group.fingerprint.startswith(f"v1:{bare}")
     same_class = not error_class or group.error_class == error_class
     return same_class and (not transaction or group.transaction == transaction)
 
 
-def _not_found(fetched: Fetched, sought: str) -> str:
-    there = "\n".join(
-        f"  {group.fingerprint}  {group.title[:100]}" for group in fetched.groups[:15]
-    )
-    return f"no error group matches {sought[:100]!r}; the source holds:\n{there or '  nothing'}"
+def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
+    if not groups:
+        return "no error was found there: paste JSON, or a log excerpt with its stack trace"
+    there = "\n".join(f"  {group.fingerprint}  {group.title[:100]}" for group in groups[:15])
+    what = "several error groups match" if several else "no error group matches"
+    named = f" {sought[:100]!r}" if sought else " (say which)"
+    return f"{what}{named}; name one of these:\n{there}"
 
 
 def known_case(error: str) -> tuple[RunReport, Case] | None:

@@ -8,7 +8,7 @@ from tasks.policies import PATIENTLY
 from tasks.wiring import reading
 
 
-@task(name="read outcomes", **PATIENTLY)
+@task(name="read outcomes", task_run_name="read outcomes", **PATIENTLY)
 def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
     """All our issues and pull requests, as they stand tonight."""
     return reading(options).tracker.own_items()

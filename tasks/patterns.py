@@ -10,7 +10,7 @@ from nightwatch_core.models.report import RunReport
 from tasks.wiring import publishing, reading
 
 
-@task(name="read lessons")
+@task(name="read lessons", task_run_name="read lessons")
 def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
     """Every lesson there is."""
     knowledge = reading(options).knowledge
@@ -18,7 +18,7 @@ def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
     return tuple(lesson for lesson in read if lesson is not None)
 
 
-@task(name="detect patterns")
+@task(name="detect patterns", task_run_name="detect patterns")
 def detect_patterns(report: RunReport, lessons: tuple[Lesson, ...]) -> tuple[Pattern, ...]:
     """What several errors, or several nights, have in common."""
     return patterns.detect(report.analyses, lessons)
@@ -30,7 +30,7 @@ def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
     return publishing(options).knowledge.write_pattern(pattern)
 
 
-@task(name="suggest ignore rules")
+@task(name="suggest ignore rules", task_run_name="suggest ignore rules")
 def suggest_ignores(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[IgnoreSuggestion, ...]:

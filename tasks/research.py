@@ -13,7 +13,7 @@ from tasks.policies import PATIENTLY
 
 @task(
     name="research",
-    task_run_name="research · {unknown.case.leader.error_class}",
+    task_run_name="research · {unknown.case.leader.short}",
     persist_result=True,
     result_serializer="json",
     **PATIENTLY,

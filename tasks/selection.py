@@ -3,14 +3,14 @@
 from prefect import task
 
 from nightwatch_core import families, selection
-from nightwatch_core.models.assignment import Traced
-from nightwatch_core.models.error import Fetched, Selection
+from nightwatch_core.models.assignment import Recollection, Traced
+from nightwatch_core.models.error import Case, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.selection import Narrowed
 from tasks.wiring import reading
 
 
-@task(name="select")
+@task(name="select", task_run_name="select")
 def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
     """Drop what the rules ignore, rank the rest, keep the best; every drop has its reason.
 
@@ -18,13 +18,26 @@ def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
     """
     rules = reading(options).knowledge.ignore_rules()
     candidates = selection.GROUPS_A_CASE * (options.max_errors or 5)
-    return selection.select(fetched.groups, rules, candidates, fetched.window)
+    known = _known_names(options)
+    return selection.select(fetched.groups, rules, candidates, fetched.window, known)
 
 
-@task(name="narrow to cases")
-def narrow(options: NightOptions, selected: Selection, traced: tuple[Traced, ...]) -> Narrowed:
-    """Groups with one root class and one top frame become a case; the best cases are kept."""
-    cases = families.cases(
+def _known_names(options: NightOptions) -> frozenset[str]:
+    if not options.compound_enabled or options.force:
+        return frozenset()
+    index = reading(options).knowledge.index()
+    return frozenset(name for e in index.solutions for name in (e.fingerprint, *e.aliases))
+
+
+@task(name="put groups into cases", task_run_name="put groups into cases")
+def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
+    """Groups with one root class and one top frame become one case."""
+    return families.cases(
         tuple((one.group, one.traces[0] if one.traces else None) for one in traced)
     )
-    return selection.narrowed(selected, cases, options.max_errors or 5)
+
+
+@task(name="narrow to new cases", task_run_name="narrow to new cases")
+def narrow(options: NightOptions, selected: Selection, memory: Recollection) -> Narrowed:
+    """Of the cases that are new, the best ones; what is known takes no place from them."""
+    return selection.narrowed(selected, memory, options.max_errors or 5)

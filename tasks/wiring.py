@@ -181,11 +181,23 @@ def _publishing(options: NightOptions, at: Settings) -> Publishing:
 def _errors(options: NightOptions, at: Settings) -> ErrorSource:
     own = listed(options.app_prefixes)
     sources: dict[str, Callable[[], ErrorSource]] = {
-        "file": lambda: ErrorFiles(tuple(map(Path, listed(options.errors))), app_prefixes=own),
+        "file": lambda: ErrorFiles(_paths(options.errors), app_prefixes=own, app=_app(options)),
         "sample": lambda: sample_errors(at.state / "sample"),
     }
     named = {name: sources[name]() for name in options.sources()}
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
+
+
+def _paths(errors: str) -> tuple[Path, ...]:
+    """One path, or several with commas between them."""
+    whole = Path(errors).expanduser()
+    named = (errors,) if whole.exists() else listed(errors)
+    return tuple(Path(path).expanduser() for path in named)
+
+
+def _app(options: NightOptions) -> str:
+    """What records that name no application belong to."""
+    return Path(options.repo).expanduser().resolve().name if options.repo else ""
 
 
 def _code(options: NightOptions, at: Settings) -> Checkout | SampleCode:

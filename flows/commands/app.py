@@ -13,6 +13,7 @@ from nightwatch_core.errors import NightWatchError
 
 app = typer.Typer(
     add_completion=False,
+    rich_markup_mode=None,
     no_args_is_help=True,
     help="Reads production errors at night: causes, issues and draft pull requests by morning.",
 )

@@ -35,4 +35,6 @@ def report(night: NightName = "") -> None:
         if kept.night.id == night or not (night or kept.night.id.startswith("one-")):
             show(kept)
             return
+    if not night:
+        raise StopTheNight("no night was kept yet: run `nightwatch night`")
     raise StopTheNight(f"no night {night[:80]!r} was kept: see `nightwatch history`")

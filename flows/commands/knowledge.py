@@ -6,7 +6,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-knowledge = typer.Typer(help="What earlier nights taught.", no_args_is_help=True)
+knowledge = typer.Typer(
+    help="What earlier nights taught.", no_args_is_help=True, rich_markup_mode=None
+)
 Words = Annotated[list[str], typer.Argument(help="Words of a class, transaction, message, cause.")]
 Sample = Annotated[bool, typer.Option("--sample", help="Search what the sample nights taught.")]
 

@@ -37,7 +37,7 @@ def check_options(choices: dict[str, Any]) -> None:
 
 def run_as_script(command: Callable[..., None]) -> None:
     """Run one verb as a program of its own, and end the process."""
-    app = typer.Typer(add_completion=False)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command()(command)
     app(args=sys.argv[1:])
     sys.exit()

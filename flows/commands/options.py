@@ -43,4 +43,4 @@ def _flags() -> list[inspect.Parameter]:
 
 def _help(description: str | None, default: object) -> str:
     said = "" if default in ("", None) else f" [default: {str(default).lower()}]"
-    return f"{description}{said}".replace("[", "\\[")
+    return f"{description}{said}"

@@ -12,6 +12,7 @@ from rich.console import Console
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.report import EXIT_CODES, RunReport
 
+_NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
 STARTUP_SECONDS = "120"  # Prefect's 20 is too short for a busy machine's first start
 
 
@@ -30,9 +31,10 @@ def run_and_show(
     except NightWatchError as trouble:
         complain(trouble)
     except RuntimeError as trouble:
-        if "ephemeral" not in str(trouble):
+        if not any(sign in str(trouble) for sign in _NO_PREFECT):
             raise
-        complain(StopTheNight(f"Prefect's embedded server did not start: {trouble}"))
+        advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
+        complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
     show(report)
     raise SystemExit(EXIT_CODES[report.status])
 

@@ -34,6 +34,7 @@ class _Reading:
     tally: Tally
     begin: datetime | None  # records before it are left out
     latest: datetime | None  # times after it cannot be
+    app: str = ""  # of records that name none
     rejects: list[Reject] = field(default_factory=list)
     rejected: int = 0
     quiet: int = 0  # records that are no errors
@@ -69,7 +70,7 @@ class _Reading:
         elif last and self.begin and last < self.begin:
             self.older += 1
             return
-        self.tally.add(seen)
+        self.tally.add(seen if seen.app else seen.model_copy(update={"app": self.app}))
 
 
 class ErrorFiles:
@@ -86,8 +87,13 @@ class ErrorFiles:
         name: str = "file",
         app_prefixes: tuple[str, ...] = (),
         language: str = "",
+        app: str = "",
     ) -> None:
-        """Read `paths` when first asked; prefixes and language help to read stack traces."""
+        """Read `paths` when first asked; prefixes and language help to read stack traces.
+
+        Records that name no application are of `app`.
+        """
+        self._app = app
         self._paths = paths
         self._name = name
         self._app_prefixes = app_prefixes
@@ -164,7 +170,7 @@ class ErrorFiles:
         return reading
 
     def _pass(self, begin: datetime | None, latest: datetime | None) -> _Reading:
-        reading = _Reading(Tally(self._name), begin, latest)
+        reading = _Reading(Tally(self._name), begin, latest, self._app)
         for path in self._paths:
             files = files_below(path)
             if not files:

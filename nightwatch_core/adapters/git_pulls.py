@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ MOST_FILES = 3_000  # of one pull request, GitHub's own limit
 MOST_COMMITS = 250  # of one pull request, likewise
 LONGEST_TITLE = 300
 _MOST_COMMITS = 5_000  # looked at, newest first
+_MOST_AUTHORS = 3  # named of one pull request
+_LONGEST_NAME = 100
 _OUTPUT_LIMIT = 64 * 1024 * 1024
 _FIELDS = ("%H", "%P", "%ct", "%an", "%s", "%b")
 
@@ -29,6 +31,13 @@ class Landed(NamedTuple):
     subject: str
     body: str
     files: tuple[str, ...] = ()
+
+
+class Brought(NamedTuple):
+    """The commits that a merge took along, newest first, and who wrote them."""
+
+    commits: tuple[str, ...] = ()
+    authors: str = ""
 
 
 Named = tuple[int, str] | None  # number and title
@@ -82,7 +91,8 @@ FORMS: tuple[Callable[[Landed], Named], ...] = (
 def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     """Pull requests on the first-parent line of `sha`, committed at `since` or later.
 
-    Newest first, at most 200, out of the newest 5,000 commits.
+    Newest first, at most 200, out of the newest 5,000 commits. The author of a merge is whoever
+    wrote the commits it brought in: at most three names; its own author where none is known.
     """
     start = max(0, int(since.timestamp()))
     mark = secrets.token_hex(16)  # no message and no file name can hold it
@@ -97,12 +107,15 @@ def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     return tuple(pull for pull, _ in zip(pulls, range(MOST_PULLS), strict=False))
 
 
-def _brought(git: Git, sha: str) -> dict[str, tuple[str, ...]]:
-    """The commits that each merge on the first-parent line brought in, among the newest 5,000."""
+def _brought(git: Git, sha: str) -> dict[str, Brought]:
+    """What each merge on the first-parent line brought in, among the newest 5,000 commits."""
     listing = git.run(
-        "rev-list", "--parents", f"--max-count={_MOST_COMMITS}", "--end-of-options", sha, "--"
+        *("log", "--no-patch", "--no-color", f"--max-count={_MOST_COMMITS}"),
+        *("--format=%H%x00%P%x00%an", "--end-of-options", sha, "--"),
     )
-    parents = {own: rest for own, *rest in map(str.split, listing.decode().splitlines())}
+    rows = [row.split("\0", 2) for row in listing.decode(errors="replace").split("\n")]
+    known = {own: (above.split(), name) for own, above, name in (r for r in rows if len(r) == 3)}
+    parents = {own: above for own, (above, _) in known.items()}
     line = [sha]
     while (above := parents.get(line[-1])) and above[0] in parents:
         line.append(above[0])
@@ -115,22 +128,30 @@ def _brought(git: Git, sha: str) -> dict[str, tuple[str, ...]]:
                 taken.add(commit)
                 mine.append(commit)
                 waiting += parents[commit]
-        found[merge] = tuple(mine)
+        written = [one for one in mine if len(parents[one]) < 2] or mine
+        found[merge] = Brought(tuple(mine), _authors(known[one][1] for one in reversed(written)))
     return found
 
 
-def _pull(commit: Landed, brought: Mapping[str, tuple[str, ...]]) -> MergedPull | None:
+def _authors(names: Iterable[str]) -> str:
+    """At most three names, whoever began first; each once."""
+    each = dict.fromkeys(name.strip()[:_LONGEST_NAME] for name in names)
+    return ", ".join([name for name in each if name][:_MOST_AUTHORS])
+
+
+def _pull(commit: Landed, brought: Mapping[str, Brought]) -> MergedPull | None:
     for form in FORMS:
         if named := form(commit):
             number, title = named
+            commits, authors = brought.get(commit.sha, Brought())
             return MergedPull(
                 number=number,
                 title=(title or commit.subject)[:LONGEST_TITLE],
                 sha=commit.sha,
-                author=commit.author,
+                author=authors or commit.author,  # who merged did not write it
                 merged_at=moment(commit.at),
                 files=commit.files[:MOST_FILES],
-                commits=brought.get(commit.sha, ())[:MOST_COMMITS],
+                commits=commits[:MOST_COMMITS],
             )
     return None
 

@@ -102,7 +102,13 @@ class LedgerOutbox:
         return self._clock.now().astimezone(UTC).isoformat(timespec="seconds")
 
 
-STATES = {"done": "done", "already there": "done", "refused": "refused", "unknown": "unknown"}
+STATES = {
+    "done": "done",
+    "already there": "done",
+    "refused": "refused",
+    "unknown": "unknown",
+    "held back": "intent",
+}
 
 
 def digest(proposal: Proposal) -> str:

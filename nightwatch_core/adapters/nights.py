@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from nightwatch_core.adapters.database import connect, translated
 from nightwatch_core.adapters.report_files import Reports, on_disk, read, write
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import Night, NightRecord, RunReport
 from nightwatch_core.ports import Clock
 from nightwatch_core.report.view import record_of
@@ -107,7 +107,7 @@ class NightStore:
             try:
                 lock.acquire(timeout=0)
             except Timeout as error:
-                raise StopTheNight(
+                raise NotTonight(
                     f"night {id} is running in another process: wait until it has ended, or stop it"
                 ) from error
             _HELD[folder.resolve()] = lock

@@ -62,6 +62,16 @@ class ErrorGroup(Value):
         """
         return f"{self.error_class} in {self.transaction}" if self.transaction else self.error_class
 
+    @property
+    def short(self) -> str:
+        """The title on one line of at most 80 characters, for names of runs.
+
+        >>> ErrorGroup(fingerprint="v1:0", source="file", error_class="E" * 99).short[-2:]
+        'E…'
+        """
+        line = " ".join(self.title.split())
+        return line if len(line) <= 80 else f"{line[:79]}…"
+
 
 class Frame(Value):
     """One line of a stack trace. `path` and `line` as printed; `repo_path` once mapped."""

@@ -44,7 +44,9 @@ def plan_pulls(
         if reason:
             skips.append(skip(analysis, "pull", reason))
         else:
-            proposals.append(_pull(analysis, applied, commit, night, known, issue))
+            # numbers of a local outbox would link to somebody's issues once pushed
+            refers = None if options.delivery == "local" else issue
+            proposals.append(_pull(analysis, applied, commit, night, known, refers))
             new += known is None
     return Plan(proposals=tuple(proposals), skips=tuple(skips))
 

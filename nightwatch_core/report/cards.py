@@ -132,7 +132,8 @@ def _receipt(receipt: Receipt) -> Done:
 
 def _skip(skip: Skip) -> Done:
     name = NAMES.get(skip.kind, line(skip.kind, 40))
-    return Done(text=f"no {name}", note=line(skip.reason, 300), ok=False)
+    text = f"{name} waits" if skip.reason.startswith("limit of") else f"no {name}"
+    return Done(text=text, note=line(skip.reason, 300), ok=False)
 
 
 def _facts(case: Case) -> Iterable[Fact]:

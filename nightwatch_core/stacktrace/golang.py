@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nightwatch_core.models.error import Frame
+from nightwatch_core.models.error import Frame, Link
 from nightwatch_core.stacktrace.chains import Chain, Chains, Header
 
 CLUES = (".go:", ".s:")
@@ -21,6 +21,7 @@ _PANIC = re.compile(
 _CREATED_BY = re.compile(r"\s{0,200}created by ")
 _RECOVERED = re.compile(r"(?: \[recovered[^\]]{0,50}\])+$")
 _IN_GOROUTINE = re.compile(r" in goroutine \d{1,19}$")
+_PANICKING = (("", "panic"), ("runtime", "panic"), ("runtime", "gopanic"))
 _RACE_PARTNER = re.compile(r"\s{0,80}Previous (?:read|write|atomic)")
 
 
@@ -76,10 +77,25 @@ class _Goroutines:
         return bool(goroutine)
 
     def finish(self) -> tuple[Chain, ...]:
-        read = list(zip(self._states, self._chains.finish(), strict=False))
+        chains = (tuple(map(_below_panic, chain)) for chain in self._chains.finish())
+        read = list(zip(self._states, chains, strict=False))
         running = [chain for state, chain in read if state.startswith("running")]
         waiting = [chain for state, chain in read if not state.startswith("running")]
         return tuple(running + waiting)
+
+
+def _below_panic(link: Link) -> Link:
+    """The link from the line that panicked outwards: deferred handlers and the runtime are cut."""
+    frames = link.frames
+    started = [
+        index
+        for index, frame in enumerate(frames)
+        if (frame.module, frame.function) in _PANICKING
+    ]
+    first = started[-1] + 1 if started else 0
+    while 0 < first < len(frames) and frames[first].module == "runtime":
+        first += 1  # panicmem, sigpanic, goPanicIndex
+    return link.model_copy(update={"frames": frames[first:]}) if first < len(frames) else link
 
 
 def _named(line: str) -> tuple[str, str]:

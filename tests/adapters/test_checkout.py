@@ -126,6 +126,25 @@ def test_a_merge_knows_the_commits_it_brought_in(tmp_path: Path) -> None:
     assert set(pull.commits) <= set(shas)
 
 
+def test_the_authors_of_a_merge_are_those_of_its_commits(tmp_path: Path) -> None:
+    folder = repository(
+        tmp_path / "shop",
+        Change("one", {"a.py": "1\n"}, author="Ann"),
+        Change("side", {"b.py": "1\n"}, author="Bob"),
+        Change("side again", {"b.py": "2\n"}, author="Cid"),
+        Change("and again", {"b.py": "3\n"}, author="Bob"),
+        Change("Merge main into side", {}, author="Eve", merges=0),
+        Change("fourth", {"b.py": "4\n"}, author="Dee"),
+        Change("fifth", {"b.py": "5\n"}, author="Fay"),
+        Change("Merge pull request #7 from shop/side\n\nSide", {}, merges=6, after=0, author="Eve"),
+        Change("Alone (#8)", {"a.py": "2\n"}, author="Gil"),
+    )
+    alone, merged = Checkout(folder).pulls_merged_since(LONG_AGO)
+    assert (alone.author, alone.commits) == ("Gil", ())
+    assert merged.author == "Bob, Cid, Dee"
+    assert len(merged.commits) == 6
+
+
 def test_pulls_before_the_moment_are_left_out(shop: Path) -> None:
     since = datetime.fromtimestamp(NIGHT + 3600 * 3, UTC)
 

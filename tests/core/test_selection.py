@@ -3,9 +3,11 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.models.error import ErrorGroup, Window
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Recollection, Unknown
+from nightwatch_core.models.error import Case, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
-from nightwatch_core.selection import is_ignored, select
+from nightwatch_core.selection import is_ignored, narrowed, select
 
 END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)
@@ -51,3 +53,25 @@ def test_nothing_is_lost_and_order_of_input_does_not_matter(
 
 def test_no_groups() -> None:
     assert select((), BOTS, 5, DAY).kept == ()
+
+
+def test_known_errors_take_no_place_from_new_ones() -> None:
+    groups = [group(n, occurrences=n * 10) for n in range(1, 6)]
+    known = frozenset(g.fingerprint for g in groups[3:])
+    found = select(groups, IgnoreRules(), 1, DAY, known)
+    assert found.kept == (groups[4], groups[3], groups[2])
+    assert [one.group for one in found.dropped] == [groups[1], groups[0]]
+
+
+def test_new_cases_beyond_the_limit_are_dropped_with_their_groups() -> None:
+    one, two, three, old = (group(n) for n in range(1, 5))
+    first, second = Case(leader=one, others=(two,)), Case(leader=three)
+    told = Analysis(case=Case(leader=old), title="t", root_cause="r", confidence="low")
+    memory = Recollection(known=(told,), unknown=(Unknown(case=first), Unknown(case=second)))
+    tonight = narrowed(Selection(kept=(one, two, three, old)), memory, 1)
+    assert [unknown.case for unknown in tonight.memory.unknown] == [first]
+    assert tonight.memory.known == (told,)
+    assert tonight.selection.kept == (one, two, old)
+    assert [(d.group, d.reason) for d in tonight.selection.dropped] == [
+        (three, "new case 2 of 2: 1 is analysed a night")
+    ]

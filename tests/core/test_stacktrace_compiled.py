@@ -150,6 +150,29 @@ def test_go_reads_the_goroutine_that_panicked_below_its_panic():
     assert (trace.top.module, trace.top.function) == ("example.org/shop/cart", "(*Cart).Total")
 
 
+def test_go_cuts_what_handles_the_panic():
+    nil = GO.replace(
+        "example.org/shop/cart.(*Cart).Total(...)",
+        "runtime.panicmem(...)\n\t/usr/local/go/src/runtime/panic.go:261\n"
+        "runtime.sigpanic()\n\t/usr/local/go/src/runtime/signal_unix.go:861 +0x1\n"
+        "example.org/shop/cart.(*Cart).Total(...)",
+    )
+    for text in (GO, nil):
+        assert parse(text).frames[0].place == "/srv/shop/cart/cart.go:33"
+    again = GO.replace(
+        "main.recovering.func1()",
+        "panic({0x6a1f40?, 0xc0?})\n\t/usr/local/go/src/runtime/panic.go:920 +0x270\n"
+        "main.recovering.func1()",
+    )
+    assert parse(again).frames[0].place == "/srv/shop/cart/cart.go:33"
+
+
+def test_go_keeps_a_trace_that_ends_in_its_panic():
+    cut = "panic: no\n\ngoroutine 1 [running]:\nmain.f()\n\t/srv/shop/f.go:3 +0x1\npanic({0x1})\n"
+    trace = parse(cut + "\t/usr/local/go/src/runtime/panic.go:920 +0x270\n")
+    assert len(trace.frames) == 2
+
+
 def test_go_running_goroutine_may_be_printed_later():
     waiting = "goroutine 7 [select]:\nmain.wait()\n\t/srv/shop/wait.go:1 +0x1\n\n"
     assert top(parse(waiting + GO)) == "/srv/shop/cart/cart.go:33"

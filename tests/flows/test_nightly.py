@@ -174,5 +174,5 @@ def test_the_run_page_shows_readable_names_and_artifacts() -> None:
     with get_client(sync_client=True) as client:
         names = {run.name for run in client.read_task_runs(limit=200)}
         keys = {artifact.key for artifact in client.read_artifacts()}
-    assert "analyse · AttributeError · cart/show" in names
+    assert "analyse · AttributeError in cart/show" in names
     assert {"nightwatch-errors", "nightwatch-report"} <= keys

@@ -9,7 +9,7 @@ from flows.act import act
 from flows.learn import learn
 from flows.nightly import nightly
 from flows.one_error import one_error
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import RunReport
 from tasks.wiring import Worlds, using
 
@@ -57,6 +57,13 @@ def test_an_error_no_night_has_seen_is_fetched_by_class_and_transaction() -> Non
 def test_an_error_that_is_not_there_names_those_that_are() -> None:
     with pytest.raises(StopTheNight, match="AttributeError in cart/show"):
         one(worlds(), error="v1:0000000000000000")
+
+
+def test_several_errors_of_a_class_are_listed_not_guessed() -> None:
+    world = worlds()
+    with pytest.raises(NotTonight, match="several error groups match 'AttributeError'"):
+        one(world, error_class="AttributeError")
+    assert not world.publishing.notifier.told
 
 
 def test_publishing_is_possible_when_asked_for() -> None:
