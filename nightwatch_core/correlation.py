@@ -14,13 +14,13 @@ from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
 
 LIMIT = 5
-MIN_SCORE = 0.05
+MIN_SCORE = 0.25  # below it nothing is suspected
 _MOST_FILES = 10  # of the case that are compared
 _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
+_TOUCHES = 1.0  # nearness of the very file
 _USUAL_SIZE = 5  # files; larger pull requests are damped
 _FRESH = timedelta(days=1)
 _HALF_LIFE_DAYS = 14.0
-_AFTER_FIRST = 0.5  # merged after the error was first seen: it may have made it worse
 
 
 class Ground(Value):
@@ -29,7 +29,7 @@ class Ground(Value):
     files: tuple[tuple[str, float, str], ...]  # path, weight 0 to 1, what it is to the case
     first_seen: datetime | None = None
     last_seen: datetime | None = None
-    release: tuple[datetime | None, datetime, str] | None = None  # after, until, version
+    release: tuple[datetime, datetime, str] | None = None  # after, until, what it is
 
 
 def _same(mine: str, theirs: str) -> bool:
@@ -52,7 +52,7 @@ def _stem(path: str) -> str:
 
 # How near a changed file is to one of the case's, nearest first; the first that holds counts.
 NEARNESS: tuple[tuple[float, str, Callable[[str, str], bool]], ...] = (
-    (1.0, "changes {path}, {what}", _same),
+    (_TOUCHES, "changes {path}, {what}", _same),
     (0.3, "changes the test of {path}, {what}", _test_of),
     (0.1, "changes a file beside {path}, {what}", _beside),
 )
@@ -67,8 +67,9 @@ def suspects(
 ) -> tuple[Suspect, ...]:
     """Pull requests with reasons, the worst first; scores 0 to 1.
 
-    Pull requests merged after the last occurrence are out, and so are those that touch nothing
-    near the case. `pulls` may come in any order.
+    Out are pull requests merged after the first occurrence, and those that change none of the
+    case's files; what is only near them counts in the first failing release. `pulls` may come in
+    any order.
     """
     ground = ground_of(case, likely, releases)
     merged = tuple(pull for pull in pulls if not _too_late(pull, ground))
@@ -103,32 +104,40 @@ def ground_of(
 
 def _first_failing(
     case: Case, first: datetime | None, releases: tuple[Release, ...]
-) -> tuple[datetime | None, datetime, str] | None:
-    """The release that failed first, and when the one before it was made."""
+) -> tuple[datetime, datetime, str] | None:
+    """The release that failed first, and when the one before it was made.
+
+    Where the error names no release, the one that was running then.
+    """
     ordered = sorted(releases, key=lambda release: release.at)
     versions = next((g.releases for g in case.groups if g.releases), ())
     named = [n for n, r in enumerate(ordered) if versions and r.version == versions[0]]
     running = [n for n, r in enumerate(ordered) if first and r.at <= first]
     place = next(iter(named), next(reversed(running), None))
-    if place is None:
+    if not place:  # of the oldest release nobody knows what was new in it
         return None
-    before = ordered[place - 1].at if place else None
-    return before, ordered[place].at, ordered[place].version
+    what = "the first one failing" if named else "which was running when it was first seen"
+    return ordered[place - 1].at, ordered[place].at, f"{ordered[place].version}, {what}"
 
 
 def judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
     """Score one pull request: overlap of files, damped by its size, raised by its timing."""
-    miss, reasons = 1.0, []
+    miss = 1.0
+    reasons: list[tuple[float, str]] = []
     for path, weight, what in ground.files:
         near = _nearest(path, pull.files)
         if near is None:
             continue
         value, said, changed = near
         miss *= 1 - 0.9 * weight * value * _rarity(commonness[changed], among)
-        reasons.append(said.format(path=path, what=what))
+        reasons.append((-value, said.format(path=path, what=what)))
+    touches = any(value == -_TOUCHES for value, _ in reasons)
+    if not touches and not (reasons and _in_release(pull.merged_at, ground)):
+        return Suspect(pull=pull, score=0.0)
+    reasons.sort(key=lambda reason: reason[0])  # the nearest first, else in the case's order
     timing, when = _timing(pull.merged_at, ground)
     score = (1 - miss) * _damping(len(pull.files)) * timing
-    because = (*reasons[:3], *when) if reasons else ()
+    because = (*(said for _, said in reasons[:3]), *when)
     return Suspect(pull=pull, score=round(score, 3), because=because)
 
 
@@ -152,26 +161,25 @@ def _damping(size: int) -> float:
 
 
 def _too_late(pull: MergedPull, ground: Ground) -> bool:
-    return ground.last_seen is not None and pull.merged_at > ground.last_seen
+    seen = ground.first_seen or ground.last_seen
+    return seen is not None and pull.merged_at > seen
 
 
 def _timing(merged: datetime, ground: Ground) -> tuple[float, tuple[str, ...]]:
     """A factor up to 1 and what it rests on."""
-    if ground.release and _within(merged, ground.release[0], ground.release[1]):
-        return 1.0, (f"part of release {ground.release[2]}, the first one failing",)
+    if ground.release and _in_release(merged, ground):
+        return 1.0, (f"part of release {ground.release[2]}",)
     seen = ground.first_seen or ground.last_seen
     if seen is None:
         return 0.8, ()
     age = seen - merged
-    if age < timedelta(0):
-        return _AFTER_FIRST, ("merged after it was first seen",)
     days = max(0.0, (age - _FRESH).total_seconds() / 86_400)
     factor = 0.6 + 0.4 * 0.5 ** (days / _HALF_LIFE_DAYS)
     return factor, (f"merged {ago(age)} before {'first' if ground.first_seen else 'last'} seen",)
 
 
-def _within(moment: datetime, after: datetime | None, until: datetime) -> bool:
-    return moment <= until and (after is None or moment > after)
+def _in_release(moment: datetime, ground: Ground) -> bool:
+    return ground.release is not None and ground.release[0] < moment <= ground.release[1]
 
 
 def ago(age: timedelta) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from itertools import combinations
 
+from nightwatch_core.analysis_tags import own_tags, telling_tags
+from nightwatch_core.blaming import proved_change
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
@@ -13,10 +15,12 @@ from nightwatch_core.models.pattern import Pattern
 MOST = 10
 NIGHTS = 3  # on which a class has to come back
 RECENT = timedelta(days=30)  # a lesson not seen for longer than this is history
-SURE_SUSPECT = 0.5  # score from which the likeliest pull request counts without being named
+SHARING = 3  # cases that have to share their tags
+ROLL_BACK = 2  # cases of some confidence before anybody is told to roll back
 # Tags by which an analyst says that the cause is outside the code and passes by itself.
 TRANSIENT_TAGS = ("transient", "external-service", "network")
 _OUTSIDE = frozenset(TRANSIENT_TAGS)
+_WITHIN = {"race-condition", "database-lock"}  # passes by itself too, but between own runs
 _MOST_PAIRS = 200  # analyses compared with each other
 
 Strategy = Callable[[tuple[Analysis, ...], tuple[Lesson, ...]], list[Pattern]]
@@ -25,7 +29,7 @@ Strategy = Callable[[tuple[Analysis, ...], tuple[Lesson, ...]], list[Pattern]]
 def same_place(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
     """Several cases of tonight whose evidence is the same line."""
     groups: dict[str, list[Analysis]] = defaultdict(list)
-    for analysis in analyses:
+    for analysis in filter(_founded, analyses):
         for place in {f"{one.path}:{one.line}" for one in analysis.evidence if one.path}:
             groups[place].append(analysis)
     return [
@@ -41,17 +45,17 @@ def same_place(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> l
 
 
 def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Several cases of tonight that one merged change is suspected of."""
+    """Several cases of tonight that were traced to a commit of one merged change."""
     groups: dict[str, list[Analysis]] = defaultdict(list)
     for analysis in analyses:
-        if change := _suspected(analysis):
+        if change := proved_change(analysis):
             groups[change].append(analysis)
     return [
         _pattern(
             f"One change behind several errors: {change}",
             cases,
             description=f"{len(cases)} errors of one night are traced to {change}.",
-            suggestion=f"Review {change}, and roll it back if no fix is at hand.",
+            suggestion=f"Review {change}{_or_roll_back(cases)}.",
         )
         for change, cases in groups.items()
         if len(cases) > 1
@@ -82,14 +86,19 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
 
 
 def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Several cases of tonight that share two tags or more, largest groups first."""
-    tagged = [(one, frozenset(_own_tags(one)) - _OUTSIDE) for one in analyses[:_MOST_PAIRS]]
+    """Three cases of tonight or more that share two tags or more, largest groups first.
+
+    Words of a case's class or transaction are names, which say nothing about the cause.
+    """
+    founded = [one for one in analyses if _founded(one)][:_MOST_PAIRS]
+    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in founded]
     themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
     groups = {
         theme: [analysis for analysis, tags in tagged if theme <= tags]
         for theme in themes
         if len(theme) > 1
     }
+    groups = {theme: cases for theme, cases in groups.items() if len(cases) >= SHARING}
     ranked = sorted(groups, key=lambda theme: (-len(groups[theme]), -len(theme), sorted(theme)))
     return [
         _pattern(
@@ -104,8 +113,12 @@ def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> li
 
 
 def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
-    """Cases of tonight that have no fix because their cause is outside the code."""
-    cases = [one for one in analyses if not one.has_fix and _OUTSIDE & {*_own_tags(one)}]
+    """Cases of tonight that have no fix because what failed is outside the code.
+
+    That is told by the error itself, however little is known about the cause.
+    """
+    told = [(one, {*own_tags(one)}) for one in analyses if not one.has_fix]
+    cases = [one for one, tags in told if _OUTSIDE & tags and not _WITHIN & tags]
     if len(cases) < 2:
         return []
     found = _pattern(
@@ -179,37 +192,24 @@ def _pattern(
         occurrences=sum(one.case.occurrences for one in cases),
         suggestion=line(suggestion, 400),
         fingerprints=tuple(one.fingerprint for one in cases),
-        tags=tags or _shared(_own_tags(one) for one in cases),
+        tags=tags or _shared(own_tags(one) for one in cases),
     )
 
 
-def _suspected(analysis: Analysis) -> str:
-    """The change a case is put down to: the one its analyst named, else a likely pull request."""
-    named = analysis.suspect_commit.strip()
-    for suspect in analysis.suspects:
-        shas = (suspect.pull.sha, *suspect.pull.commits)
-        if len(named) >= 7 and any(s.startswith(named) or named.startswith(s) for s in shas if s):
-            return _called(suspect.pull.number, suspect.pull.sha)
-    if len(named) >= 7:
-        return f"commit {line(named, 40)[:10]}"
-    likely = max(analysis.suspects, key=lambda one: one.score, default=None)
-    if likely is None or likely.score < SURE_SUSPECT:
-        return ""
-    return _called(likely.pull.number, likely.pull.sha)
+def _founded(analysis: Analysis) -> bool:
+    """Whether the analysis is more than a guess."""
+    return analysis.confidence != "low"
+
+
+def _or_roll_back(cases: list[Analysis]) -> str:
+    sure = sum(map(_founded, cases)) >= ROLL_BACK
+    return ", and roll it back if no fix is at hand" if sure else ""
 
 
 def _shared_suspect(cases: list[Analysis]) -> str:
-    changes = {_suspected(one) for one in cases}
+    changes = {proved_change(one) for one in cases}
     change = changes.pop() if len(changes) == 1 else ""
-    return f" (suspected: {change})" if change else ""
-
-
-def _called(number: int, sha: str) -> str:
-    return f"pull request #{number}" if number else f"commit {sha[:10]}"
-
-
-def _own_tags(analysis: Analysis) -> tuple[str, ...]:
-    return tuple(line(tag, 40).lower().replace(" ", "-") for tag in analysis.tags if tag.strip())
+    return f" (came with {change})" if change else ""
 
 
 def _module(analysis: Analysis) -> str:

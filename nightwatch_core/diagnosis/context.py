@@ -1,6 +1,5 @@
 """What every rule may look at, and the history of single lines."""
 
-from datetime import date, timedelta
 from typing import NamedTuple
 
 from nightwatch_core.diagnosis.notebook import Notebook
@@ -8,8 +7,6 @@ from nightwatch_core.diagnosis.results import Blamed
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
-
-_ON_A_BRANCH = timedelta(days=60)
 
 
 class Context(NamedTuple):
@@ -19,25 +16,11 @@ class Context(NamedTuple):
     research: ResearchContext
     notebook: Notebook
 
-    def suspect_of(self, path: str, blame: Blamed | None) -> Suspect | None:
-        """The suspect pull request that brought the line: its merge wrote it, or took it along.
-
-        Blame may name a commit of the pull request's branch. Where those are not known, the first
-        pull request counts that touched the file and was merged on that day or within two months.
-        """
+    def suspect_of(self, blame: Blamed | None) -> Suspect | None:
+        """The suspect pull request that brought the line: its merge wrote it, or took it along."""
         if blame is None:
             return None
-        suspects = self.research.suspects
-        own = next((s for s in suspects if brought(s.pull, blame.sha)), None)
-        written = date.fromisoformat(blame.day)
-        later = [
-            suspect
-            for suspect in suspects
-            if path in suspect.pull.files
-            and not suspect.pull.commits
-            and timedelta() <= suspect.pull.merged_at.date() - written <= _ON_A_BRANCH
-        ]
-        return own or min(later, key=lambda suspect: suspect.pull.merged_at, default=None)
+        return next((s for s in self.research.suspects if brought(s.pull, blame.sha)), None)
 
     def newer(self, path: str, line: int, than_path: str, than_line: int) -> str:
         """Why the first line counts as a later change than the second; empty where it does not.
@@ -48,7 +31,7 @@ class Context(NamedTuple):
         kept = self.notebook.blame(than_path, than_line)
         if changed is None or kept is None or same_commit(changed.sha, kept.sha):
             return ""
-        same_day = changed.day == kept.day and self.suspect_of(path, changed)
+        same_day = changed.day == kept.day and self.suspect_of(changed)
         if changed.day > kept.day or same_day:
             return f"{path}:{line} was changed by {changed.sha} on {changed.day}"
         return ""

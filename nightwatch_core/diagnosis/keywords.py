@@ -124,18 +124,19 @@ def _renamed(
     """The one parameter that the keyword must mean, and the edits of the calls that say it."""
     mark = _MARK.get(site.language.name, "")
     free, needed = _unfilled(function, definition, site, context)
-    names = [name for name in free if likeness(keyword, name) >= ALIKE or needed == [name]]
+    alone = [name for name in free if [name] in (free, needed)]
+    names = [name for name in free if likeness(keyword, name) >= ALIKE or name in alone]
     later = {name: _changed_later(name, definition, site, context) for name in names}
     sound = [
         name
         for name in names
         if slip(keyword, name)
-        or (later[name] and not means_something_else(keyword, name, alike=needed != [name]))
+        or (later[name] and not means_something_else(keyword, name, only=name in alone))
     ]
     if len(sound) != 1 or not mark:
         open_names = tuple(
             Hypothesis(
-                statement=f"keyword `{keyword}` is now called `{name}`",
+                statement=f"keyword `{keyword}` means `{name}`",
                 because="it is left open by the call, but neither spelling nor history decides it",
             )
             for name in names[:3]
@@ -143,18 +144,20 @@ def _renamed(
         return Finding(hypotheses=open_names)
     new = sound[0]
     younger = later[new]
+    called = "is now called" if younger else "should read"
+    missed = ", and this caller was missed" if younger else ""
     return Finding(
-        because=(f"The keyword `{keyword}` is called `{new}` now, and this caller was missed.",),
+        because=(f"The keyword `{keyword}` {called} `{new}`{missed}.",),
         edits=_edits(keyword, new, function, mark, site, context),
         changed=((definition.path, younger[0]),) if younger else (),
         hypotheses=(
             Hypothesis(
-                statement=f"keyword `{keyword}` is now called `{new}`",
+                statement=f"keyword `{keyword}` {called} `{new}`",
                 standing="confirmed",
                 because=younger[1] if younger else "the names differ by a slip",
             ),
         ),
-        tags=("renamed-symbol",),
+        tags=("renamed-symbol" if younger else "misspelt-name",),
     )
 
 
@@ -169,7 +172,11 @@ def _unfilled(
     written = [
         (name, part) for part in parameters(lines, definition.line) if (name := _plain_name(part))
     ]
-    free = [(name, part) for name, part in written[positional:] if name not in named]
+    free = [
+        (name, part)
+        for name, part in written[positional:]
+        if name not in named and not part.startswith(("*", "&"))
+    ]
     optional = r"^[*&]|=|:\s*\S+\s*=" if site.language.name != "ruby" else r"^[*&]|=|:\s*\S"
     needed = [name for name, part in free if not re.search(optional, part)]
     return [name for name, _ in free], needed

@@ -44,16 +44,17 @@ def _imported(receiver: str, site: Site, context: Context) -> Place | None:
             text[:500],
         )
         if found:
-            return _relative_file(found[1], site, context)
+            return relative_file(found[1], site.path, context)
     return None
 
 
-def _relative_file(target: str, site: Site, context: Context) -> Place | None:
-    parts = site.path.split("/")[:-1]
+def relative_file(target: str, origin: str, context: Context) -> Place | None:
+    """The file that a relative JavaScript import at `origin` means; None where it is not there."""
+    parts = origin.split("/")[:-1]
     for step in target.split("/"):
         parts = parts[:-1] if step == ".." else parts if step == "." else [*parts, step]
     path = "/".join(parts)
-    suffix = "" if "." in path.rsplit("/", 1)[-1] else f".{site.path.rsplit('.', 1)[-1]}"
+    suffix = "" if "." in path.rsplit("/", 1)[-1] else f".{origin.rsplit('.', 1)[-1]}"
     context.notebook.lines(path + suffix, 1, 20)
     known = context.notebook.exists(path + suffix)
     return Place(path=path + suffix, line=1, text="") if known else None

@@ -13,6 +13,13 @@ _MEMBER = re.compile(r"(?<=[\w)\]])(?:\?->|->|&\.|\.)(?=[A-Za-z_$])")
 _AROUND = 6  # lines of one statement that are looked at
 _ITERATED = (r"\bin\s+(?P<it>[\w.()\[\]'\"]+)", r"=\s*(?P<it>[\w.()\[\]'\"]+)\s*$")
 _PLAIN = re.compile(r"[\w@$][\w@$.]*")
+_HEAD, _LONGEST = 80, 500  # lines and characters of a line in which imports are looked for
+_PACKAGES = {  # a line of the file's head that imports a whole package
+    "go": re.compile(
+        r"\s*(?:import\s+(?:\(\s*)?)?(?:(?P<alias>\w+)\s+)?\"(?P<path>[\w./~-]+)\"\s*(?:[;)]|//|$)"
+    ),
+    "python": re.compile(r"import\s+(?P<path>[\w.]+)(?:\s+as\s+(?P<alias>\w+))?\s*(?:#.*)?$"),
+}
 _VALUES = {"python": ("self", "cls"), "java": ("this",), "php": ("$this",)}
 
 
@@ -22,7 +29,8 @@ def none_receiver(symptom: Symptom, site: Site, context: Context) -> Finding:
         language = site.language.model_copy(update={"none": "null"})
         site = site.model_copy(update={"language": language})
     none = site.language.none
-    candidates = none_expressions(symptom, site)
+    packages = imported_packages(site, context) if site.seen else frozenset()
+    candidates = tuple(one for one in none_expressions(symptom, site) if one not in packages)
     if not candidates:
         return Finding(
             because=(f"Something in {site.place} is {none}; the message does not say what.",),
@@ -55,6 +63,27 @@ def none_receiver(symptom: Symptom, site: Site, context: Context) -> Finding:
     finding = finding + origin_of(expression, site, context)
     step = f"Find out when `{expression}` may be {none} before {site.place} uses it."
     return finding if finding.steps else finding + Finding(steps=(step,))
+
+
+def imported_packages(site: Site, context: Context) -> frozenset[str]:
+    """Names by which the file's head imports whole packages, which are never nothing."""
+    pattern = _PACKAGES.get(site.language.name)
+    if pattern is None or not any(_MEMBER.search(row) for row in _statement(site)):
+        return frozenset()
+    head = context.notebook.lines(site.path, 1, _HEAD)
+    found = (pattern.match(text[:_LONGEST]) for text in head.values())
+    names = (match["alias"] or package_name(match["path"]) for match in found if match)
+    return frozenset(names)
+
+
+def package_name(path: str) -> str:
+    """The name under which code knows an imported package, without the path's version.
+
+    >>> [package_name(path) for path in ("net/http", "x.org/mux/v2", "gopkg.in/yaml.v3", "os.path")]
+    ['http', 'mux', 'yaml', 'os.path']
+    """
+    plain = re.sub(r"[/.]v\d+$", "", path)
+    return plain.rsplit("/", 1)[-1]
 
 
 def none_expressions(symptom: Symptom, site: Site) -> tuple[str, ...]:

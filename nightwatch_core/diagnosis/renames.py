@@ -1,6 +1,7 @@
 """A name without a definition: what it is called now, and every caller that was missed."""
 
 import re
+from collections.abc import Callable
 
 from nightwatch_core.diagnosis.context import Context
 from nightwatch_core.diagnosis.edits import edits_for
@@ -22,12 +23,21 @@ _DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody ca
 _FILES = 8  # files a rename may touch
 
 
+Mend = Callable[[str, str], tuple[Edit, ...]]  # old name and new name to edits
+
+
 def renamed(
-    name: str, candidates: tuple[Candidate, ...], site: Site, context: Context, member: bool
+    name: str,
+    candidates: tuple[Candidate, ...],
+    site: Site,
+    context: Context,
+    member: bool,
+    mend: Mend | None = None,
 ) -> Finding:
     """The finding where exactly one candidate stands up; hypotheses only where none or several do.
 
     `member`: the name belongs to a receiver, so only uses on the same receiver are changed.
+    `mend`: how the callers are changed, where that is known better than by searching them.
     """
     elsewhere = _used_elsewhere(name, site, context) if member else ""
     looked = tuple(
@@ -39,7 +49,10 @@ def renamed(
     new = sound[0]
     others = tuple((one, why) for one, why in looked if one is not new)
     reason = _support(name, new, site, context)
-    edits = _edits(name, new, site, context, member)
+    later = context.newer(new.place.path, new.place.line, site.path, site.line)
+    if new.told and later:
+        new = new.model_copy(update={"misspelt": False})
+    edits = mend(name, new.name) if mend else _edits(name, new, site, context, member)
     return _explained(name, new, reason, edits) + Finding(hypotheses=_ruled_out(name, others))
 
 
@@ -48,7 +61,7 @@ def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) 
     paths = ", ".join(dict.fromkeys(edit.path for edit in edits))
     missed = "" if new.misspelt else "; this caller was missed"
     fact = f"`{new.name}` is defined in {path}:{line}; `{name}` is defined nowhere."
-    statement = f"`{name}` is now called `{new.name}`"
+    statement = f"`{name}` {'should read' if new.misspelt else 'is now called'} `{new.name}`"
     step = f"Call `{new.name}` instead of `{name}` in {paths}."
     return Finding(
         because=(
@@ -79,7 +92,7 @@ def _used_elsewhere(name: str, site: Site, context: Context) -> str:
 def _objection(name: str, one: Candidate, site: Site, context: Context, elsewhere: str) -> str:
     """Why this candidate cannot be what was meant; empty where nothing speaks against it."""
     other_meaning = means_something_else(name, one.name)
-    if other_meaning and not one.misspelt:
+    if other_meaning and (one.told or not one.misspelt):
         return f"the names differ in meaning ({other_meaning})"
     later = context.newer(one.place.path, one.place.line, site.path, site.line)
     if elsewhere and not later:
@@ -93,6 +106,8 @@ def _objection(name: str, one: Candidate, site: Site, context: Context, elsewher
 
 def _support(name: str, one: Candidate, site: Site, context: Context) -> str:
     """What speaks for a rename: the spelling, or a definition younger than the call."""
+    if one.told:
+        return "the message itself suggests it"
     if one.misspelt:
         return "the names differ by a slip"
     return context.newer(one.place.path, one.place.line, site.path, site.line)

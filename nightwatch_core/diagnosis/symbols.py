@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from itertools import product
 
 from nightwatch_core.diagnosis.languages import Language, language_of
 from nightwatch_core.diagnosis.notebook import Notebook
@@ -20,13 +21,18 @@ UNITS = {
     *("cents", "dollars", "euros", "amount", "percent", "ratio", "bytes", "kb", "mb", "utc"),
     *("ms", "millis", "seconds", "minutes", "hours", "days", "count", "id", "ids", "local"),
 }
-OPPOSITES = {
-    *("not", "no", "un", "non", "is", "has", "start", "end", "stop", "first", "last", "min", "max"),
-    *("get", "set", "open", "close", "opened", "closed", "add", "remove", "read", "write", "old"),
-    *("created", "updated", "deleted", "enable", "disable", "enabled", "disabled", "before"),
-    *("after", "next", "previous", "prev", "in", "out", "from", "to", "new", "all", "any", "one"),
-    *("sync", "async", "encode", "decode", "up", "down", "left", "right", "source", "target"),
-}
+SHARES = {"percent", "ratio"}  # units that also stand for what they measure
+# Words of one row exclude each other; one that is only added or left out says little.
+OPPOSITES: tuple[tuple[str, ...], ...] = (
+    *(("is", "has"), ("start", "end"), ("start", "stop"), ("min", "max"), ("open", "close")),
+    *(("get", "set", "add", "remove"), ("get", "set", "add", "delete"), ("opened", "closed")),
+    *(("all", "any", "one", "first", "last"), ("read", "write"), ("old", "new"), ("in", "out")),
+    *(("created", "updated", "deleted"), ("enable", "disable"), ("enabled", "disabled")),
+    *(("before", "after"), ("next", "previous"), ("next", "prev"), ("from", "to"), ("up", "down")),
+    *(("sync", "async"), ("encode", "decode"), ("left", "right"), ("source", "target")),
+)
+NEGATIONS = {"not", "no", "non", "un", "never", "without", "old"}  # also where only added
+_NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")  # beginnings of words
 
 
 class Candidate(Value):
@@ -36,6 +42,7 @@ class Candidate(Value):
     place: Place
     ratio: float
     misspelt: bool  # the names differ by a slip of the keyboard only
+    told: bool = False  # the language itself suggests it in its message
     language: Language
 
 
@@ -108,6 +115,21 @@ def candidate(name: str, other: str, place: Place) -> Candidate:
     )
 
 
+def suggested(
+    name: str, meant: str, language: Language, notebook: Notebook
+) -> tuple[Candidate, ...]:
+    """The name that the message itself suggests, where it is defined exactly once."""
+    mine, theirs = ({word.lower() for word in words(one)} for one in (name, meant))
+    numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
+    if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
+        return ()
+    found = definitions(meant, language, notebook)
+    if len(found.hits) != 1 or not found.complete:
+        return ()
+    told = candidate(name, meant, found.hits[0])
+    return (told.model_copy(update={"told": True, "misspelt": True}),)
+
+
 def slip(name: str, other: str) -> bool:
     """Whether one name is the other, written wrongly: in one word, whose first letter is right.
 
@@ -152,14 +174,25 @@ def likeness(name: str, other: str) -> float:
     return max(ratio, 0.7) if inside else ratio
 
 
-def means_something_else(name: str, other: str, alike: bool = True) -> str:
+def means_something_else(name: str, other: str, only: bool = False) -> str:
     """Words that make one name mean another thing than the other; empty where none do.
 
-    `alike` False: the names share nothing, so only units count.
+    `only`: nothing else can be meant, so that a word for a share may name the thing itself.
 
     >>> means_something_else("start_date", "end_date"), means_something_else("totl", "total")
     ('end, start', '')
+    >>> means_something_else("round_cents", "round_to_cents")
+    ''
+    >>> means_something_else("rate", "percent"), means_something_else("rate", "percent", only=True)
+    ('percent', '')
     """
     mine, theirs = ({word.lower() for word in words(one)} for one in (name, other))
-    telling = UNITS | OPPOSITES if alike else UNITS
-    return ", ".join(sorted((mine ^ theirs) & telling))
+    gone, come = mine - theirs, theirs - mine
+    telling = (gone | come) & ((UNITS - SHARES if only else UNITS) | NEGATIONS)
+    for row in OPPOSITES:
+        if gone & {*row} and come & {*row}:
+            telling |= (gone | come) & {*row}
+    for one, negated in [*product(gone, come), *product(come, gone)]:
+        if any(negated == beginning + one for beginning in _NEGATING):
+            telling |= {one, negated}
+    return ", ".join(sorted(telling))

@@ -121,6 +121,10 @@ NAMES_AND_DATA: tuple[tuple[str, str], ...] = (
     ),
     ("unknown member", r": (?P<name>[\w$]{1,100}) is not a (?:function|constructor)"),
     (
+        "unknown member",  # as compilers write the call of an imported name
+        r"\(0 ?, ?[\w$.]{1,200}\.(?P<name>[\w$]{1,100})\) is not a (?:function|constructor)",
+    ),
+    (
         "unknown member",
         r"Call to undefined method (?P<owner>[\w\\]{1,200})::(?P<name>\w{1,100})\(\)",
     ),

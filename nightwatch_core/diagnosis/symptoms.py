@@ -20,6 +20,7 @@ _SAME = {  # groups that say the same thing in different wordings
 }
 WORDINGS = (*NAMES_AND_DATA, *NEIGHBOURS_AND_VALUES)
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in WORDINGS)
+_MEANT = re.compile(r"Did you mean: '(\w{1,100})'\?")
 _BARE_KEY = re.compile(r"'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|\d{1,20}")
 
 
@@ -38,6 +39,7 @@ class Symptom(Value):
     given: str = ""
     relation: str = ""
     use: str = ""
+    meant: str = ""  # what the language suggests instead
     said: str = ""  # "class: message", bounded
 
 
@@ -68,7 +70,8 @@ def _symptom(kind: str, found: re.Match[str], said: str) -> Symptom:
     if "key" in facts:
         facts["key"] = _bare(facts["key"])
     known = {name: value for name, value in facts.items() if name in Symptom.model_fields}
-    return Symptom(kind=kind, said=said, **known)
+    meant = _MEANT.search(said)
+    return Symptom(kind=kind, said=said, meant=meant[1] if meant else "", **known)
 
 
 def _bare(key: str) -> str:

@@ -3,6 +3,7 @@
 import re
 
 from nightwatch_core.diagnosis.context import Context
+from nightwatch_core.diagnosis.destructured import renamed_export
 from nightwatch_core.diagnosis.finding import Finding, Site, quoted
 from nightwatch_core.diagnosis.imports import is_import, missing_own, missing_standard, moved
 from nightwatch_core.diagnosis.owners import module_file, owner_of
@@ -15,6 +16,7 @@ from nightwatch_core.diagnosis.symbols import (
     definitions,
     similar_anywhere,
     similar_in_file,
+    suggested,
 )
 from nightwatch_core.diagnosis.symptoms import Symptom
 from nightwatch_core.models.analysis import Hypothesis, Learning
@@ -37,6 +39,7 @@ def undefined_name(symptom: Symptom, site: Site, context: Context) -> Finding:
     candidates = similar_in_file(name, site.path, context.notebook) if site.seen else ()
     others = similar_anywhere(name, context.notebook)
     candidates = _together(candidates, tuple(one for one in others if _visible(one, site, context)))
+    candidates = _told_first(symptom, candidates, site, context)
     finding = renamed(name, candidates, site, context, member=False)
     return _subject(finding if found.complete else finding.model_copy(update={"edits": ()}), name)
 
@@ -48,11 +51,15 @@ def unknown_member(symptom: Symptom, site: Site, context: Context) -> Finding:
     owner = owner_of(symptom, site, context)
     if found.hits:
         return _on_another(name, found.hits[0], symptom, owner, site)
+    taken = _taken(symptom, site, context)
+    if taken:
+        return taken
     candidates = (
         similar_in_file(name, owner.path, context.notebook)
         if owner
         else similar_anywhere(name, context.notebook)
     )
+    candidates = _told_first(symptom, candidates, site, context)
     if symptom.module:  # a module's members stand at its top level
         candidates = tuple(one for one in candidates if not one.place.text.startswith((" ", "\t")))
     finding = renamed(name, candidates, site, context, member=True)
@@ -87,9 +94,13 @@ def broken_import(symptom: Symptom, site: Site, context: Context) -> Finding:
         return moved(name, symptom.owner, found.hits[0], site, context)
     if found.hits:
         return _defined_elsewhere(name, found.hits, False, site, context)
+    taken = _taken(symptom, site, context)
+    if taken:
+        return taken
     owner = module_file(symptom.owner, context)
     candidates = similar_in_file(name, owner, context.notebook) if owner else ()
     candidates = candidates or similar_anywhere(name, context.notebook)
+    candidates = _told_first(symptom, candidates, site, context)
     return _subject(renamed(name, candidates, site, context, member=False), name)
 
 
@@ -147,6 +158,22 @@ def _visible(one: Candidate, site: Site, context: Context) -> bool:
 def _together(*groups: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
     once = {one.name: one for group in reversed(groups) for one in group}
     return tuple(sorted(once.values(), key=lambda one: (-one.ratio, one.name)))
+
+
+def _taken(symptom: Symptom, site: Site, context: Context) -> Finding | None:
+    """The finding for a name that a JavaScript file takes out of another; None for all others."""
+    if site.language.name != "javascript" or symptom.receiver or symptom.owner:
+        return None
+    found = renamed_export(symptom.name, site, context)
+    return _subject(found, symptom.name) if found else None
+
+
+def _told_first(
+    symptom: Symptom, candidates: tuple[Candidate, ...], site: Site, context: Context
+) -> tuple[Candidate, ...]:
+    """The candidates behind the one that the message itself suggests."""
+    told = suggested(symptom.name, symptom.meant, site.language, context.notebook)
+    return told + tuple(one for one in candidates if one.name not in [t.name for t in told])
 
 
 def _defined_elsewhere(

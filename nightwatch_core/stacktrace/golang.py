@@ -88,9 +88,7 @@ def _below_panic(link: Link) -> Link:
     """The link from the line that panicked outwards: deferred handlers and the runtime are cut."""
     frames = link.frames
     started = [
-        index
-        for index, frame in enumerate(frames)
-        if (frame.module, frame.function) in _PANICKING
+        index for index, frame in enumerate(frames) if (frame.module, frame.function) in _PANICKING
     ]
     first = started[-1] + 1 if started else 0
     while 0 < first < len(frames) and frames[first].module == "runtime":

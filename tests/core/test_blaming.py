@@ -1,6 +1,8 @@
 from datetime import UTC, datetime
 
-from nightwatch_core.blaming import named_first
+import pytest
+
+from nightwatch_core.blaming import OUTSIDE_TAGS, named_first
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import Case, ErrorGroup
@@ -13,7 +15,7 @@ def pull(number: int, sha: str, commits: tuple[str, ...] = ()) -> MergedPull:
     return MergedPull(number=number, title="t", sha=sha * 40, merged_at=at, commits=commits)
 
 
-def analysis(commit: str, *suspects: Suspect) -> Analysis:
+def analysis(commit: str, *suspects: Suspect, tags: tuple[str, ...] = ()) -> Analysis:
     return Analysis(
         case=CASE,
         title="t",
@@ -21,6 +23,7 @@ def analysis(commit: str, *suspects: Suspect) -> Analysis:
         confidence="low",
         suspect_commit=commit,
         suspects=suspects,
+        tags=tags,
     )
 
 
@@ -46,3 +49,19 @@ def test_an_unknown_or_too_short_commit_changes_nothing() -> None:
     found = analysis("bbb", Suspect(pull=pull(1, "a"), score=0.6))
     assert named_first(found, (pull(2, "b"),)) == found
     assert named_first(analysis(""), (pull(2, "b"),)) == analysis("")
+
+
+def test_a_merge_that_is_named_is_no_reason_of_its_own() -> None:
+    guilty = pull(2, "b", ("c" * 40,))
+    named = Suspect(pull=guilty, score=0.4, because=("changes a.py, the top frame",))
+    told = named_first(analysis("b" * 10, named), (guilty,)).suspects
+    assert told[0].because == ("the analysis names it", "changes a.py, the top frame")
+
+
+@pytest.mark.parametrize("tag", OUTSIDE_TAGS)
+def test_what_failed_outside_has_no_suspects_but_one_that_was_found(tag: str) -> None:
+    near, guilty = Suspect(pull=pull(1, "a"), score=0.6), pull(2, "b", ("c" * 40,))
+    told = analysis("", near, tags=("external-api", tag))
+    assert named_first(told, (near.pull, guilty)).suspects == ()
+    blamed = analysis("c" * 10, near, tags=(tag,))
+    assert [s.pull.number for s in named_first(blamed, (near.pull, guilty)).suspects] == [2]

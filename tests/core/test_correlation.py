@@ -54,17 +54,39 @@ def test_what_touches_nothing_near_is_no_suspect() -> None:
     assert order(case(), pull(1, "lib/x.rb")) == []
 
 
-def test_merged_after_the_last_occurrence_is_out() -> None:
-    assert order(case("a.rb"), pull(1, "a.rb", hours=-6), pull(2, "a.rb", hours=-4)) == [2]
+@pytest.mark.parametrize(("first", "last"), [(FIRST, NOW), (None, FIRST)])
+def test_merged_after_the_error_was_seen_is_out(first: datetime, last: datetime) -> None:
+    found = case("a.rb", first=first, last=last)
+    assert order(found, pull(1, "a.rb", hours=-1), pull(2, "a.rb", hours=1)) == [2]
 
 
-def test_merged_after_the_first_occurrence_counts_half() -> None:
-    before, after = suspects(
-        case("a.rb"), (), (pull(1, "a.rb", hours=-1), pull(2, "a.rb", hours=1))
+def test_the_first_occurrence_of_any_group_counts() -> None:
+    earlier = ErrorGroup(
+        fingerprint="v1:2", source="file", error_class="E", first_seen=FIRST - timedelta(hours=9)
     )
-    assert (before.pull.number, after.pull.number) == (2, 1)
-    assert after.score == pytest.approx(before.score / 2, abs=0.001)
-    assert after.because[-1] == "merged after it was first seen"
+    both = case("a.rb").model_copy(update={"others": (earlier,)})
+    assert order(both, pull(1, "a.rb", hours=8), pull(2, "a.rb", hours=10)) == [2]
+
+
+def test_what_is_only_near_is_no_suspect_but_in_the_first_failing_release() -> None:
+    beside, test = pull(1, "app/b.rb"), pull(2, "test/a_test.rb")
+    found = case("app/a.rb")
+    assert order(found, beside, test) == []
+    running = Release(version="7", sha="f" * 40, at=FIRST - timedelta(hours=1))
+    before = Release(version="6", sha="e" * 40, at=FIRST - timedelta(hours=9))
+    assert suspects(found, (), (beside, test), (running,)) == ()
+    (near,) = suspects(found, (), (beside, test), (running, before))
+    assert near.because == (
+        "changes the test of app/a.rb, the top frame",
+        "part of release 7, which was running when it was first seen",
+    )
+
+
+def test_a_weak_score_is_no_suspect() -> None:
+    weak = (LikelyFile(path="app/l.rb", score=0.3),)
+    assert suspects(case("lib/a.rb"), weak, (pull(1, "app/l.rb"),)) == ()
+    strong = (LikelyFile(path="app/l.rb", score=0.9),)
+    assert len(suspects(case("lib/a.rb"), strong, (pull(1, "app/l.rb"),))) == 1
 
 
 def test_the_fresher_of_two_equal_changes_comes_first() -> None:
@@ -86,11 +108,6 @@ def test_a_file_that_everybody_changes_says_less() -> None:
     assert scores[10] < alone
 
 
-def test_the_test_of_a_file_is_a_hint() -> None:
-    (found,) = suspects(case("app/models/order.rb"), (), (pull(1, "test/models/order_test.rb"),))
-    assert found.because[0] == "changes the test of app/models/order.rb, the top frame"
-
-
 def test_likely_files_count_without_a_trace_and_less_beside_one() -> None:
     likely = (LikelyFile(path="app/l.rb", score=0.7),)
     bare = case().model_copy(update={"trace": None})
@@ -107,7 +124,10 @@ def test_pulls_of_the_first_failing_release_are_fresh() -> None:
     )
     old = pull(1, "a.rb", hours=39 * 24)
     (without,) = suspects(case("a.rb"), (), (old,))
-    (within,) = suspects(case("a.rb"), (), (old,), releases)
+    failing = case("a.rb")
+    leader = failing.leader.model_copy(update={"releases": ("2",)})
+    failing = failing.model_copy(update={"leader": leader})
+    (within,) = suspects(failing, (), (old,), releases)
     assert within.because[-1] == "part of release 2, the first one failing"
     assert within.score > without.score
     older = pull(2, "a.rb", hours=41 * 24)

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from small_repo import case, explained, frame
 
 from nightwatch_core.models.code import MergedPull, Suspect
@@ -63,24 +64,73 @@ def test_none_is_followed_to_the_function_that_gives_it():
 def test_the_exit_comes_first_where_it_is_younger_than_its_caller():
     written = {("shop/orders.py", 14): OLD, ("shop/orders.py", 8): NEW}
     research = ResearchContext(suspects=(pull(NEW[0], "shop/orders.py"),))
-    answer, _ = explained(NONE, SHOP, written, research)
+    answer, _ = explained(seen_first("2026-02-03"), SHOP, written, research)
     assert answer.evidence[0].line == 8
-    assert answer.suspect_commit == NEW[0]
+    assert answer.suspect_commit == "b" * 10
     assert "pull request #7 (Faster orders, 2026-02-01)" in answer.root_cause
 
 
-def test_blame_of_the_failing_line_is_the_suspect_where_nothing_else_is_known():
-    answer, _ = explained(NONE, SHOP, {("shop/orders.py", 14): OLD})
-    assert answer.suspect_commit == "a" * 10
+def seen_first(day):
+    """The case of None, first seen on that day."""
+    at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    leader = NONE.leader.model_copy(update={"first_seen": at})
+    return NONE.model_copy(update={"leader": leader})
 
 
-def test_a_suspect_that_touched_the_file_but_was_merged_before_the_line_is_not_blamed():
-    older = pull("c" * 40, "shop/orders.py")
-    written = {("shop/orders.py", 14): ("d" * 40, "2026-03-01")}
-    answer, _ = explained(NONE, SHOP, written, ResearchContext(suspects=(older,)))
+@pytest.mark.parametrize(
+    ("seen", "proved"),
+    [
+        ("2026-02-03", True),
+        ("2026-02-15", True),
+        ("2026-03-01", False),
+        ("2026-01-15", False),
+        ("", False),
+    ],
+)
+def test_only_a_line_written_shortly_before_the_error_names_its_commit(seen, proved):
+    failing = seen_first(seen) if seen else NONE
+    answer, _ = explained(failing, SHOP, {("shop/orders.py", 14): NEW})
+    assert answer.suspect_commit == ("b" * 10 if proved else "")
+    assert "shop/orders.py:14 was last written by bbbbbbbbbb" in answer.root_cause
+
+
+LIKELIEST = "The likeliest change is pull request #7 (Faster orders, 2026-02-01)"
+
+
+@pytest.mark.parametrize(
+    ("seen", "file", "said"),
+    [
+        ("2026-02-03", "shop/orders.py", True),
+        ("2026-02-03", "shop/store.py", False),
+        ("2026-02-20", "shop/orders.py", False),
+        ("2026-01-31", "shop/orders.py", False),
+        ("", "shop/orders.py", False),
+    ],
+)
+def test_a_likely_change_is_said_and_never_named_as_the_commit(seen, file, said):
+    research = ResearchContext(suspects=(pull("c" * 40, file),))
+    failing = seen_first(seen) if seen else NONE
+    for written in (None, {("shop/orders.py", 14): OLD}):
+        answer, _ = explained(failing, SHOP, written, research)
+        assert answer.suspect_commit == ""
+        assert (LIKELIEST in answer.root_cause) is said
+
+
+def test_a_change_merged_before_the_line_was_written_is_not_the_likeliest():
+    written = {("shop/orders.py", 14): ("d" * 40, "2026-02-02")}
+    older = ResearchContext(suspects=(pull("c" * 40, "shop/orders.py"),))
+    answer, _ = explained(seen_first("2026-02-03"), SHOP, written, older)
     assert answer.suspect_commit == "d" * 10
-    answer, _ = explained(NONE, SHOP, None, ResearchContext(suspects=(older,)))
-    assert answer.suspect_commit == "c" * 40
+    assert "likeliest" not in answer.root_cause
+
+
+def test_the_blamed_commit_is_named_and_not_the_merge_that_took_it_along():
+    merged = pull("c" * 40, "shop/orders.py")
+    known = merged.pull.model_copy(update={"commits": (NEW[0],)})
+    research = ResearchContext(suspects=(merged.model_copy(update={"pull": known}),))
+    answer, _ = explained(seen_first("2026-02-03"), SHOP, {("shop/orders.py", 14): NEW}, research)
+    assert answer.suspect_commit == "b" * 10
+    assert "shop/orders.py:14 came with pull request #7" in answer.root_cause
 
 
 def test_other_code_gives_another_answer_and_no_code_gives_none():
@@ -126,6 +176,29 @@ def test_several_ways_to_none_are_left_open():
     assert answer.confidence == "low"
     assert "One of `a`, `b`" in answer.root_cause
     assert {h.standing for h in answer.hypotheses} == {"open"}
+
+
+GO_NIL = "invalid memory address or nil pointer dereference"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        'import "example.org/shop/strings"\n\n\n',
+        'import (\n\t"fmt"\n\tstrings "example.org/x"\n)',
+        'import (\n\t"example.org/strings/v2" // words\n\t_ "x"\n)',
+    ],
+)
+def test_a_package_is_never_what_is_nil(head):
+    code = "\n\nfunc F(a *A) string {\n\treturn strings.ToUpper(a.X)\n}\n"
+    files = {"a.go": f"package a\n\n{head}{code}"}
+    line = files["a.go"].split("\n").index("\treturn strings.ToUpper(a.X)") + 1
+    nil = case("runtime error", GO_NIL, frame("a.go", line, "F"), language="go")
+    answer, _ = explained(nil, files)
+    assert answer.title.startswith("runtime error: `a` is nil")
+    unknown = {"a.go": files["a.go"].replace('strings"', 'words"').replace("strings ", "words ")}
+    unknown = {"a.go": unknown["a.go"].replace("strings/v2", "words/v2")}
+    assert "One of `strings`, `a`" in explained(nil, unknown)[0].root_cause
 
 
 def test_none_in_other_languages():

@@ -72,31 +72,25 @@ def test_a_missing_record_points_to_what_deletes_it():
     assert explained(missing, files)[0].evidence[0].line == 4
 
 
-def pull(number, sha, day, *files):
-    at = datetime.fromisoformat(day).replace(tzinfo=UTC)
-    merged = MergedPull(number=number, title="t", sha=sha, merged_at=at, files=files)
-    return Suspect(pull=merged, score=0.5)
-
-
 @pytest.mark.parametrize(
-    ("sha", "day", "number"),
+    ("sha", "number"),
     [
-        ("1" * 10, "2026-01-01", 1),  # the merge commit itself
-        ("9" * 10, "2026-02-02", 2),  # a commit of a branch: the first merge of its file
-        ("9" * 10, "2026-03-03", 3),
-        ("9" * 10, "2026-03-05", None),  # merged before it was written
-        ("9" * 10, "2025-12-01", None),  # too long before the first merge
+        ("1" * 10, 1),  # a squashed pull request is the commit
+        ("2" * 10, 2),  # a merge may have written the line itself
+        ("9" * 10, 2),  # a commit that the merge took along
+        ("8" * 10, None),  # touching the file is no proof
     ],
 )
-def test_a_line_came_with_the_pull_request_that_took_it_along(sha, day, number):
+def test_a_line_came_with_the_pull_request_that_took_it_along(sha, number):
+    at = datetime(2026, 2, 2, tzinfo=UTC)
+    told = {"title": "t", "merged_at": at, "files": ("a.py",)}
     suspects = (
-        pull(3, "3" * 40, "2026-03-04", "a.py"),
-        pull(2, "2" * 40, "2026-02-03", "a.py"),
-        pull(1, "1" * 40, "2026-02-02", "b.py"),
+        Suspect(pull=MergedPull(number=2, sha="2" * 40, commits=("9" * 40,), **told), score=0.5),
+        Suspect(pull=MergedPull(number=1, sha="1" * 40, **told), score=0.5),
     )
     research = ResearchContext(suspects=suspects)
     context = Context(case("E", "m"), research, Notebook(opening(case("E", "m"))))
-    found = context.suspect_of("a.py", Blamed(sha=sha, day=day))
+    found = context.suspect_of(Blamed(sha=sha, day="2026-02-01"))
     assert (found.pull.number if found else None) == number
 
 

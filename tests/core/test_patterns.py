@@ -33,9 +33,9 @@ def at(path, line):
     return (Evidence(path=path, line=line),)
 
 
-def suspect(number, sha, score):
+def suspect(number, sha, score, *commits):
     merged = datetime(2031, 3, 1, tzinfo=UTC)
-    pull = MergedPull(number=number, title="Refactor", sha=sha, merged_at=merged)
+    pull = MergedPull(number=number, title="Refactor", sha=sha, merged_at=merged, commits=commits)
     return (Suspect(pull=pull, score=score),)
 
 
@@ -57,14 +57,31 @@ def test_one_case_that_cites_a_line_twice_is_one_case():
 @pytest.mark.parametrize(
     ("fields", "called"),
     [
-        ({"suspects": suspect(12, "abcdef1234", 0.6)}, "pull request #12"),
-        ({"suspects": suspect(0, "abcdef1234", 0.6)}, "commit abcdef1234"),
+        (
+            {"suspects": suspect(0, "abcdef1234", 0.6), "suspect_commit": "abcdef1234"},
+            "commit abcdef1234",
+        ),
+        ({"suspects": suspect(12, "abcdef1234", 0.9)}, None),
+        ({"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "1234567"}, None),
+        (
+            {
+                "suspects": (*suspect(11, "9999999999", 0.9), *suspect(12, "abcdef1234", 0.6)),
+                "suspect_commit": "abcdef1",
+            },
+            None,
+        ),
         (
             {"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "abcdef1"},
             "pull request #12",
         ),
-        ({"suspect_commit": "abcdef1234567"}, "commit abcdef1234"),
-        ({"suspects": suspect(12, "abcdef1234", 0.4)}, None),
+        (
+            {
+                "suspects": suspect(12, "abcdef1234", 0.1, "777777777777"),
+                "suspect_commit": "7777777",
+            },
+            "pull request #12",
+        ),
+        ({"suspect_commit": "abcdef1234567"}, None),
         ({"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "a"}, None),
         ({}, None),
     ],
@@ -76,11 +93,34 @@ def test_errors_that_one_change_is_suspected_of(fields, called):
     )
 
 
+@pytest.mark.parametrize(
+    ("confidences", "advice"),
+    [
+        (("high", "medium"), "Review pull request #12, and roll it back if no fix is at hand."),
+        (("low", "high"), "Review pull request #12."),
+        (("low", "low", "low"), "Review pull request #12."),
+    ],
+)
+def test_a_change_is_rolled_back_only_for_what_is_well_founded(confidences, advice):
+    told = {"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "abcdef1234"}
+    cases = tuple(found(f"v1:{n}", confidence=c, **told) for n, c in enumerate(confidences))
+    (pattern,) = same_change(cases, ())
+    assert pattern.suggestion == advice
+
+
+def test_guesses_share_no_line_and_no_tags():
+    told = {"evidence": at("a.rb", 3), "tags": ("a", "b"), "confidence": "low"}
+    guesses = tuple(found(f"v1:{n}", **told) for n in range(4))
+    assert same_place(guesses, ()) == []
+    assert same_tags(guesses, ()) == []
+
+
 def test_a_shared_change_is_named_beside_the_shared_line():
-    told = {"evidence": at("a.rb", 3), "suspects": suspect(12, "abcdef1234", 0.9)}
+    change = {"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "abcdef1234"}
+    told = {"evidence": at("a.rb", 3), **change}
     patterns = detect((found("v1:a", **told), found("v1:b", **told)), ())
     assert [p.suggestion.partition(":")[0] for p in patterns] == ["Fix a.rb"]
-    assert "(suspected: pull request #12)" in patterns[0].suggestion
+    assert "(came with pull request #12)" in patterns[0].suggestion
 
 
 def test_a_class_of_three_nights():
@@ -114,14 +154,24 @@ def test_what_was_not_seen_for_a_month_is_history():
     assert recent(()) == ()
 
 
-def test_errors_that_share_two_tags():
+def test_three_errors_that_share_two_tags():
     one = found("v1:a", tags=("Race Condition", "orders", "sql"))
     two = found("v1:b", tags=("race-condition", "orders"))
     three = found("v1:c", tags=("orders", "race-condition", "cache"))
+    assert same_tags((one, two), ()) == []
     (first, *_) = same_tags((one, two, three), ())
     assert first.title == "Shared theme: orders, race-condition"
     assert first.fingerprints == ("v1:a", "v1:b", "v1:c")
-    assert same_tags((one, found("v1:d", tags=("orders",))), ()) == []
+    assert same_tags((one, two, found("v1:d", tags=("orders",))), ()) == []
+
+
+def test_words_of_names_are_no_tags():
+    told = {"error_class": "Billing::RateMissing", "transaction": "Controller/orders/show"}
+    tags = ("billing", "rate-missing", "orders", "show")
+    cases = tuple(found(f"v1:{n}", tags=(*tags, "sql"), **told) for n in range(3))
+    assert same_tags(cases, ()) == []
+    cases = tuple(found(f"v1:{n}", tags=(*tags, "sql", "cache"), **told) for n in range(3))
+    assert [p.title for p in same_tags(cases, ())] == ["Shared theme: cache, sql"]
 
 
 def test_errors_from_outside():
@@ -131,6 +181,9 @@ def test_errors_from_outside():
     assert pattern.pattern_type == "transient_noise"
     assert "t/a, t/b" in pattern.suggestion
     assert all_transient((one,), ()) == []
+    assert len(all_transient((one, found("v1:b", tags=("network",), confidence="low")), ())) == 1
+    locked = found("v1:d", tags=("database-lock", "transient"))
+    assert all_transient((one, locked), ()) == []
     fixed = found("v1:c", tags=("transient",), fix=analysis().fix)
     assert all_transient((one, fixed), ()) == []
 
