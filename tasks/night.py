@@ -17,6 +17,7 @@ from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.settings import night_options
 from nightwatch_core.windows import lookback, night_name
 from tasks.policies import PATIENTLY
+from tasks.settle import attempt
 from tasks.wiring import chosen, forget, nights, publishing, reading
 
 log = logging.getLogger(__name__)
@@ -123,7 +124,8 @@ def _tell_of(options: NightOptions, night: Night | None, why: str) -> str:
     night = night or _begun(options, Window(since=now, until=now))
     report = summing_up.failed(summing_up.opened(night, options, banner(options), now), why, now)
     world = publishing(options)
-    world.nights.keep(report)
-    told = world.notifier.publish(report)
+    folder = world.nights.keep(report)
+    report = report.model_copy(update={"night": night.model_copy(update={"folder": folder})})
+    told = attempt("telling the team", world.notifier.publish, report, otherwise=folder)
     world.nights.finish(report)
-    return f"Report: {told}"
+    return f"Report: {told.value}"

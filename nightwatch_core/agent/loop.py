@@ -102,7 +102,7 @@ def converse(
             kind = Ending(kind="wrapped up", detail=talk.bound) if talk.bound else Ending()
             return Conclusion(answer=answer, ending=kind, talk=talk)
     except NightWatchError as trouble:
-        trouble.usage = talk.usage
+        trouble.usage = talk.usage + (trouble.usage or Usage())
         raise
 
 
