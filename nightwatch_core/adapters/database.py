@@ -1,4 +1,4 @@
-"""The one SQLite file of the state folder: the ledger of what was published, and the nights."""
+"""The one SQLite file of the state folder: the ledger, the nights, and what Slack was told."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -31,6 +31,17 @@ MIGRATIONS: tuple[str, ...] = (  # applied in order, once each; add at the end, 
         started TEXT NOT NULL,
         finished TEXT,
         record TEXT NOT NULL DEFAULT ''  -- JSON
+    )
+    """,
+    """
+    CREATE TABLE slack_messages (
+        night TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        part TEXT NOT NULL,  -- parent, a reply's error, follow-up
+        ts TEXT NOT NULL DEFAULT '',  -- empty: sent, and unknown whether it arrived
+        digest TEXT NOT NULL,
+        sent REAL NOT NULL,  -- seconds since 1970
+        PRIMARY KEY (night, channel, part)
     )
     """,
 )

@@ -51,6 +51,7 @@ class ErrorGroup(Value):
     release: str = ""  # newest release seen failing
     releases: tuple[str, ...] = ()  # every release seen failing, oldest first
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
+    inbox: str = ""  # the team's word at the source: "ignored", "resolved", "assigned to …"
 
     @property
     def title(self) -> str:

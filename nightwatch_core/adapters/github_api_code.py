@@ -1,0 +1,184 @@
+"""A GitHub repository as the code host without a clone: everything through the API."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from urllib.parse import quote
+
+from nightwatch_core.adapters.checkout import SPELLINGS
+from nightwatch_core.adapters.git_pulls import LONGEST_TITLE, MOST_PULLS
+from nightwatch_core.adapters.github_client import GitHubClient
+from nightwatch_core.adapters.github_errors import Rejected, plain
+from nightwatch_core.adapters.github_reader import ApiReader
+from nightwatch_core.adapters.github_rows import Person, Row, Text, place, read
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.ports import Records
+
+MOST_RELEASES = 10  # each costs a question for its date
+_MOST_PAGES = 10
+_PULLS = (
+    "query($owner:String!,$name:String!,$base:String!,$cursor:String){repository(owner:$owner,"
+    "name:$name){pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,"
+    "direction:DESC},first:50,after:$cursor){pageInfo{hasNextPage endCursor} nodes{number title "
+    "mergedAt updatedAt author{login} mergeCommit{oid} files(first:100){nodes{path}}}}}}"
+)
+
+
+class CommitDate(Row):
+    """When a commit was made."""
+
+    date: datetime
+
+
+class CommitAbout(Row):
+    """What a commit says of itself."""
+
+    committer: CommitDate
+
+
+class FoundCommit(Row):
+    """A commit by any of its names."""
+
+    sha: Text
+    commit: CommitAbout
+
+
+class Oid(Row):
+    """An object's name."""
+
+    oid: Text
+
+
+class Path(Row):
+    """A file of a pull request."""
+
+    path: Text
+
+
+class Files(Row):
+    """The files of a pull request."""
+
+    nodes: tuple[Path, ...] = ()
+
+
+class MergedRow(Row):
+    """A merged pull request as GraphQL tells it."""
+
+    number: int
+    title: Text = ""
+    mergedAt: datetime
+    updatedAt: datetime
+    author: Person | None = None
+    mergeCommit: Oid | None = None
+    files: Files | None = None
+
+
+class GitHubApiCode:
+    """A `CodeHost` for repositories that may not be cloned."""
+
+    def __init__(
+        self, client: GitHubClient, repository: str, records: Records, base_branch: str = ""
+    ) -> None:
+        """`records` keep what was read; an empty branch means the default one."""
+        self._place = place(client, repository)
+        self._records = records
+        self._base_branch = base_branch
+
+    def head(self, release: str = "") -> Commit:
+        """The commit of `release` (a tag or a commit sha), else the head of the base branch."""
+        branch, wanted = self._base(), release.strip()
+        for spelling in SPELLINGS if wanted else ():
+            if found := self._found(f"tags/{spelling(wanted)}"):
+                return self._commit(found, branch, f"release {plain(spelling(wanted))} (tag)")
+        is_hex = 7 <= len(wanted) <= 64 and set(wanted.lower()) <= set("0123456789abcdef")
+        if is_hex and (found := self._found(wanted.lower())):
+            return self._commit(found, branch, f"release {found.sha[:10]} (commit)")
+        found = self._found(f"heads/{branch}")
+        if found is None:
+            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set `base_branch`")
+        unknown = f"; release {plain(wanted)} is no tag or commit here" if wanted else ""
+        return self._commit(found, branch, f"head of {branch}{unknown}")
+
+    def reader(self, commit: Commit) -> ApiReader:
+        """The tree at that commit."""
+        return ApiReader(self._place, commit, self._records)
+
+    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
+        """Pull requests merged into the base branch, newest first, at most 200."""
+        found = [row for row in self._merged(self._base(), since) if row.mergedAt >= since]
+        found.sort(key=lambda row: row.mergedAt, reverse=True)
+        return tuple(
+            MergedPull(
+                number=row.number,
+                title=row.title[:LONGEST_TITLE],
+                sha=row.mergeCommit.oid if row.mergeCommit else "",
+                author=row.author.login if row.author else "",
+                merged_at=row.mergedAt,
+                files=tuple(one.path for one in row.files.nodes) if row.files else (),
+            )
+            for row in found[:MOST_PULLS]
+        )
+
+    def releases(self) -> tuple[Release, ...]:
+        """Ten tags, newest first."""
+        rows = self._place.client.ask(
+            lambda rest: rest.repos.list_tags(*self._place.at, per_page=MOST_RELEASES)
+        )
+        names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
+        found = ((name, self._found(f"tags/{name}")) for name in names)
+        told = (
+            Release(version=name, sha=one.sha, at=one.commit.committer.date)
+            for name, one in found
+            if one
+        )
+        return tuple(sorted(told, key=lambda release: release.at, reverse=True))
+
+    def probe(self) -> str:
+        """Say which commit of which repository is read, and how many files it has."""
+        commit = self.head()
+        files = len(self.reader(commit).paths())
+        return f"{commit.repository} at {commit.sha[:10]} ({commit.because}), {files} files"
+
+    def _base(self) -> str:
+        return self._base_branch or self._place.described().default_branch
+
+    def _commit(self, found: FoundCommit, branch: str, because: str) -> Commit:
+        return Commit(
+            repository=self._place.full_name,
+            sha=found.sha,
+            branch=branch,
+            at=found.commit.committer.date,
+            because=because,
+        )
+
+    def _found(self, name: str) -> FoundCommit | None:
+        """The commit that a name stands for; None where it stands for none."""
+        if ".." in name or len(name) > 250 or not name.isprintable():
+            return None
+        at, ref = self._place.at, quote(name, safe="/")
+        try:
+            answer = self._place.client.ask(lambda rest: rest.repos.get_commit(*at, ref))
+        except Rejected as error:
+            if error.status in (404, 409, 422):
+                return None
+            raise
+        return read(FoundCommit, answer)
+
+    def _merged(self, base: str, since: datetime) -> Iterator[MergedRow]:
+        """Ordered by their last change: one merged since then cannot have changed before."""
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            where = {"owner": self._place.owner, "name": self._place.name, "base": base}
+            told = self._place.client.graph(_PULLS, {**where, "cursor": cursor})
+            pulls = (told.get("repository") or {}).get("pullRequests")
+            if not isinstance(pulls, dict):
+                raise GiveUp("GitHub's pull requests are not as documented")
+            for node in pulls.get("nodes") or ():
+                row = read(MergedRow, node)
+                if row.updatedAt < since:
+                    return
+                yield row
+            page = pulls.get("pageInfo") or {}
+            if not page.get("hasNextPage"):
+                return
+            cursor = page.get("endCursor")

@@ -1,0 +1,146 @@
+"""What New Relic answers mean: data, and errors named by what to do about them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+
+
+class Throttled(TryLater):
+    """New Relic asks for fewer requests."""
+
+    wait = 1.0  # seconds, as far as we wait at all
+
+
+class TooSlow(TryLater):
+    """A query took longer than it may: ask for less at once."""
+
+
+class Unwell(TryLater):
+    """New Relic, or the way to it, is unwell."""
+
+
+class BadKey(StopTheNight):
+    """The key is not accepted."""
+
+
+class Denied(StopTheNight):
+    """The key may not read this."""
+
+
+class BadQuery(GiveUp):
+    """New Relic does not understand the question."""
+
+
+# What an error inside a 200 means: the first row with a word in its codes or message wins.
+KINDS: tuple[tuple[type[NightWatchError], tuple[str, ...], str], ...] = (
+    (
+        BadKey,
+        ("BAD_API_KEY", "API_KEY_INVALID", "UNAUTHENTICATED", "UNAUTHORIZED", "INVALID API KEY"),
+        "New Relic does not accept the key: NEW_RELIC_API_KEY must be a user key (NRAK-…) "
+        "of the region in NEW_RELIC_REGION",
+    ),
+    (
+        Denied,
+        ("ACCESS_DENIED", "FORBIDDEN", "NOT_AUTHORIZED", "ACCESS DENIED"),
+        "New Relic denies access: give the key's user access to the account "
+        "in NEW_RELIC_ACCOUNT_ID",
+    ),
+    (
+        Throttled,
+        ("TOO_MANY_REQUESTS", "RATE_LIMIT", "TOO MANY REQUESTS"),
+        "New Relic asks for fewer requests: try again in some minutes",
+    ),
+    (
+        TooSlow,
+        ("TIMEOUT", "NRDB:1109", "TIMED OUT"),
+        "New Relic did not finish a query in time: try again, or shorten the window with --since",
+    ),
+    (
+        BadQuery,
+        ("INVALID_INPUT", "INVALID_QUERY", "VALIDATION", "NRQL SYNTAX", "SYNTAX ERROR"),
+        "New Relic does not understand a query of ours: report it with this text",
+    ),
+    (Unwell, ("",), "New Relic is unwell: try again in some minutes"),
+)
+ADVICE: Mapping[type[NightWatchError], str] = {kind: advice for kind, _, advice in KINDS}
+STATUSES: Mapping[int, type[NightWatchError]] = {
+    401: BadKey,
+    402: Denied,
+    403: Denied,
+    408: TooSlow,
+    429: Throttled,
+    504: TooSlow,
+}
+CODES = ("errorClass", "error_code", "errorCode", "code", "classification")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One error of an answer; an empty path means all of it."""
+
+    path: tuple[str, ...]
+    error: NightWatchError
+
+    def concerns(self, path: tuple[str, ...]) -> bool:
+        """Whether what stands at `path` may be missing or incomplete."""
+        length = min(len(path), len(self.path))
+        return path[:length] == self.path[:length]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The data of an answer, and what is missing from it."""
+
+    data: Mapping[str, Any]
+    failures: tuple[Failure, ...] = ()
+
+    def at(self, *path: str) -> Any:
+        """What stands at `path`, None where New Relic says null; raises what went wrong there."""
+        for failure in self.failures:
+            if failure.concerns(path):
+                raise failure.error
+        found: Any = self.data
+        for name in path:
+            if found is None:
+                return None
+            if not isinstance(found, Mapping) or name not in found:
+                raise Unwell("New Relic left out a part of its answer: try again in some minutes")
+            found = found[name]
+        return found
+
+
+def failure(error: object, cleaned: Callable[[str], str]) -> Failure:
+    """What one entry of `errors` means; `cleaned` makes the vendor's words fit for a message."""
+    fields = error if isinstance(error, dict) else {}
+    extensions = fields.get("extensions")
+    codes = extensions if isinstance(extensions, dict) else {}
+    said = [str(codes[name]) for name in CODES if codes.get(name)]
+    message = cleaned(str(fields.get("message") or ""))
+    # A code says more than a message, which may quote anything.
+    words = " ".join(said).upper() or message.upper()
+    kind, _, advice = next(row for row in KINDS if any(word in words for word in row[1]))
+    path = tuple(map(str, listed(fields.get("path"))))
+    return Failure(path, kind(f"{advice} ({message})" if message else advice))
+
+
+def failed_status(status: int, said: str) -> NightWatchError | None:
+    """What a status other than 200 means; `said` is the body, cleaned."""
+    if status == 200:
+        return None
+    known = STATUSES.get(status)
+    if known:
+        return known(f"{ADVICE[known]} (HTTP {status})")
+    if status >= 500:
+        return Unwell(f"New Relic is unwell (HTTP {status}): try again in some minutes")
+    if 300 <= status < 400 or status in (404, 405):
+        return StopTheNight(
+            f"there is no NerdGraph at NEW_RELIC_API_URL (HTTP {status}): check the address"
+        )
+    return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {said}")
+
+
+def listed(value: object) -> list[Any]:
+    """A list, or an empty one."""
+    return value if isinstance(value, list) else []

@@ -1,0 +1,88 @@
+"""What the team said about errors in New Relic's Errors Inbox."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nightwatch_core.adapters.nerdgraph import NerdGraph
+from nightwatch_core.adapters.nerdgraph_answers import Unwell
+from nightwatch_core.adapters.new_relic_documents import INBOX
+from nightwatch_core.adapters.new_relic_groups import Draft
+from nightwatch_core.adapters.new_relic_rows import moment, text
+from nightwatch_core.models.error import Window
+from nightwatch_core.templates import message_template
+
+PAGES = 3  # of New Relic's length
+STATES = ("UNRESOLVED", "RESOLVED", "IGNORED")
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """States by the source's own group id, and by class and message template."""
+
+    by_id: Mapping[str, str]
+    by_name: Mapping[tuple[str, str], frozenset[str]]
+    more: bool = False  # there are groups whose state was not read
+
+    def of(self, draft: Draft) -> str:
+        """What was said about a group; nothing where its rows were told different things."""
+        ids = {row.inbox_id for row in draft.rows if row.inbox_id in self.by_id}
+        if ids:
+            said = {self.by_id[one] for one in ids}
+        else:
+            names = {(row.pair[0], message_template(row.message)) for row in draft.rows}
+            said = {word for name in names for word in self.by_name.get(name, frozenset({""}))}
+        return next(iter(said)) if len(said) == 1 else ""
+
+
+def read(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox:
+    """Read the inbox; raises where it cannot be read."""
+    first, last = (round(at.timestamp() * 1_000) for at in (window.since, window.until))
+    found: list[Mapping[str, Any]] = []
+    cursor: str | None = None
+    for _ in range(PAGES):
+        answer = client.ask(
+            INBOX,
+            **{"guids": list(guids), "states": list(STATES), "cursor": cursor},
+            **{"from": first, "to": last},
+        )
+        page = answer.at("actor", "errorsInbox", "errorGroups")
+        if not isinstance(page, Mapping) or not isinstance(page.get("results"), list):
+            raise Unwell("New Relic left the Errors Inbox out of its answer")
+        found += [each for each in page["results"] if isinstance(each, Mapping)]
+        cursor = text(page.get("nextCursor"), 4_000) or None
+        if cursor is None:
+            break
+    return _inbox(found, window, cursor is not None)
+
+
+def _inbox(found: Iterable[Mapping[str, Any]], window: Window, more: bool) -> Inbox:
+    by_id: dict[str, str] = {}
+    by_name: dict[tuple[str, str], set[str]] = {}
+    for group in found:
+        said = _said(group, window)
+        by_id[text(group.get("id"), 200)] = said
+        name = (text(group.get("name")), message_template(text(group.get("message"))))
+        by_name.setdefault(name, set()).add(said)
+    return Inbox(by_id, {name: frozenset(said) for name, said in by_name.items()}, more)
+
+
+def _said(group: Mapping[str, Any], window: Window) -> str:
+    regressed = moment(group.get("regressedAt"))
+    state = group.get("state")
+    words = []
+    if state == "IGNORED":
+        words.append("ignored")
+    elif state == "RESOLVED" or (regressed and regressed >= window.since):
+        words.append("resolved, and back")
+    who = _who(group.get("assignment"))
+    words += [f"assigned to {who}"] if who else []
+    return "; ".join(words)
+
+
+def _who(assignment: object) -> str:
+    if not isinstance(assignment, Mapping):
+        return ""
+    info = assignment.get("userInfo")
+    name = info.get("name") if isinstance(info, Mapping) else ""
+    return " ".join((text(name, 80) or text(assignment.get("email"), 80)).split())

@@ -1,0 +1,97 @@
+"""A shop on the GitHub stand-in, proposals about it, and neighbours that do not wait."""
+
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from git_repositories import Change, git, repository, tag
+from services.github import GitHub
+
+from nightwatch_core.adapters.github_client import GitHubClient
+from nightwatch_core.adapters.github_outbox import GitHubOutbox
+from nightwatch_core.adapters.github_tracker import GitHubTracker
+from nightwatch_core.adapters.memory import MemoryClock
+from nightwatch_core.issue_text import marker
+from nightwatch_core.models.proposal import Comment, DraftPull, FileChange, OpenIssue, Reopen
+
+NIGHT = "2026-11-21-aa"
+FIXED = "def total\n  0\nend\n"
+HISTORY = (
+    Change("First", {"old.rb": "1\n"}),
+    Change(
+        "Shop",
+        {
+            "app/total.rb": "def total\n  nil\nend\n",
+            "app/b c.rb": "b\n",
+            "app/models/order.rb": "class Order\nend\n",
+            "bin/run": "#!/bin/sh\nrun\n",
+            "latin.rb": b"caf\xe9\n",
+            "passwd": "/etc/passwd",
+            "lib/vendored": "1" * 40,
+        },
+        {"bin/run": "100755", "passwd": "120000", "lib/vendored": "160000"},
+    ),
+)
+
+
+@cache
+def _template() -> TemporaryDirectory[str]:
+    folder = TemporaryDirectory()
+    repository(Path(folder.name) / "shop.git", *HISTORY, bare=True, more=tag("v1.0", 0))
+    return folder
+
+
+def bare_shop(folder: Path) -> Path:
+    """A repository of its own; making one takes three git calls, copying it none."""
+    return shutil.copytree(Path(_template().name) / "shop.git", folder / "shop.git")
+
+
+def client(server: GitHub, clock: MemoryClock | None = None, **more: object) -> GitHubClient:
+    pause = (clock or MemoryClock()).pass_by
+    return GitHubClient(server.token, server.url, pause=pause, **more)  # type: ignore[arg-type]
+
+
+def outbox(server: GitHub, clock: MemoryClock | None = None) -> GitHubOutbox:
+    clock = clock or MemoryClock()
+    return GitHubOutbox(client(server, clock), server.repository, clock, clock.pass_by)
+
+
+def tracker(server: GitHub) -> GitHubTracker:
+    return GitHubTracker(client(server), server.repository)
+
+
+def issue(key: str = "issue-key-1", **more: object) -> OpenIssue:
+    fields = {
+        "key": key,
+        "fingerprint": f"v1:{key}",
+        "title": "NoMethodError: total of nil",
+        "body": f"{marker(f'v1:{key}', key, NIGHT)}\n\nWhy.\n",
+        "labels": ("nightwatch", "confidence-high"),
+    }
+    return OpenIssue.model_validate(fields | more)
+
+
+def comment(number: int, key: str = "news-key-1") -> Comment:
+    body = f"{marker('v1:aa', key, NIGHT)}\n\nSeen again.\n"
+    return Comment(key=key, fingerprint="v1:aa", number=number, body=body)
+
+
+def reopen(number: int, key: str = "news-key-1") -> Reopen:
+    return Reopen.model_validate(comment(number, key).model_dump() | {"kind": "reopen"})
+
+
+def pull(server: GitHub, *changes: FileChange, **more: object) -> DraftPull:
+    fields: dict[str, object] = {
+        "key": "pull-key-1",
+        "fingerprint": "v1:aa",
+        "branch": "nightwatch/0123456789ab",
+        "base": "main",
+        "title": "Count an empty basket as 0",
+        "body": f"{marker('v1:aa', 'pull-key-1', NIGHT)}\n\nBecause.\n",
+        "commit_message": "Count an empty basket as 0\n\nRefs #1",
+        "changes": changes or (FileChange(path="app/total.rb", text=FIXED),),
+        "commit": git(server.git.folder, "rev-parse", "main"),
+        "labels": ("nightwatch",),
+    }
+    return DraftPull.model_validate(fields | more)

@@ -1,0 +1,298 @@
+"""A stand-in for Anthropic's Messages, Models and token counting, over real HTTP.
+
+    with Anthropic() as server:
+        Claude(SecretStr(server.key), "claude-opus-5-5", server.url)
+
+It refuses what the service refuses (`anthropic_rules`), counts tokens with a cache like the
+service's, and answers only from the text it was sent (`anthropic_mind`). `server.requests` is what
+it was asked; `server.fail("529", times=2)` makes it fail.
+"""
+
+import hashlib
+import json
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from services import anthropic_mind, anthropic_models
+from services.anthropic_rules import Refused, bad, check
+from services.anthropic_stream import Stream, ended
+
+ANSWERS = {  # faults that are an answer: status, type, words, details
+    "400": (400, "invalid_request_error", "messages: something is wrong", {}),
+    "401": (401, "authentication_error", "invalid x-api-key", {}),
+    "402": (402, "billing_error", "Your credit balance is too low", {}),
+    "403": (403, "permission_error", "This key may not use the model", {}),
+    "404": (404, "not_found_error", "Not found", {}),
+    "413": (413, "request_too_large", "Request exceeds the maximum size", {}),
+    "429": (429, "rate_limit_error", "Number of requests has exceeded your rate limit", {}),
+    "500": (500, "api_error", "Internal server error", {}),
+    "503": (503, "api_error", "Service unavailable", {}),
+    "529": (529, "overloaded_error", "Overloaded", {}),
+    "spend": (
+        400, "invalid_request_error", "You have reached your limit",
+        {"error_code": "enforced_spend_limit_reached"},
+    ),
+    "credit": (400, "invalid_request_error", "Your credit balance is too low to go on", {}),
+    "too long": (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", {}),
+}  # fmt: skip
+BREAKS = {"cut", "end", "sse error", "truncated", "slow", "drip", "502", "redirect", "no json"}
+STOPS = {"refusal", "max_tokens", "pause_turn", "model_context_window_exceeded"}
+
+
+@dataclass(frozen=True)
+class Request:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict
+
+
+@dataclass
+class _Fault:
+    kind: str
+    times: int
+    after: int
+    path: str
+    said: dict
+
+
+@dataclass
+class Anthropic:
+    """`compatible` is a server of somebody else: no Models API, no thinking, no formats."""
+
+    key: str = "sk-ant-test-0123456789"
+    reads: int = 0  # asks for the file so often at once, although it was shown
+    fixes: dict[str, str] = field(default_factory=dict)
+    compatible: bool = False
+    requests: list[Request] = field(default_factory=list)
+
+    def __post_init__(self):
+        self._lock, self._faults, self._issued = threading.Lock(), [], {}
+        self._cached, self._number, self._paused = set(), 0, []
+        self.closing = threading.Event()
+
+    def __enter__(self):
+        handler = type("Handler", (_Handler,), {"service": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def fail(self, kind, times=1, after=0, path="/v1/messages", **said):
+        """Fail the next `times` requests below `path`, but for the first `after` of them.
+
+        `said` are headers of the failing answer: `retry_after="2"`.
+        """
+        assert kind in {*ANSWERS, *BREAKS, *STOPS}, kind
+        self._faults.append(_Fault(kind, times, after, path, said))
+
+    @property
+    def bodies(self):
+        """The bodies of all requests for a turn, failed ones included."""
+        return [one.body for one in self.requests if one.path == "/v1/messages"]
+
+    def fault(self, path):
+        """The fault that is due for this request, if any."""
+        with self._lock:
+            for fault in self._faults:
+                if not path.startswith(fault.path) or fault.times <= 0:
+                    continue
+                if fault.after:
+                    fault.after -= 1
+                    return None
+                fault.times -= 1
+                return fault
+        return None
+
+    def model(self, name):
+        if self.compatible:
+            small = {"structured": False, "thinking": (), "efforts": ()}
+            return anthropic_models.model(name, None, **small)
+        found = anthropic_models.CATALOGUE.get(name)
+        if found is None:
+            raise Refused(404, "not_found_error", f"model: {name}")
+        return found
+
+    def message(self, body, headers, stop=""):
+        """The next turn of the conversation; `stop` ends it so."""
+        model = self._checked(body, headers)
+        with self._lock:
+            self._number += 1
+            number = self._number
+        content, reason = anthropic_mind.turn(body, self.reads, self.fixes, number)
+        content, reason = ended(content, reason, stop)
+        if body.get("thinking") and content:
+            signature = _digest([number, _before(body, len(body["messages"]))])
+            content = [{"type": "thinking", "thinking": "", "signature": signature}, *content]
+        with self._lock:
+            said = self._issued.setdefault(_before(body, len(body["messages"])), [])
+            said.append(content)
+            if reason == "pause_turn":
+                self._paused.append(content)
+            usage = self._usage(body, content)
+        told = {"type": "refusal", "category": "cyber", "explanation": "No."}
+        return {
+            "id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": model["id"],
+            "content": content, "stop_reason": reason, "stop_sequence": None, "usage": usage,
+            "stop_details": told if reason == "refusal" else None,
+        }  # fmt: skip
+
+    def count(self, body, headers):
+        self._checked({"max_tokens": 1, **body}, headers)
+        return {"input_tokens": _tokens(body)}
+
+    def _checked(self, body, headers):
+        model = self.model(body.get("model", ""))
+        if model["lifecycle"] == "retired":
+            raise Refused(404, "not_found_error", f"model: {model['id']} is retired")
+        plain = self.compatible
+        if plain and isinstance(body.get("system"), list):
+            body = {**body, "system": "\n".join(one["text"] for one in body["system"])}
+        check(body, model, headers.get("anthropic-beta", ""), plain)
+        if not plain:
+            self._unedited(body)
+        return model
+
+    def _unedited(self, body):
+        """Every turn of ours is where we said it, as we said it, and none is left to be ended."""
+        last = body["messages"][-1]
+        if last["role"] == "assistant" and last["content"] not in self._paused:
+            raise bad("This model does not support prefill: end with a user message")
+        for number, message in enumerate(body["messages"]):
+            if message["role"] != "assistant":
+                continue
+            said = self._issued.get(_before(body, number))
+            if said is None:
+                raise bad("Invalid signature in thinking block. The block is bound to a different "
+                          "conversation")  # fmt: skip
+            if message["content"] not in said:
+                raise bad(f"messages.{number}: `thinking` blocks and all others in an assistant "
+                          "turn must remain as they were in the original response")  # fmt: skip
+
+    def _usage(self, body, content):
+        """Tokens with a cache of prefixes: what was marked before is read, the rest written."""
+        head = [body["model"], body.get("tools"), _unmarked(body.get("system"))]
+        choices = [body.get("tool_choice"), body.get("thinking"), body.get("output_config")]
+        prefixes = [(_digest(head), _tokens(head))]
+        for end in range(1, len(body["messages"]) + 1):
+            whole = [head, choices, body["messages"][:end]]
+            prefixes.append((_digest(whole), _tokens(whole)))
+        smallest = anthropic_models.SMALLEST_CACHED
+        known = [size for name, size in prefixes if name in self._cached]
+        read, total = max(known, default=0), prefixes[-1][1]
+        marked = prefixes if body.get("cache_control") else prefixes[:1]
+        kept = [(name, size) for name, size in marked if size >= smallest]
+        self._cached.update(name for name, _ in kept)
+        written = max(max((size for _, size in kept), default=0) - read, 0)
+        return {
+            "input_tokens": total - read - written,
+            "output_tokens": max(_tokens(content), 1),
+            "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0,
+            },
+            "service_tier": "standard",
+        }  # fmt: skip
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):  # noqa: N802 - the library's name
+        self._answer({})
+
+    def do_POST(self):  # noqa: N802
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self._answer(json.loads(raw))
+
+    def _answer(self, body):
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        path = self.path.partition("?")[0]
+        self.service.requests.append(Request(self.command, path, headers, body))
+        fault = self.service.fault(path)
+        try:
+            self._admitted(headers)
+            if fault and fault.kind in ANSWERS:
+                status, kind, words, details = ANSWERS[fault.kind]
+                raise Refused(status, kind, words, **details)
+            self._routed(path, body, headers, fault.kind if fault else "")
+        except Refused as no:
+            error = {"type": no.kind, "message": no.words}
+            error |= {"details": no.details} if no.details else {}
+            said = fault.said if fault else {}
+            self._send(no.status, {"type": "error", "error": error}, **said)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _admitted(self, headers):
+        given = headers.get("authorization", "").removeprefix("Bearer ")
+        if self.service.key not in (given, headers.get("x-api-key")):
+            words = f"invalid x-api-key {given}"  # a careless server: it tells the key
+            raise Refused(401, "authentication_error", words)
+        if "anthropic-version" not in headers:
+            raise bad("anthropic-version: header is required")
+
+    def _routed(self, path, body, headers, fault):
+        if fault == "slow":
+            self.service.closing.wait(20)
+        if fault == "502":
+            return self._plain(502, "<html>Bad gateway</html>", "text/html")
+        if fault == "redirect":
+            return self._send(307, {}, location="https://elsewhere.invalid/v1/messages")
+        if fault == "no json":
+            return self._plain(200, "{not json", "application/json")
+        if path == "/v1/messages":
+            message = self.service.message(body, headers, fault if fault in STOPS else "")
+            stream = Stream(self, message, fault)
+            return stream.write() if body.get("stream") else self._send(200, message)
+        if path == "/v1/messages/count_tokens" and not self.service.compatible:
+            return self._send(200, self.service.count(body, headers))
+        if path.startswith("/v1/models/") and not self.service.compatible:
+            return self._send(200, self.service.model(path.rpartition("/")[2]))
+        raise Refused(404, "not_found_error", "Not found")
+
+    def _send(self, status, value, **headers):
+        self._plain(status, json.dumps(value), "application/json", **headers)
+
+    def _plain(self, status, text, kind, **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+
+def _before(body, end):
+    """Names everything a turn is bound to: prompt, tools and the messages before it."""
+    said = [_unmarked(body.get("system")), body.get("tools"), _unmarked(body["messages"][:end])]
+    return _digest(said)
+
+
+def _unmarked(value):
+    """Without cache markers, which may move."""
+    if isinstance(value, list):
+        return [_unmarked(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _unmarked(one) for name, one in value.items() if name != "cache_control"}
+    return value
+
+
+def _digest(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _tokens(value):
+    return len(json.dumps(value)) // 4

@@ -1,0 +1,97 @@
+"""The GraphQL queries that the GitHub stand-in answers: blobs by expression, and blame."""
+
+import re
+from typing import Any
+
+_BLOB = re.compile(
+    r"(\w+):object\(expression:\$(\w+)\)\{\.\.\. on Blob\{oid text isBinary isTruncated\}\}"
+)
+_BLAME = (
+    "blame(path:$path){ranges{startingLine endingLine "
+    "commit{oid messageHeadline committedDate author{name}}}}"
+)
+
+_MERGED = (
+    "pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,direction:DESC},"
+    "first:50,after:$cursor){pageInfo{hasNextPage endCursor}"
+)
+_NODES = (
+    "nodes{number title mergedAt updatedAt author{login} mergeCommit{oid} "
+    "files(first:100){nodes{path}}}"
+)
+
+
+def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
+    query, variables = given.get("query", ""), given.get("variables", {})
+    cursor = variables.pop("cursor", None)
+    named = set(re.findall(r"\$(\w+):String!", query))
+    if named != set(variables):
+        return _error("Variables are not those that are declared")
+    if f"{variables.get('owner')}/{variables.get('name')}" != github.repository:
+        return _error("Could not resolve to a Repository", "NOT_FOUND")
+    if _BLAME in query:
+        return _told({"object": {"blame": {"ranges": _ranges(github, variables)}}})
+    if _MERGED in query and _NODES in query:
+        return _told({"pullRequests": _merged(github, variables["base"], int(cursor or 0))})
+    blobs = {name: _blob(github, variables[value]) for name, value in _BLOB.findall(query)}
+    return _told(blobs) if blobs else _error("Parse error")
+
+
+def _told(repository: dict[str, Any]) -> dict[str, Any]:
+    return {"data": {"repository": repository}}
+
+
+def _error(message: str, kind: str = "") -> dict[str, Any]:
+    return {"data": None, "errors": [{"message": message, "type": kind}]}
+
+
+def _blob(github: Any, expression: str) -> dict[str, Any] | None:
+    sha, _, path = expression.partition(":")
+    rows = {row["path"]: row for row in github.git.tree(sha, recursive=True)}
+    if path not in rows or rows[path]["type"] != "blob":
+        return None
+    content = github.git.blob(rows[path]["sha"])
+    binary = b"\0" in content
+    text = None if binary else content[:512_000].decode(errors="replace")
+    return {
+        "oid": rows[path]["sha"],
+        "text": text,
+        "isBinary": binary,
+        "isTruncated": len(content) > 512_000,
+    }
+
+
+def _ranges(github: Any, variables: dict[str, str]) -> list[dict[str, Any]]:
+    asked = ("blame", "--porcelain", variables["sha"], "--", variables["path"])
+    heads = re.findall(r"^([0-9a-f]{40}) \d+ (\d+)", github.git.run(*asked), re.MULTILINE)
+    found = []
+    for sha, line in heads:
+        told = github.git.commit(sha)
+        commit = {
+            "oid": sha,
+            "messageHeadline": told["message"].split("\n")[0],
+            "committedDate": told["person"]["date"],
+            "author": {"name": told["person"]["name"]},
+        }
+        found.append({"startingLine": int(line), "endingLine": int(line), "commit": commit})
+    return found
+
+
+def _merged(github: Any, base: str, start: int) -> dict[str, Any]:
+    rows = [one for one in github.pulls() if one.get("merged_at") and one["base"] == base]
+    rows.sort(key=lambda one: one["updated_at"], reverse=True)
+    nodes = [
+        {
+            "number": one["number"],
+            "title": one["title"],
+            "mergedAt": one["merged_at"],
+            "updatedAt": one["updated_at"],
+            "author": {"login": one["by"]},
+            "mergeCommit": {"oid": one["head_sha"]},
+            "files": {"nodes": [{"path": path} for path in one.get("files", ())]},
+        }
+        for one in rows[start : start + 50]
+    ]
+    more = len(rows) > start + 50
+    page = {"hasNextPage": more, "endCursor": str(start + 50) if more else None}
+    return {"pageInfo": page, "nodes": nodes}
