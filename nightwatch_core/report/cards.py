@@ -63,9 +63,10 @@ def card(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Card:
 def row(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Row:
     """The analysis in one line."""
     known = known_since(analysis)
-    published = ", ".join(each.text for each in done if each.ok) or ", ".join(
-        each.text for each in done
-    )
+    made = ", ".join(each.text for each in done if each.ok)
+    waiting = ", ".join(each.text for each in done if each.text.endswith(" waits"))
+    undone = ", ".join(each.text for each in done)  # of a known error it goes without saying
+    published = made or waiting or ("" if analysis.ending.kind == "reused" else undone)
     return Row(
         rank=rank,
         anchor=f"error-{rank}",
