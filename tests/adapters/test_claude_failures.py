@@ -113,7 +113,9 @@ def test_a_wait_the_service_asks_for_is_kept():
 
 
 @pytest.mark.parametrize(
-    "asked", ["3600", "1e9", "inf", formatdate(time.time() + 7_200, usegmt=True)]
+    "asked",
+    ["3600", "1e9", "inf", formatdate(time.time() + 7_200, usegmt=True)],
+    ids=["an hour", "1e9", "inf", "a date"],
 )
 def test_too_long_a_wait_is_not_waited_for(asked):
     with Anthropic() as server:
