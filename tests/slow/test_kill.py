@@ -58,14 +58,22 @@ class Night:
         return report
 
     def records(self) -> dict[Path, int]:
+        """Finished analyses; one that was torn by the kill counts as not finished."""
         found = self.state.glob("results/analysis/*/*")
-        return {path: path.stat().st_mtime_ns for path in found if path.is_file()}
+        return {path: path.stat().st_mtime_ns for path in found if whole(path)}
 
     def outbox(self, kind: str) -> list[Path]:
         return sorted(self.state.glob(f"nights/*/outbox/{kind}-*.md"))
 
     def lessons(self) -> list[Path]:
         return sorted(self.state.glob("sample/knowledge/errors/*.md"))
+
+
+def whole(path: Path) -> bool:
+    try:
+        return "result" in json.loads(path.read_bytes())
+    except ValueError:
+        return False
 
 
 MOMENTS: dict[str, Callable[[Night], bool]] = {
