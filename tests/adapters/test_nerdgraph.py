@@ -19,7 +19,7 @@ from nightwatch_core.adapters.nerdgraph_answers import (
 )
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
-QUICK = httpx.Timeout(connect=2.0, read=0.5, write=2.0, pool=5.0)
+QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] 
     ("429", {}, Throttled, TryLater),
     ("cut", {}, Unwell, TryLater),
     ("truncated", {}, Unwell, TryLater),
-    ("slow", {"seconds": 0.8}, TooSlow, TryLater),
+    ("slow", {"seconds": 2.5}, TooSlow, TryLater),
     ("answer", {"document": {"data": 5}}, Unwell, TryLater),
     ("answer", {"document": {"errors": ["odd", None, 3]}}, Unwell, TryLater),
     ("answer", {"document": {"errors": [{"path": {}, "extensions": []}]}}, Unwell, TryLater),

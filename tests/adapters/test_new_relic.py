@@ -15,7 +15,7 @@ from nightwatch_core.models.error import ErrorGroup, Fetched, Window
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 WINDOW = Window(since=NOW - DAY, until=NOW)
-QUICK = httpx.Timeout(connect=2.0, read=0.4, write=2.0, pool=5.0)
+QUICK = httpx.Timeout(connect=5.0, read=2.0, write=5.0, pool=10.0)
 RUBY = [
     frame("app/models/cart.rb:7:in 'Cart#total'"),
     frame("app/controllers/orders.rb:3:in 'show'"),
@@ -59,7 +59,7 @@ def service() -> Iterator[NerdGraphService]:
 
 
 def source(service: NerdGraphService, key: str = KEY, **given: Any) -> NewRelic:
-    client = NerdGraph(key, service.url, times=QUICK, deadline=1.0, pause=lambda _: None)
+    client = NerdGraph(key, service.url, times=QUICK, deadline=5.0, pause=lambda _: None)
     values: dict[str, Any] = {
         **{"app_name": "shop", "watermark": None, "clock": FixedClock()},
         **given,
@@ -431,7 +431,7 @@ MATRIX: tuple[tuple[str, dict[str, Any], type[NightWatchError]], ...] = (
     ("status", {"status": 504}, TryLater),
     ("cut", {}, TryLater),
     ("truncated", {}, TryLater),
-    ("slow", {"seconds": 0.8}, TryLater),
+    ("slow", {"seconds": 4.0}, TryLater),
     ("answer", {"document": {}}, TryLater),
     ("answer", {"document": []}, TryLater),
     ("answer", {"document": {"data": None}}, TryLater),
