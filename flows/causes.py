@@ -5,13 +5,13 @@ from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.waves import first_wave, second_wave
-from tasks.analysis import analyst
+from tasks.analysis import explained
 from tasks.code import pin_code
 from tasks.errors import trace_group
 from tasks.knowledge import nothing_recalled, recall_cases
 from tasks.research import research_case
 from tasks.selection import make_cases, narrow
-from tasks.settle import all_of, attempt, fan_out, settled
+from tasks.settle import all_of, attempt, fan_out
 
 
 def find_causes(options: NightOptions, night: Night, selection: Selection) -> Findings:
@@ -30,9 +30,8 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
     )
 
     waves = first_wave(options, night, code, prepared)
-    leaders = settled(fan_out(analyst(options), waves.leaders, options), waves.leaders)
-    second = second_wave(options, waves, leaders)
-    siblings = settled(fan_out(analyst(options), second, options), second)
+    leaders = explained(options, waves.leaders)
+    siblings = explained(options, second_wave(options, waves, leaders))
     return Findings(
         selection=tonight.selection,
         code=code,

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from nightwatch_core import standing_in
 from nightwatch_core.blaming import named_first
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Acted, Findings
@@ -51,7 +52,7 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
     )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    troubled = with_trouble(report, found.trouble, failed)
+    troubled = with_trouble(report, found.trouble, failed, standing_in.summary(fresh))
     return troubled.model_copy(
         update={
             "commit": found.code.commit,

@@ -12,11 +12,13 @@ from nightwatch_core.agent import analysing, specs
 from nightwatch_core.agent.resuming import ResumableModel
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Assignment
+from nightwatch_core.models.assignment import Assignment, Unanswered, Wave
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.standing_in import marked, together, unanswered
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
 from tasks.records import records
+from tasks.settle import fan_out, settled
 from tasks.wiring import reading
 
 SCHEMA = 1  # raised when Analysis changes its meaning, so that no older record is taken for one
@@ -59,6 +61,31 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
 def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
     """The analysis as a task; with `force` it takes no earlier result."""
     return analyse.with_options(refresh_cache=True) if options.force else analyse
+
+
+@task(name="answer by rules", task_run_name="answer by rules · {left.assignment.case.leader.short}")
+def answer_by_rules(left: Unanswered, options: NightOptions) -> Analysis:
+    """Explain a case whose model was away; never kept, so that the model is asked next time."""
+    world, assignment = reading(options), left.assignment
+    analysis = analysing.analyse(
+        assignment.case,
+        assignment.traces,
+        assignment.research,
+        reader_of(options, assignment.commit),
+        world.stand_in or world.model,
+        specs.BUILT_IN,
+        analysing.allowance(assignment.case, specs.BUILT_IN, assignment.allowance),
+        world.clock,
+    )
+    return marked(analysis, left.failure)
+
+
+def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wave:
+    """Explain cases side by side; the rules answer where the model could not be reached."""
+    wave = settled(fan_out(analyst(options), assignments, options), assignments)
+    left = unanswered(wave, assignments) if reading(options).stand_in else ()
+    asked = tuple(one.assignment for one in left)
+    return together(wave, settled(fan_out(answer_by_rules, left, options), asked))
 
 
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:

@@ -10,7 +10,7 @@ from prefect import Task, unmapped
 from prefect.futures import PrefectFuture, wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, Wave
 from nightwatch_core.models.options import NightOptions
@@ -89,7 +89,12 @@ def one_by_one(step: Task[..., T], items: Iterable[Any], *rest: Any) -> tuple[T,
 
 def _failure(assignment: Assignment, end: BaseException) -> Failure:
     usage = end.usage if isinstance(end, NightWatchError) else None
-    return Failure(case=assignment.case, reason=_said(end), usage=usage or Usage())
+    return Failure(
+        case=assignment.case,
+        reason=_said(end),
+        usage=usage or Usage(),
+        model_away=isinstance(end, TryLater),
+    )
 
 
 def _said(end: BaseException) -> str:

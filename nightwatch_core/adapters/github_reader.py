@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
+from nightwatch_core.adapters.branch_changes import FOLDER
 from nightwatch_core.adapters.git import is_sha
 from nightwatch_core.adapters.git_blame import LONGEST_LINE
 from nightwatch_core.adapters.git_reader import LARGEST_FILE, LARGEST_LIMIT, LONGEST_QUERY
@@ -26,7 +27,6 @@ from nightwatch_core.adapters.github_rows import (
     TreeEntry,
     read,
 )
-from nightwatch_core.adapters.github_trees import FOLDER
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Blame, Commit, Entry, Hit
 from nightwatch_core.ports import Records

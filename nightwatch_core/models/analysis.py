@@ -153,3 +153,4 @@ class Failure(Value):
     case: Case
     reason: str
     usage: Usage = Usage()
+    model_away: bool = False  # the model could not be reached: the rules may stand in

@@ -58,6 +58,13 @@ class Wave(Value):
     failures: tuple[Failure, ...] = ()
 
 
+class Unanswered(Value):
+    """An assignment whose model was away, and how that was found out."""
+
+    assignment: Assignment
+    failure: Failure
+
+
 class Acted(Value):
     """What became of everything that could be published."""
 

@@ -11,6 +11,7 @@ it was asked; `server.fail("529", times=2)` makes it fail.
 import hashlib
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -65,6 +66,7 @@ class Anthropic:
     reads: int = 0  # asks for the file so often at once, although it was shown
     fixes: dict[str, str] = field(default_factory=dict)
     compatible: bool = False
+    mind: Callable = anthropic_mind.turn
     requests: list[Request] = field(default_factory=list)
 
     def __post_init__(self):
@@ -126,7 +128,7 @@ class Anthropic:
         with self._lock:
             self._number += 1
             number = self._number
-        content, reason = anthropic_mind.turn(body, self.reads, self.fixes, number)
+        content, reason = self.mind(body, self.reads, self.fixes, number)
         content, reason = ended(content, reason, stop)
         if body.get("thinking") and content:
             signature = _digest([number, _before(body, len(body["messages"]))])
