@@ -6,6 +6,7 @@ from nightwatch_core import standing_in
 from nightwatch_core.blaming import named_first
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Acted, Findings
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
@@ -18,8 +19,9 @@ MANY_UNREAD = 0.1  # share of records
 def opened(
     night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
 ) -> RunReport:
-    """A report that says only which night it is."""
-    return RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+    """A report that says only which night it is, and what no night has read."""
+    begun = RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+    return with_trouble(begun, night.left_out)
 
 
 def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
@@ -28,6 +30,7 @@ def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Ru
     return troubled.model_copy(
         update={
             "errors": len(fetched.groups),
+            "read_whole": fetched.whole,
             "occurrences": sum(group.occurrences for group in fetched.groups),
             "dropped": selection.dropped,
             "rejects": fetched.rejects,
@@ -62,8 +65,15 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
             "complaints": (*report.complaints, *found.memory.complaints),
             "outcomes": outcomes,
             "usage": used(fresh, failures),
+            "code_reads": code_reads(fresh),
         }
     )
+
+
+def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
+    """What the code cache did for all of them; None where the code was local."""
+    counted = [one.code_reads for one in analyses if one.code_reads]
+    return sum(counted, CodeReads()) if counted else None
 
 
 def with_acts(report: RunReport, acted: Acted) -> RunReport:

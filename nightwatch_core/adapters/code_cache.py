@@ -81,8 +81,9 @@ class CodeCache:
     def read_all(self, keys: Sequence[str], ask: Ask, shape: Shape) -> dict[str, Told]:
         """The values of all keys; `ask` gets pairs of key and JSON for every one that is missing.
 
-        `ask` must not read from the cache itself. Raises what `ask` and `shape` raise; for what another thread failed to read, the same kind
-        of error. A record that `shape` refuses is as good as none.
+        `ask` must not read from the cache itself. Raises what `ask` and `shape` raise; for what
+        another thread failed to read, the same kind of error. A record that `shape` refuses is as
+        good as none.
         """
         told: dict[str, Told] = {}
         while left := [key for key in keys if key not in told]:

@@ -1,5 +1,6 @@
 """Delivery without a service: issues and pull requests as files, branches in the local git."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,6 +91,15 @@ class LocalDelivery:
                 item = item.model_copy(update={"state": state})
             items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
+
+    def probe(self) -> str:
+        """Say where issues go, and how many there are; raises `GiveUp` where none can go."""
+        places = (self._files.nights, *self._files.nights.parents)
+        folder = next(place for place in places if place.exists())
+        if not os.access(folder, os.W_OK):
+            raise GiveUp(f"{folder} cannot be written: change NIGHTWATCH_STATE or its rights")
+        drafts = "" if self._checkout else "; no drafts without --repo"
+        return f"files below {self._files.nights}: {len(self.own_items())} own items{drafts}"
 
     def _published(self, proposal: Proposal) -> Receipt:
         if not proposal.key.strip():

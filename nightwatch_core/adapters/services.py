@@ -12,6 +12,7 @@ from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_code import GitHubCode
 from nightwatch_core.adapters.github_host import GitHubHost
 from nightwatch_core.adapters.github_outbox import GitHubOutbox
+from nightwatch_core.adapters.github_sign_in import GitHubSignIn
 from nightwatch_core.adapters.github_tracker import GitHubTracker
 from nightwatch_core.adapters.new_relic import NewRelic
 from nightwatch_core.adapters.slack import SlackNotifier
@@ -72,23 +73,21 @@ def new_relic(
 
 def github_code(options: NightOptions, at: Settings, records: Records) -> GitHubHost:
     """The repository, cloned or read through the API."""
-    client, repo = _reading(at), at.github_repo
+    client, repo = _reader(at), at.github_repo
     api = GitHubApiCode(client, repo, records, options.base_branch)
-    if not at.github_clone:
-        return GitHubHost(api)
     clones = at.state / "clones"
-    cloned = GitHubCode(client, repo, _read_token(at), clones, options.base_branch)
-    return GitHubHost(api, cloned)
+    cloned = GitHubCode(client, repo, client.token(), clones, options.base_branch)
+    return GitHubHost(api, cloned if at.github_clone else None)
 
 
 def github_tracker(at: Settings) -> GitHubTracker:
     """Our issues and pull requests."""
-    return GitHubTracker(_reading(at), at.github_repo)
+    return GitHubTracker(_reader(at), at.github_repo)
 
 
 def github_outbox(at: Settings, clock: Clock) -> GitHubOutbox:
     """Where issues and pull requests are published."""
-    return GitHubOutbox(_client(_token(at), at), at.github_repo, clock)
+    return GitHubOutbox(_github(at, read_only=False), at.github_repo, clock)
 
 
 def claude(options: NightOptions, at: Settings) -> Claude:
@@ -104,19 +103,28 @@ def slack(at: Settings, clock: Clock) -> SlackNotifier:
     return SlackNotifier(token, at.slack_channel, database, clock, api_url=at.slack_api_url)
 
 
-def _reading(at: Settings) -> GitHubClient:
-    return _client(_read_token(at), at)
-
-
-def _read_token(at: Settings) -> str:
-    return at.github_read_token.get_secret_value() if at.github_read_token else _token(at)
-
-
-def _token(at: Settings) -> str:
-    return at.github_token.get_secret_value() if at.github_token else ""
+def _reader(at: Settings) -> GitHubClient:
+    return _github(at, read_only=True)
 
 
 @lru_cache(maxsize=4)
-def _client(token: str, at: Settings) -> GitHubClient:
-    answers = at.state / "answers"
-    return GitHubClient(token, at.github_api_url, answers, at.github_api_version)
+def _github(at: Settings, *, read_only: bool) -> GitHubClient:
+    return GitHubClient(
+        _sign_in(at, read_only),
+        at.github_api_url,
+        repository=at.github_repo,
+        read_only=read_only,
+        answers=at.state / "answers",
+        api_version=at.github_api_version,
+    )
+
+
+def _sign_in(at: Settings, read_only: bool) -> GitHubSignIn:
+    if read_only and at.github_read_token:
+        return GitHubSignIn(token=at.github_read_token)
+    return GitHubSignIn(
+        token=at.github_token,
+        app_id=at.github_app_id,
+        installation_id=at.github_app_installation_id,
+        private_key=at.github_app_private_key,
+    )

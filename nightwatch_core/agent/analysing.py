@@ -12,7 +12,7 @@ from nightwatch_core.models.analysis import Allowance, Analysis
 from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.ports import Clock, CodeReader, Model
+from nightwatch_core.ports import Clock, CodeReader, CountsReads, Model
 from nightwatch_core.prompts import first_message
 
 
@@ -43,6 +43,7 @@ def analyse(
             "usage": talk.usage,
             "read": _seen(research, talk.read),
             "missed": talk.missed,
+            "code_reads": code.code_reads if isinstance(code, CountsReads) else None,
             "model": model.capabilities().model,
         }
     )

@@ -40,6 +40,10 @@ class ResumableModel:
         """What the model behind can do."""
         return self._model.capabilities()
 
+    def probe(self) -> str:
+        """What the model behind says."""
+        return self._model.probe()
+
 
 def _digest(conversation: Conversation) -> str:
     return hashlib.sha256(_text(conversation).encode()).hexdigest()[:32]

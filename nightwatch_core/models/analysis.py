@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.code import CodeReads, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.value import Value
 
@@ -132,6 +132,7 @@ class Analysis(Value):
     iterations: int = 0
     read: tuple[str, ...] = ()  # files the model has seen
     missed: int = 0  # tool calls that named a file that is not there
+    code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""
     commit: str = ""

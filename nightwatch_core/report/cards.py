@@ -10,7 +10,7 @@ from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.proposal import Receipt, Skip
 from nightwatch_core.report.code import diff, snippet
 from nightwatch_core.report.values import Card, Done, Fact, Row
-from nightwatch_core.report.words import capped, first, moment, plural, rebinned, spending
+from nightwatch_core.report.words import caching, capped, first, moment, plural, rebinned, spending
 
 NAMES = {
     "issue": "issue",
@@ -167,6 +167,8 @@ def _how(analysis: Analysis) -> Iterable[Fact]:
         yield Fact(name="Files read", text=line(", ".join(analysis.read[:12]), 900) + left)
     if analysis.missed:
         yield Fact(name="Files asked for in vain", text=f"{analysis.missed:,}")
+    if analysis.code_reads:
+        yield Fact(name="Code cache", text=caching(analysis.code_reads))
     if analysis.suspect_commit:
         yield Fact(name="Suspect commit", text=line(analysis.suspect_commit, 80))
     if analysis.commit:

@@ -190,6 +190,8 @@ def _end(shown: ReportView, width: int) -> Iterable[RenderableType]:
     if shown.learned:
         yield Text(shown.learned)
     yield Text.assemble(("Used: ", "bold"), shown.spent)
+    if shown.code_cache:
+        yield Text.assemble(("Code cache: ", "bold"), shown.code_cache)
     if shown.again:
         yield Text.assemble(("One error again: ", "bold"), shown.again)
     if shown.files:

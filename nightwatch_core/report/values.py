@@ -163,6 +163,7 @@ class ReportView(Value):
     complaints: Some[str] = Some()
     learned: str = ""
     spent: str = ""
+    code_cache: str = ""  # what it did; empty where the code was local
     facts: tuple[Fact, ...] = ()
     files: tuple[str, ...] = ()
     again: str = ""

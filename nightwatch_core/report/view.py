@@ -9,6 +9,7 @@ from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.report.cards import card, command, published, row
 from nightwatch_core.report.sections import (
+    code_cache,
     dropped,
     facts,
     failures,
@@ -60,6 +61,7 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         complaints=first([line(each, 300) for each in report.complaints], limits.lines),
         learned=learned(report),
         spent=spending(report.usage),
+        code_cache=code_cache(report),
         facts=tuple(facts(report)),
         files=files(report),
         again=_again(report),
@@ -98,6 +100,8 @@ def record_of(report: RunReport) -> NightRecord:
         issues=len(_new(report, "issue")),
         pulls=len(_new(report, "pull")),
         cost=report.usage.cost,
+        night=report.night,
+        read_whole=report.read_whole,
     )
 
 
