@@ -97,7 +97,7 @@ def was_read(record: NightRecord, key: str) -> datetime | None:
 
 def left_out(watermark: datetime | None, window: Window) -> str:
     """What lies between the watermark and the window, said for a report; empty for nothing."""
-    if watermark is None or watermark >= window.since:
+    if watermark is None or watermark >= window.since or window.since >= window.until:
         return ""
     begin = watermark.astimezone(window.since.tzinfo)
     return (

@@ -96,7 +96,7 @@ class GitHubApiCode:
             return self._commit(found, branch, f"release {found.sha[:10]} (commit)")
         found = self._found(f"heads/{branch}")
         if found is None:
-            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set `base_branch`")
+            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set NIGHTWATCH_BASE_BRANCH")
         unknown = f"; release {plain(wanted)} is no tag or commit here" if wanted else ""
         return self._commit(found, branch, f"head of {branch}{unknown}")
 

@@ -9,7 +9,13 @@ import httpx
 from githubkit.exception import GitHubException, GraphQLFailed
 
 from nightwatch_core.adapters.github_cache import Answers
-from nightwatch_core.adapters.github_errors import Lost, Rejected, Unwell, plain, translated
+from nightwatch_core.adapters.github_errors import (
+    Lost,
+    Unwell,
+    answered_wrongly,
+    refused_query,
+    translated,
+)
 from nightwatch_core.adapters.github_http import (
     ATTEMPTS,
     LONGEST_WAIT,
@@ -23,7 +29,7 @@ from nightwatch_core.adapters.github_http import (
 )
 from nightwatch_core.adapters.github_sign_in import GitHubSignIn
 from nightwatch_core.adapters.github_tokens import Bearing, FixedToken, InstallationTokens, Tokens
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.errors import GiveUp
 
 ADDRESS = "https://api.github.com"
 MOST_PAGES = 100
@@ -102,13 +108,12 @@ class GitHubClient:
                 return dict(self._github.graphql(query, dict(variables)) or {})
             except GraphQLFailed as error:
                 told = "; ".join(str(one.message) for one in error.response.errors or ())
-                raise Rejected(
-                    f"GitHub refused the query: {plain(told)}", said=plain(told)
-                ) from None
+                trouble = refused_query(told)
             except GitHubException as error:
                 trouble = translated(error)
             except ValueError:
-                trouble = Unwell("GitHub answered no JSON to a query", 2.0, safe=True)
+                asked = httpx.Request("GET", "https://github.com/graphql")  # repeated like one
+                trouble = answered_wrongly(asked, "no JSON")
             wait = trouble.wait if isinstance(trouble, Unwell) else 2.0
             again = isinstance(trouble, Unwell | Lost) and wait <= LONGEST_WAIT
             if not again or attempt + 1 == ATTEMPTS:
@@ -129,8 +134,4 @@ def _tokens(
 ) -> Tokens:
     if not sign_in.as_app():
         return FixedToken(sign_in.plain_token())
-    if repository.count("/") != 1:
-        raise StopTheNight(
-            "a GitHub App signs in for one repository: set GITHUB_REPO to owner/name"
-        )
     return InstallationTokens(sign_in, repository, server, pause)

@@ -35,6 +35,7 @@ LARGEST_ANSWER = 64 * 1024 * 1024  # bytes
 TIMEOUT = 30.0  # seconds
 _CONNECT = 10.0
 _TOGETHER = 5  # requests at once
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
 Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 
 
@@ -200,6 +201,18 @@ def checked_version(version: str) -> str:
     if said and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", said):
         raise StopTheNight("GITHUB_API_VERSION is no date: set it to one like 2022-11-28")
     return said
+
+
+def owner_and_name(repository: str) -> tuple[str, str]:
+    """The two parts of a repository's name; raises `StopTheNight` where it has not two.
+
+    >>> owner_and_name("acme/shop")
+    ('acme', 'shop')
+    """
+    if not _REPOSITORY.fullmatch(repository) or repository.endswith(("/.", "/..", ".git")):
+        raise StopTheNight(f"{repository[:80]!a} is no repository: set GITHUB_REPO to owner/name")
+    owner, _, name = repository.partition("/")
+    return owner, name
 
 
 def is_loopback(host: str) -> bool:

@@ -11,7 +11,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from nightwatch_core.adapters.github_errors import NotAccepted, Rejected
-from nightwatch_core.adapters.github_http import Asking, Call, Connection, Server
+from nightwatch_core.adapters.github_http import Asking, Call, Connection, Server, owner_and_name
 from nightwatch_core.adapters.github_sign_in import GitHubSignIn, app_token
 from nightwatch_core.errors import GiveUp, StopTheNight
 
@@ -103,6 +103,7 @@ class InstallationTokens:
         """
         self._app_id = sign_in.app_id.strip()
         self._installation_id = sign_in.installation_id.strip()
+        self._at = owner_and_name(repository)
         self._repository = repository
         self._read_only = server.read_only
         as_app = server._replace(read_only=False)
@@ -145,7 +146,7 @@ class InstallationTokens:
         held = {
             name: "read" if self._read_only else level for name, level in levels.items() if level
         }
-        body = {"repositories": [self._repository.partition("/")[2]], "permissions": held}
+        body = {"repositories": [self._at[1]], "permissions": held}
         response, told = self._asked(
             lambda rest: rest.apps.create_installation_access_token(
                 installation.id,
@@ -167,9 +168,8 @@ class InstallationTokens:
                 "GITHUB_APP_INSTALLATION_ID, or leave it out to have it looked up",
             )
         else:
-            owner, _, name = self._repository.partition("/")
             _, told = self._asked(
-                lambda rest: rest.apps.get_repo_installation(owner, name),
+                lambda rest: rest.apps.get_repo_installation(*self._at),
                 f"the GitHub App is not installed on {self._repository}: install it there, or "
                 "correct GITHUB_REPO",
             )

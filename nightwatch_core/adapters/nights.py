@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count
@@ -161,13 +161,12 @@ class NightStore:
         with translated(self._database), closing(connect(self._database)) as database:
             return database.execute(query).fetchall()
 
-
-    def _records(self, *statuses: str) -> tuple[NightRecord, ...]:
-        """Nights in one of these states, the one that began last first, whatever its clock said."""
-        query = f"SELECT record FROM nights WHERE status IN ({','.join('?' * len(statuses))})"
+    def _records(self, *statuses: str) -> Iterator[NightRecord]:
+        """Nights in one of two states, the one that began last first, whatever its clock said."""
+        query = "SELECT record FROM nights WHERE status IN (?, ?) ORDER BY rowid DESC"
         with translated(self._database), closing(connect(self._database)) as database:
-            rows = database.execute(f"{query} ORDER BY rowid DESC LIMIT 1000", statuses).fetchall()
-        return tuple(filter(None, map(_record_in, rows)))
+            rows = database.execute(query, statuses).fetchall()
+        return filter(None, map(_record_in, rows))
 
 
 def _record_in(row: sqlite3.Row) -> NightRecord | None:

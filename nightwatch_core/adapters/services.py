@@ -76,7 +76,7 @@ def github_code(options: NightOptions, at: Settings, records: Records) -> GitHub
     client, repo = _reader(at), at.github_repo
     api = GitHubApiCode(client, repo, records, options.base_branch)
     clones = at.state / "clones"
-    cloned = GitHubCode(client, repo, client.token(), clones, options.base_branch)
+    cloned = GitHubCode(client, repo, clones, options.base_branch)
     return GitHubHost(api, cloned if at.github_clone else None)
 
 
@@ -110,7 +110,7 @@ def _reader(at: Settings) -> GitHubClient:
 @lru_cache(maxsize=4)
 def _github(at: Settings, *, read_only: bool) -> GitHubClient:
     return GitHubClient(
-        _sign_in(at, read_only),
+        reading_sign_in(at) if read_only else writing_sign_in(at),
         at.github_api_url,
         repository=at.github_repo,
         read_only=read_only,
@@ -119,9 +119,15 @@ def _github(at: Settings, *, read_only: bool) -> GitHubClient:
     )
 
 
-def _sign_in(at: Settings, read_only: bool) -> GitHubSignIn:
-    if read_only and at.github_read_token:
+def reading_sign_in(at: Settings) -> GitHubSignIn:
+    """The token for reading where there is one, else what writes, too."""
+    if at.github_read_token:
         return GitHubSignIn(token=at.github_read_token)
+    return writing_sign_in(at)
+
+
+def writing_sign_in(at: Settings) -> GitHubSignIn:
+    """The token or App that publishes."""
     return GitHubSignIn(
         token=at.github_token,
         app_id=at.github_app_id,

@@ -97,6 +97,8 @@ class Card(Value):
     hourly: tuple[int, ...] = ()
     message: str = ""
     known: str = ""
+    team: str = ""  # what the team said about it at the source
+    regression: bool = False
     cause: str
     confidence: Confidence
     because: tuple[str, ...] = ()

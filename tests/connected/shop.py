@@ -25,6 +25,7 @@ class Basket
   end
 end
 """
+OLD_SUM, NEW_SUM = "lines.map(&:line_total).sum", "lines.sum { |line| line.line_total }"
 FIXED = {"line.line_total": "line.line_price", "curency": "currency"}
 
 LINE = """\
@@ -77,7 +78,7 @@ FIRST: Mapping[str, str] = {
         "  def show\n    render json: order.label\n  end\n\n"
         "  def ship\n    render json: Shipping.cost(params[:speed])\n  end\nend\n"
     ),
-    "app/models/basket.rb": BASKET,
+    "app/models/basket.rb": BASKET.replace(NEW_SUM, OLD_SUM),
     "app/models/line.rb": LINE.replace("{name}", "line_total"),
     "app/models/order.rb": ORDER,
     "app/models/customer.rb": (
@@ -130,12 +131,13 @@ HISTORY = (
     Merged(
         timedelta(days=3),
         "Say price where a price is meant",
-        {"app/models/line.rb": LINE.replace("{name}", "line_price")},
+        {
+            "app/models/line.rb": LINE.replace("{name}", "line_price"),
+            "app/models/basket.rb": BASKET,
+        },
         number=12,
     ),
-    Merged(
-        timedelta(days=2), "Invoices by job", {"app/jobs/invoice_job.rb": JOB}, 13, tag=RELEASE
-    ),
+    Merged(timedelta(days=2), "Invoices by job", {"app/jobs/invoice_job.rb": JOB}, 13, tag=RELEASE),
     Merged(
         timedelta(hours=1),
         "Explain orders",

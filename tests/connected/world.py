@@ -19,12 +19,12 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from connected import mind, shop
 from connected.standins import Bell, HeardSlack, TodaysGitHub
@@ -45,10 +45,15 @@ DELIVERED = 0.03  # seconds by which an answer over loopback has arrived
 class Night:
     """How a night ended."""
 
-    code: int
+    code: int  # -9: killed
     output: str
     seconds: float
     report: dict[str, Any]  # empty where none was kept
+
+    @property
+    def killed(self) -> bool:
+        """Whether it did not come to its end."""
+        return self.code == -signal.SIGKILL
 
     @property
     def told(self) -> str:
@@ -109,9 +114,7 @@ class World:
         ]
         released = next(one for one in shop.HISTORY if one.tag == shop.RELEASE)
         at = round((self.now - released.ago).timestamp() * 1_000)
-        service.deployments = [
-            {"version": shop.RELEASE, "commit": self.released, "timestamp": at}
-        ]
+        service.deployments = [{"version": shop.RELEASE, "commit": self.released, "timestamp": at}]
         return service
 
     def _fails(self, service: NerdGraphService, error: shop.Failing, **more: Any) -> None:
@@ -157,46 +160,43 @@ class World:
         }
         return clean | ours | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
 
-    def night(self, *flags: str, **variables: str) -> Night:
-        """One night from its start to its end; `variables` win over the world's."""
+    def night(
+        self, *flags: str, kill_at: int = 0, answered: bool = False, **variables: str
+    ) -> Night:
+        """One night from its start to its end; `variables` win over the world's.
+
+        With `kill_at` its process group is killed at that effect, counted from now, when the
+        service has stored it: before the answer is given, or with `answered` right after.
+        """
         begun = time.monotonic()
         with tempfile.TemporaryFile() as output:
             process = self._started(flags, variables, output)
+            if kill_at:
+                self.bell.heard = self._killer(process, len(self.bell.effects) + kill_at, answered)
             try:
                 code = process.wait(PATIENCE)
             finally:
+                self.bell.heard = lambda count: None
                 self._end(process)
             seconds = time.monotonic() - begun
             output.seek(0)
             said = output.read().decode(errors="replace")
         return Night(code, said, seconds, self._report())
 
-    def night_killed(self, count: int, *flags: str, answered: bool = False) -> bool:
-        """A night that is killed with its process group at the `count`th effect from now.
-
-        The service has stored it; with `answered` its answer has arrived, too. False where the
-        night ended before.
-        """
-        target = len(self.bell.effects) + count
-        process = self._started(flags, {}, subprocess.DEVNULL)
-
-        def heard(total: int) -> None:
-            if total != target:
-                return
-            if answered:
+    def _killer(
+        self, process: subprocess.Popen[bytes], at: int, answered: bool
+    ) -> Callable[[int], None]:
+        def heard(count: int) -> None:
+            if count == at and answered:
                 threading.Timer(DELIVERED, self._end, (process,)).start()
-            else:
+            elif count == at:
                 self._end(process)
-                process.wait()
 
-        self.bell.heard = heard
-        try:
-            return process.wait(PATIENCE) == -signal.SIGKILL
-        finally:
-            self.bell.heard = lambda total: None
-            self._end(process)
+        return heard
 
-    def _started(self, flags: Iterable[str], variables: Any, output: Any) -> Any:
+    def _started(
+        self, flags: Iterable[str], variables: Mapping[str, str], output: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, str(ROOT / "flows/nightly.py"), *flags],
             env=self.environment(self.state) | variables,
