@@ -1,4 +1,7 @@
-"""Which earlier lessons a case recalls, by a score that explains itself."""
+"""The visible score: how near an earlier lesson is by class, transaction and shared tags.
+
+What a night recalls is found by `retrieval.recalling`, which shows this score beside its relevance.
+"""
 
 import re
 from collections.abc import Callable, Iterable
@@ -77,8 +80,9 @@ def match(case: Case, entry: IndexEntry) -> Match:
 
     >>> from nightwatch_core.models.error import ErrorGroup
     >>> case = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))
-    >>> match(case, IndexEntry(file="", fingerprint="v1:b", error_class="KeyError"))
-    Match(score=0.5, because=('same class KeyError',))
+    >>> found = match(case, IndexEntry(file="", fingerprint="v1:b", error_class="KeyError"))
+    >>> found.score, found.because
+    (0.5, ('same class KeyError',))
     """
     if entry.fingerprint == case.fingerprint:
         return Match(score=1.0, because=SAME)

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.code import Blame, CodeReads, Commit, Entry, Hit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
-from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
-from nightwatch_core.models.knowledge import Index, Lesson
+from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem, Proposal, Receipt
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
@@ -145,6 +145,16 @@ class KnowledgeReader(Protocol):
 
     def ignore_rules(self) -> IgnoreRules:
         """The team's ignore rules."""
+        ...
+
+
+class Recall(Protocol):
+    """Finds the earlier lessons an error resembles; never reads every document to do so."""
+
+    def similar(
+        self, case: Case, limit: int = 3, threshold: float = 0.3
+    ) -> tuple[tuple[IndexEntry, Match], ...]:
+        """The case's own lesson, then similar ones of at least that relevance, best first."""
         ...
 
 

@@ -8,21 +8,31 @@ from nightwatch_core.matching import is_same, recall
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index, Lesson, PriorAnalysis
+from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match, PriorAnalysis
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.reuse import reused, still_sound
 from nightwatch_core.tracing import digest
 
 ReadLesson = Callable[[str], Lesson | None]
+Similar = Callable[[Case], tuple[tuple[IndexEntry, Match], ...]]
 
 
 def recollected(
-    case: Case, index: Index, read: ReadLesson, code: CodeReader, night: Night, afresh: bool
+    case: Case,
+    index: Index,
+    read: ReadLesson,
+    code: CodeReader,
+    night: Night,
+    afresh: bool,
+    similar: Similar | None = None,
 ) -> Analysis | Unknown:
-    """The known analysis where a lesson on this very case still holds, else what resembles it."""
+    """The known analysis where a lesson on this very case still holds, else what resembles it.
+
+    `similar` finds lessons (see `ports.Recall`); without it the visible score over `index` does.
+    """
     priors: list[PriorAnalysis] = []
-    for entry, match in recall(case, index):
+    for entry, match in similar(case) if similar else recall(case, index):
         lesson = read(entry.file)
         if lesson is None or _seen_first_tonight(lesson, night):
             continue

@@ -54,6 +54,9 @@ class Lesson(Value):
     next_steps: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     related: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()  # "Class: message" of the exceptions it wraps, root cause first
+    places: tuple[str, ...] = ()  # frames nearest to where its exceptions were raised
+    frames: tuple[str, ...] = ()  # "module.function" of the application's frames, innermost first
     schema_version: int = 1
     file: str = ""  # "errors/2026-02-05_keyerror-orders-show_1a2b3c4d.md"; empty: not yet written
 
@@ -64,10 +67,14 @@ class Lesson(Value):
 
 
 class Match(Value):
-    """How near an earlier case is, and why; `score` is the visible one of the seeds."""
+    """How near an earlier case is, and why; `score` is the visible one of the seeds.
+
+    `relevance` (0 to 1) says how often so near a case turned out to be the same failure.
+    """
 
     score: float
     because: tuple[str, ...]
+    relevance: float = 0.0
 
 
 class PriorAnalysis(Value):

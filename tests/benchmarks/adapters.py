@@ -6,17 +6,26 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import recall_data
+from recall_shelf import new_shelf
 
 from nightwatch_core import matching
 from nightwatch_core.correlation import suspects
 from nightwatch_core.diagnosis.places import ranked_places
 from nightwatch_core.families import signature
 from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.index_text import entry_of
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.retrieval.footprint import of_case, of_lesson
+from nightwatch_core.retrieval.recalling import nearest
+from nightwatch_core.retrieval.terms import terms_of
 from nightwatch_core.stacktrace import parsing
 from nightwatch_core.templates import message_template
 
@@ -24,7 +33,25 @@ Err = Mapping[str, Any]
 
 
 class Retriever:
-    """eval_retrieval.py: earlier cases, best first."""
+    """eval_retrieval.py: earlier cases, best first, by the derived index in a throwaway file."""
+
+    def index(self, docs: Sequence[Err]) -> None:
+        """Take the documents as lessons."""
+        self._folder = TemporaryDirectory()
+        self._shelf = new_shelf(Path(self._folder.name))
+        prints = ((lesson, of_lesson(lesson)) for lesson in map(recall_data.lesson_of, docs))
+        self._shelf.put((entry_of(lesson), told, terms_of(told)) for lesson, told in prints)
+
+    def search(self, err: Err, k: int) -> list[tuple[str, float]]:
+        """(id, rank) of the nearest."""
+        case = recall_data.case_of(err)
+        seen = case.leader.last_seen
+        found = nearest(of_case(case), self._shelf, seen.date().toordinal() if seen else 0)
+        return [(recall_data.id_of(one.file), one.rank) for one in found[:k]]
+
+
+class SeedRetriever:
+    """eval_retrieval.py: the visible score alone: class 0.5, transaction 0.3, 0.1 a shared tag."""
 
     def index(self, docs: Sequence[Err]) -> None:
         """Take the documents as lessons of an index."""

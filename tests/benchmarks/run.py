@@ -35,6 +35,8 @@ def main() -> int:
         command = [sys.executable, str(EVAL / "harness" / script), *arguments]
         environment = {**os.environ, "PYTHONPATH": str(HERE)}
         failed += bool(subprocess.run(command, env=environment, cwd=HERE, check=False).returncode)
+    recall = subprocess.run([sys.executable, str(HERE / "recall.py")], cwd=HERE, check=False)
+    failed += bool(recall.returncode)
     return 1 if failed else 0
 
 

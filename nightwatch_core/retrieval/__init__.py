@@ -1,0 +1,1 @@
+"""Which earlier lessons an error recalls: what is compared, its weight, and how sure that is."""

@@ -1,0 +1,270 @@
+"""Learn what nightwatch_core/retrieval/weights.py holds, and say how good it is on unseen projects.
+
+`python tests/benchmarks/recall_learning.py` prints the data; it needs ../shared/eval. Weights are
+learned listwise: among its nearest candidates an error's labelled relatives shall come first. Both
+sets weigh the same. Relevance is an isotonic curve over the share of the query that was matched:
+every error is asked twice, once with its relatives there and once without, against all lessons and
+against few. Figures are of projects that were left out while learning.
+"""
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary
+
+from nightwatch_core.adapters.memory_recall import MemoryRecall
+from nightwatch_core.retrieval import scoring
+from nightwatch_core.retrieval.footprint import of_case
+from nightwatch_core.retrieval.scoring import candidates, own_points, points, sought
+from nightwatch_core.retrieval.terms import FIELDS, terms_of
+from nightwatch_core.retrieval.weights import UNTOLD
+
+PRIOR, STRENGTH = 0.3, 0.1  # every weight before learning, and how hard it is held there
+LEAST = 0.1  # of any field: the labelled errors all have traces, tonight's may not
+STEPS, RATE = 300, 0.02
+SMALL = 120  # lessons of a young installation
+ONES = (1.0,) * len(FIELDS)
+TOP = 3  # matches a night shows
+
+Weights = Sequence[float]
+Curve = list[tuple[float, float]]
+
+
+class Near(NamedTuple):
+    """A candidate: what it scored and could have scored in each field."""
+
+    relative: bool
+    earlier: bool
+    found: bool  # a search brought it; the others are relatives that none did
+    scored: tuple[float, ...]  # points a field, then what the time between takes off
+    possible: tuple[float, ...]
+
+    def rank(self, weights: Weights) -> float:
+        return sum(map(float.__mul__, self.scored, weights))
+
+    def share(self, weights: Weights) -> float:
+        possible = sum(map(float.__mul__, self.possible, weights))
+        return min(1.0, sum(map(float.__mul__, self.scored[:-1], weights)) / (possible or 1.0))
+
+
+class Query(NamedTuple):
+    """An error with labelled relatives, and its nearest candidates."""
+
+    project: str
+    importance: float
+    near: tuple[Near, ...]
+
+
+def traceless(docs: Sequence[Err]) -> list[Err]:
+    """The same errors from a source that knows no traces; those that say nothing else are gone."""
+    return [{**doc, "frames": []} for doc in docs if doc["message"] or doc["error_class"]]
+
+
+def queries(docs: Sequence[Err], size: int = 0) -> list[Query]:
+    """Every error with relatives; against all others, or with `size` against so many."""
+    clusters: dict[str, list[Err]] = defaultdict(list)
+    for doc in docs:
+        if doc["cluster"]:
+            clusters[doc["cluster"]].append(doc)
+    asked = [(doc, group) for group in clusters.values() if len(group) > 1 for doc in group]
+    by_id = {doc["id"]: doc for doc in docs}
+    lessons = {name: lesson_of(doc) for name, doc in by_id.items()}
+    shelf = MemoryRecall(lessons.values())
+    found = []
+    for number, (doc, group) in enumerate(asked):
+        relatives = {one["id"] for one in group} - {doc["id"]}
+        if size:
+            some = random.Random(number).sample(sorted(lessons), min(size, len(lessons)))
+            shelf = MemoryRecall(lessons[one] for one in sorted({*some, *relatives}))
+        near = tuple(_near(doc, relatives, shelf, by_id))
+        found.append(Query(doc["project"], 1 / len(asked), near))
+    return found
+
+
+def _near(
+    doc: Err, relatives: set[str], shelf: MemoryRecall, by_id: dict[str, Err]
+) -> Iterable[Near]:
+    case, corpus = case_of(doc), shelf.corpus()
+    terms = terms_of(of_case(case))
+    asked = sought(terms, corpus, shelf.frequencies(terms.all), ONES)
+    own = own_points(asked, len(FIELDS))
+    found = set(candidates(asked, shelf.lessons_with))
+    missed = {at for at in range(corpus.lessons) if _id(shelf, at) in relatives} - found
+    day = case.leader.last_seen.date().toordinal() if case.leader.last_seen else 0
+    for row in shelf.rows(sorted(found | missed)):
+        name = row.file[len("errors/") : -len(".md")]
+        if name == doc["id"]:
+            continue
+        age = -math.log1p(abs(row.seen - day) / 30) if day else 0.0
+        told = zip(own, row.lengths, strict=True)
+        possible = tuple(most if length else most * UNTOLD for most, length in told)
+        yield Near(
+            relative=name in relatives,
+            earlier=by_id[name]["created"] < doc["created"],
+            found=row.lesson in found,
+            scored=(*points(asked, row.numbers, row.lengths, corpus), age),
+            possible=possible,
+        )
+
+
+def _id(shelf: MemoryRecall, at: int) -> str:
+    return shelf.kept(at)[0].file[len("errors/") : -len(".md")]
+
+
+def learned(data: Sequence[Query]) -> list[float]:
+    """Weights of the fields and of age that put relatives first (Adam, none below LEAST)."""
+    weights = [PRIOR] * (len(FIELDS) + 1)
+    mean, spread = [0.0] * len(weights), [0.0] * len(weights)
+    total = sum(query.importance for query in data)
+    for step in range(1, STEPS + 1):
+        slope = [2 * STRENGTH * (w - PRIOR) for w in weights]
+        for query in data:
+            for at, one in enumerate(_slope(query, weights)):
+                slope[at] += one * query.importance / total
+        for at, one in enumerate(slope):
+            mean[at] = 0.9 * mean[at] + 0.1 * one
+            spread[at] = 0.99 * spread[at] + 0.01 * one * one
+            size = math.sqrt(spread[at] / (1 - 0.99**step)) + 1e-9
+            weights[at] = max(LEAST, weights[at] - RATE * mean[at] / (1 - 0.9**step) / size)
+    return weights
+
+
+def _slope(query: Query, weights: Weights) -> list[float]:
+    """Of the loss -log(share of the relatives) of one query."""
+    ranks = [one.rank(weights) for one in query.near]
+    highest = max(ranks)
+    odds = [math.exp(rank - highest) for rank in ranks]
+    every = sum(odds)
+    wanted = sum(odd for odd, one in zip(odds, query.near, strict=True) if one.relative) or 1e-300
+    slope = [0.0] * len(weights)
+    for odd, one in zip(odds, query.near, strict=True):
+        factor = odd / every - (odd / wanted if one.relative else 0.0)
+        if abs(factor) > 1e-6:
+            for at, scored in enumerate(one.scored):
+                slope[at] += factor * scored
+    return slope
+
+
+def first_relative(query: Query, weights: Weights, *, earlier: bool) -> int | None:
+    """The rank of the best relative, equals counted against it; None where none was found."""
+    near = [one for one in query.near if one.found and (one.earlier or not earlier)]
+    best = max((one.rank(weights) for one in near if one.relative), default=None)
+    if best is None:
+        return None
+    return 1 + sum(1 for one in near if not one.relative and one.rank(weights) >= best)
+
+
+def pairs(data: Iterable[Query], weights: Weights) -> list[tuple[float, bool, float]]:
+    """(share, relative, importance) of what a night would show: with relatives, and without."""
+    found = []
+    for query in data:
+        near = sorted((n for n in query.near if n.found), key=lambda n: -n.rank(weights))
+        for shown in (near[:TOP], [one for one in near if not one.relative][:TOP]):
+            found += [(one.share(weights), one.relative, query.importance) for one in shown]
+    return found
+
+
+def isotonic(data: Sequence[tuple[float, bool, float]], steps: int = 12) -> Curve:
+    """Relevance by share, never falling (pool adjacent violators), as few points on a line."""
+    blocks: list[list[float]] = []  # sum of shares, of relatives, of importance
+    equal: dict[float, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for share, relative, much in data:
+        for at, one in enumerate((share * much, relative * much, much)):
+            equal[round(share, 2)][at] += one
+    for _, block in sorted(equal.items()):
+        blocks.append(block)
+        while len(blocks) > 1 and _mean(blocks[-2]) >= _mean(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]
+    every = sum(block[2] for block in blocks)
+    merged: list[list[float]] = [[0.0, 0.0, 0.0]]
+    for block in blocks:
+        if merged[-1][2] >= every / steps:
+            merged.append([0.0, 0.0, 0.0])
+        merged[-1] = [one + other for one, other in zip(merged[-1], block, strict=True)]
+    if len(merged) > 1 and merged[-1][2] < every / steps:
+        last = merged.pop()
+        merged[-1] = [one + other for one, other in zip(merged[-1], last, strict=True)]
+    curve = [(round(b[0] / b[2], 3), round(_mean(b), 3)) for b in merged if b[2]]
+    return [(0.0, 0.0), *curve, (1.0, curve[-1][1])]
+
+
+def _mean(block: Sequence[float]) -> float:
+    return block[1] / block[2]
+
+
+def read(curve: Curve, share: float) -> float:
+    """Relevance on a curve."""
+    for (low, before), (high, after) in zip(curve, curve[1:], strict=False):
+        if share <= high:
+            return before + (after - before) * (share - low) / ((high - low) or 1.0)
+    return curve[-1][1]
+
+
+def main() -> None:
+    """Print figures of left-out projects, then what is learned from all."""
+    sets = {name: load(name) for name in (JIRA, DEFECTS)}
+    if not all(sets.values()):
+        print("skipped: there is no evaluation data")
+        return
+    # Over more than a search may look at, for there the learned weights choose what to look at.
+    scoring.MOST_ASKED, scoring.MOST_POSTINGS, scoring.MOST_CANDIDATES = 64, 20_000, 150
+    data = {name: queries(docs) for name, docs in sets.items()}
+    small = {name: queries(docs, SMALL) for name, docs in sets.items()}
+    bare = {f"{name} without traces": queries(traceless(docs)) for name, docs in sets.items()}
+    data |= bare
+    everything = [*data[JIRA], *data[DEFECTS]]
+    asked = [*everything, *small[JIRA], *small[DEFECTS], *(q for b in bare.values() for q in b)]
+    ranks: dict[str, list[int | None]] = defaultdict(list)
+    told: list[tuple[float, bool, float]] = []
+    projects = sorted({query.project for query in data[JIRA]})
+    halves = sorted({query.project for query in data[DEFECTS]})
+    for left_out in (*((one,) for one in projects), tuple(halves[::2]), tuple(halves[1::2])):
+        weights = learned([one for one in everything if one.project not in left_out])
+        curve = isotonic(pairs((one for one in asked if one.project not in left_out), weights))
+        for name, found in data.items():
+            unseen = [one for one in found if one.project in left_out]
+            ranks[f"{name} loo"] += [first_relative(q, weights, earlier=False) for q in unseen]
+            older = [q for q in unseen if any(n.relative and n.earlier for n in q.near)]
+            if older:
+                found_at = [first_relative(q, weights, earlier=True) for q in older]
+                ranks[f"{name} prior"] += found_at
+        unseen = [one for one in asked if one.project in left_out]
+        told += [(read(curve, share), yes, much) for share, yes, much in pairs(unseen, weights)]
+        print(left_out[0], [round(one, 3) for one in weights], flush=True)
+    for name, places in ranks.items():
+        print("left out:", name, summary(places))
+    _reliability(told)
+    weights = learned(everything)
+    print("WEIGHTS, AGE =", [round(one, 3) for one in weights])
+    print("CALIBRATION =", isotonic(pairs(asked, weights)))
+
+
+def _reliability(told: Sequence[tuple[float, bool, float]]) -> None:
+    def much(some: Iterable[tuple[float, bool, float]]) -> float:
+        return sum(one[2] for one in some)
+
+    every, right = much(told), [one for one in told if one[1]]
+    base = much(right) / every
+    brier = sum(weight * (said - yes) ** 2 for said, yes, weight in told) / every
+    print(f"left out: relevance, Brier {brier:.3f} ({base * (1 - base):.3f} for always {base:.2f})")
+    for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01)):
+        some = [one for one in told if low <= one[0] < high]
+        if some:
+            said = sum(one[0] * one[2] for one in some) / much(some)
+            was = much(one for one in some if one[1]) / much(some)
+            print(f"  said {low:.1f} to {high:.1f}: {said:.2f}, was {was:.2f} (n={len(some)})")
+    for threshold in (0.2, 0.3, 0.5):
+        shown = [one for one in told if one[0] >= threshold]
+        good = much(one for one in shown if one[1])
+        print(
+            f"  from {threshold}: {good / (much(shown) or 1):.2f} of the shown are relatives, "
+            f"{good / (much(right) or 1):.2f} of the relatives are shown"
+        )
+
+
+if __name__ == "__main__":
+    main()
