@@ -1,9 +1,9 @@
 """The first message of an analysis: everything known about the case, as data in fences.
 
 The system prompt (an agent file) holds no date and no error text, so that it caches; all of that is
-here. Sections are dropped from the tail when the message would pass `LIMIT` characters. What came
-from outside stands in fences only, without characters that nobody sees; code stands there as it is,
-because edits must quote it exactly.
+here. Sections are dropped, previews first, when the message would pass `LIMIT` tokens. What
+came from outside stands in fences only, without characters that nobody sees; code stands there as
+it is, because edits must quote it exactly.
 """
 
 import re
@@ -15,12 +15,17 @@ from nightwatch_core.models.error import Case, Frame, Trace
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.token_counts import estimated
 
-LIMIT = 60_000  # characters: about 20,000 tokens of code on today's tokenizers
-_TRACE = 6_000
-_MESSAGE = 2_000
+LIMIT = 20_000  # tokens, as token_counts reckons them
+_TRACE, _SHOWN_FRAMES = 6_000, 7_000  # characters
+_MESSAGE, _OTHER_MESSAGE = 2_000, 200  # of the leading group, and of each other one
 _GROUPS, _FRAMES, _FILES, _IGNORED = 8, 40, 12, 5
-_SEED = 8_000
+_SEED, _TOLD, _CONVENTIONS = 8_000, 1_500, 2_000
+_EARLIER = (
+    "It ended unsure. Take it as a lead, not as a fact: look where it did not, settle what it left "
+    "open, and read again only what you have to see for yourself."
+)
 
 
 class Section(Value):
@@ -36,17 +41,19 @@ Sections = tuple[Section, ...]
 def first_message(
     case: Case, traces: tuple[Trace, ...], research: ResearchContext, seed: str = ""
 ) -> str:
-    """What the analyst reads first, at most `LIMIT` characters.
+    """What the analyst reads first, at most `LIMIT` tokens.
 
-    Error and trace always stay; they are bounded by themselves.
+    Error and frames always stay; they are bounded by themselves. `seed` is what an earlier look
+    found.
     """
     sections = [section for write in _SECTIONS for section in write(case, traces, research)]
     if seed:
         text = fenced(_middle_out(block(seed, 10 * _SEED), _SEED))
-        sections.append(Section(weight=8, text=f"## An earlier look\n\n{text}"))
-    while sum(len(s.text) + 2 for s in sections) > LIMIT and len(sections) > 2:
+        sections.append(Section(weight=8, text=f"## An earlier look\n\n{_EARLIER}\n\n{text}"))
+    sizes = [estimated(section.text) + 1 for section in sections]
+    while sum(sizes) > LIMIT and len(sections) > 2:
         lightest = min(range(len(sections)), key=lambda n: (sections[n].weight, -n))
-        del sections[lightest]
+        del sections[lightest], sizes[lightest]
     return "\n\n".join(section.text for section in sections)
 
 
@@ -71,8 +78,8 @@ def _error(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> 
     ]
     seen = [
         f"{line(one.error_class, 200)} in {line(one.transaction, 200) or 'unknown'}: "
-        f"{block(one.message, _MESSAGE)}"
-        for one in case.groups[:_GROUPS]
+        f"{block(one.message, _OTHER_MESSAGE if number else _MESSAGE)}"
+        for number, one in enumerate(case.groups[:_GROUPS])
     ]
     left = len(case.groups) - _GROUPS
     seen += [f"and {left} more groups of the same cause"] if left > 0 else []
@@ -89,13 +96,16 @@ def _trace(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> 
         text = "No stack trace is known. Start from the transaction's name."
         return (Section(weight=9, text=f"## Trace\n\n{text}"),)
     frames = "\n".join(_frame(frame) for frame in trace.frames[:_FRAMES])
+    frames = _middle_out(frames, _SHOWN_FRAMES)
     raw = _middle_out(block(trace.raw, 100_000), _TRACE)
-    shown = [
-        f"{title}\n\n{fenced(body)}"
-        for title, body in (("## Trace, innermost frame first", frames), ("As printed:", raw))
+    return tuple(
+        Section(weight=weight, text=f"{title}\n\n{fenced(body)}")
+        for weight, title, body in (
+            (10, "## Trace, innermost frame first", frames),
+            (9, "As printed:", raw),
+        )
         if body.strip()
-    ]
-    return (Section(weight=9, text="\n\n".join(shown)),) if shown else ()
+    )
 
 
 def _frame(frame: Frame) -> str:
@@ -106,7 +116,8 @@ def _frame(frame: Frame) -> str:
 def _leader(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
     if not research.leader_findings:
         return ()
-    told = "\n".join(line(finding, 200) for finding in research.leader_findings[:4])
+    rows = "\n".join(line(finding, _TOLD) for finding in research.leader_findings)
+    told = _middle_out(rows, _TOLD)
     text = (
         "## Found earlier tonight for related errors\n\nIf this is the same cause, say so and "
         f"do not read the same files again.\n\n{fenced(told)}"
@@ -165,7 +176,7 @@ def _previews(case: Case, traces: tuple[Trace, ...], research: ResearchContext) 
     """One section a preview, so that only as many are dropped as have to be."""
     title = "## Source, read at the pinned commit\n\n"
     return tuple(
-        Section(weight=4, text=("" if number else title) + preview_text(preview))
+        Section(weight=1, text=("" if number else title) + preview_text(preview))
         for number, preview in enumerate(research.previews)
     )
 
@@ -180,12 +191,20 @@ def preview_text(preview: Preview) -> str:
     return fenced(f"{line(head, 400)}\n{numbered}")
 
 
+def _conventions(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
+    if not research.conventions:
+        return ()
+    title = "## How code is written here, in the repository's own words"
+    text = fenced(_middle_out(research.conventions, _CONVENTIONS))
+    return (Section(weight=3, text=f"{title}\n\n{text}"),)
+
+
 def _ignored(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
     if not research.similar_ignored:
         return ()
     ignored = research.similar_ignored[:_IGNORED]
     lines = "\n".join(line(f"{one.group.title}: {one.reason}", 400) for one in ignored)
-    return (Section(weight=1, text=f"## Similar errors that are ignored\n\n{fenced(lines)}"),)
+    return (Section(weight=2, text=f"## Similar errors that are ignored\n\n{fenced(lines)}"),)
 
 
 _SECTIONS: tuple[Callable[[Case, tuple[Trace, ...], ResearchContext], Sections], ...] = (
@@ -196,6 +215,7 @@ _SECTIONS: tuple[Callable[[Case, tuple[Trace, ...], ResearchContext], Sections],
     _likely,
     _priors,
     _previews,
+    _conventions,
     _ignored,
 )
 

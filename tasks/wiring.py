@@ -28,6 +28,7 @@ from nightwatch_core.adapters.pasted import keep_pasted
 from nightwatch_core.adapters.rules import RulesModel
 from nightwatch_core.adapters.sample_code import SampleCode
 from nightwatch_core.adapters.sample_errors import sample_errors
+from nightwatch_core.adapters.transcripts import Transcripts
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
@@ -97,6 +98,11 @@ def nights() -> Nights:
     """The nights that were, whatever the options."""
     other = _other.get()
     return other.publishing.nights if other else NightStore(settings().state, SystemClock())
+
+
+def transcripts() -> Transcripts:
+    """What was said between us and models, whatever the options."""
+    return Transcripts(settings().state / "transcripts", SystemClock())
 
 
 def shelf() -> AgentShelf:

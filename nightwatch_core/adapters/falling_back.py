@@ -13,6 +13,7 @@ from nightwatch_core.models.conversation import (
     Capabilities,
     Conversation,
     Reply,
+    Turn,
 )
 from nightwatch_core.ports import Model
 
@@ -27,20 +28,24 @@ class FallingBack:
     state is kept here. Its answer carries the tag `FELL_BACK` and the reason as a next step, and
     its replies have both in `detail`. Only `TryLater` makes it fall back: bad credentials and
     retired models end the night, and a `TryLater` in mid-conversation is the caller's to repeat.
+
+    With `midway`, for a caller who will not repeat it, the second model takes over in
+    mid-conversation too: it begins anew from the opening, and never sees what the first one did.
     """
 
-    def __init__(self, first: Model, second: Model, tries: int = 1) -> None:
-        """Ask `first` up to `tries` times for a conversation's first turn."""
+    def __init__(self, first: Model, second: Model, tries: int = 1, midway: bool = False) -> None:
+        """Ask `first` up to `tries` times for a turn that may fall to `second`."""
         self._first, self._second, self._tries = first, second, tries
+        self._midway = midway
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """The next turn by the model that leads this conversation."""
         turns = [turn for turn in conversation.turns if isinstance(turn, AssistantTurn)]
-        if turns and (why := _reason(turns[0])):
+        if turns and (why := _reason(turns[-1])):
             return self._instead(conversation, timeout, why, Usage())
-        if turns:
+        if turns and not self._midway:
             return self._first.reply(conversation, timeout)
-        return self._begun(conversation, timeout)
+        return self._asked(conversation, timeout)
 
     def capabilities(self) -> Capabilities:
         """The first model's; the second's, with the reason as its note, while it is away."""
@@ -50,7 +55,7 @@ class FallingBack:
             able = self._second.capabilities()
             return able.model_copy(update={"note": f"{FELL_BACK}: {line(str(trouble), 300)}"})
 
-    def _begun(self, conversation: Conversation, timeout: float) -> Reply:
+    def _asked(self, conversation: Conversation, timeout: float) -> Reply:
         end, why, spent = time.monotonic() + timeout, "it was not asked", Usage()
         for _ in range(self._tries):
             left = end - time.monotonic()
@@ -69,7 +74,7 @@ class FallingBack:
             turn.model_copy(update={"opaque": _unmarked(turn)})
             if isinstance(turn, AssistantTurn)
             else turn
-            for turn in conversation.turns
+            for turn in _its_own(conversation.turns)
         )
         plain = conversation.model_copy(update={"turns": turns})
         reply = self._second.reply(plain, timeout)
@@ -79,6 +84,14 @@ class FallingBack:
         detail = "; ".join(filter(None, (f"{FELL_BACK}: {why}", reply.detail)))
         told = {"turn": turn, "detail": detail, "usage": spent + reply.usage}
         return reply.model_copy(update=told)
+
+
+def _its_own(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """The opening, and what was said since the second model took over."""
+    said = [number for number, turn in enumerate(turns) if isinstance(turn, AssistantTurn)]
+    marked = (n for n in said if isinstance(turn := turns[n], AssistantTurn) and _reason(turn))
+    opening = said[0] if said else len(turns)
+    return (*turns[:opening], *turns[next(marked, len(turns)) :])
 
 
 def _marks(turn: AssistantTurn) -> dict[str, str]:

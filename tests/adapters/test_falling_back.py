@@ -4,7 +4,7 @@ import json
 
 import pytest
 from analysis_shapes import allowance, answer, asks, case, says, trace, tree
-from claude_talks import claude, opening
+from claude_talks import claude, opening, results
 from services.anthropic import Anthropic
 
 from nightwatch_core.adapters.clock import SystemClock
@@ -130,3 +130,52 @@ def test_unreadable_answers_stay_unreadable(text):
     model = FallingBack(failing(away()), MemoryModel([says(text)]))
     said = model.reply(opening(), 5).turn.text
     assert said == text or json.loads(said)["tags"] == [FELL_BACK]
+
+
+def test_midway_the_second_model_begins_anew_from_the_opening():
+    with Anthropic() as server:
+        server.fail("529", times=99, after=1)
+        found = analysed(FallingBack(claude(server), RulesModel(), midway=True))
+        assert len(server.bodies) == 4  # one turn, and three attempts at the next
+    assert found.tags[0] == FELL_BACK
+    assert "529" in found.next_steps[0]
+    assert found.title == analysed(RulesModel()).title
+    assert found.usage.calls >= 1
+    assert found.usage.cost > 0
+
+
+def test_midway_the_second_model_goes_on_with_its_own_turns_only():
+    first = MemoryModel([READ])
+    second = MemoryModel([READ, answer()])
+    model = FallingBack(Once(first), second, midway=True)
+    begun = model.reply(opening(), 5)
+    talk = opening().said(begun.turn, results(begun))
+    taken = model.reply(talk, 5)
+    assert taken.detail == f"{FELL_BACK}: Claude is overloaded: try again later"
+    talk = talk.said(taken.turn, results(taken))
+    assert model.reply(talk, 5).stop == "answer"
+    assert [len(shown.turns) for shown in second.shown] == [1, 3]
+    assert second.shown[1].turns[1].opaque == READ.turn.opaque
+
+
+def test_without_midway_a_conversation_that_breaks_is_the_callers():
+    model = FallingBack(Once(MemoryModel([READ])), RulesModel())
+    begun = model.reply(opening(), 5)
+    with pytest.raises(TryLater):
+        model.reply(opening().said(begun.turn, results(begun)), 5)
+
+
+class Once:
+    """A model that cannot be reached after its first turn."""
+
+    def __init__(self, model):
+        self._model, self._asked = model, 0
+
+    def reply(self, conversation, timeout):
+        self._asked += 1
+        if self._asked > 1:
+            raise away()
+        return self._model.reply(conversation, timeout)
+
+    def capabilities(self):
+        return self._model.capabilities()

@@ -122,3 +122,11 @@ def test_every_whole_line_is_found_near_where_it_stands(number, off):
         assert abs(one.line - (number + off)) <= abs(off)
     else:
         assert not one.verified
+
+
+def test_hidden_characters_may_be_quoted_as_they_were_shown():
+    text = "if role == 'admin\u202e':\n    label = '\u26a0\ufe0f'\n"
+    for quote in ("if role == 'admin\\u202e':", "if role == 'admin\u202e':"):
+        assert verified(Evidence(path="a.py", line=1, quote=quote), text).verified
+    assert verified(Evidence(path="a.py", line=2, quote="label = '\u26a0\ufe0f'"), text).verified
+    assert not verified(Evidence(path="a.py", line=1, quote="if role == 'admin':"), text).verified
