@@ -1,17 +1,17 @@
 """From selected groups to causes: the middle of the night, and all of a single error's run."""
 
-from nightwatch_core.models.assignment import Findings
+from nightwatch_core.models.assignment import AnalystTonight, Findings
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.waves import first_wave, second_wave
-from tasks.analysis import analyst
+from tasks.analysis import ask_analyst, explained
 from tasks.code import pin_code
 from tasks.errors import trace_group
 from tasks.knowledge import nothing_recalled, recall_cases
 from tasks.research import research_case
 from tasks.selection import make_cases, narrow
-from tasks.settle import all_of, attempt, fan_out, settled
+from tasks.settle import all_of, attempt, fan_out
 
 
 def find_causes(options: NightOptions, night: Night, selection: Selection) -> Findings:
@@ -29,14 +29,15 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
         fan_out(research_case, tonight.memory.unknown, options, code, tonight.selection)
     )
 
-    waves = first_wave(options, night, code, prepared)
-    leaders = settled(fan_out(analyst(options), waves.leaders, options), waves.leaders)
-    second = second_wave(options, waves, leaders)
-    siblings = settled(fan_out(analyst(options), second, options), second)
+    analyst = attempt("asking the model", ask_analyst, options, otherwise=AnalystTonight()).value
+    waves = first_wave(options, night, code, prepared, analyst.able)
+    leaders = explained(options, waves.leaders)
+    siblings = explained(options, second_wave(options, waves, leaders, analyst.able))
     return Findings(
         selection=tonight.selection,
         code=code,
         memory=tonight.memory,
+        analyst=analyst,
         waves=(leaders, siblings),
         trouble=memory.trouble,
     )

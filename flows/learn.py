@@ -5,6 +5,7 @@ from typing import Any
 from prefect import flow
 
 from nightwatch_core.models.report import Learned
+from nightwatch_core.standing_in import lasting
 from tasks.knowledge import keep_lesson, rebuild_index
 from tasks.night import taken_up
 from tasks.parameters import takes_options
@@ -24,7 +25,7 @@ def learn(night: str, **choices: Any) -> Learned:
     options = report.options
     if not options.compound_enabled:
         return Learned()
-    files = one_by_one(keep_lesson, report.analyses, options, report)
+    files = one_by_one(keep_lesson, lasting(report.analyses), options, report)
     lessons = read_lessons(options, rebuild_index(options))
     if not options.patterns_enabled:
         return Learned(lessons=files)

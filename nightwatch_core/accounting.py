@@ -3,8 +3,9 @@
 from collections import Counter
 
 from nightwatch_core.model_facts import facts
-from nightwatch_core.models.accounts import Accounts, CodeReads, Confidences, SecondLooks
+from nightwatch_core.models.accounts import Accounts, Confidences, SecondLooks
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
 
 SUREST_FIRST = ("high", "medium", "low")
@@ -13,14 +14,13 @@ SUREST_FIRST = ("high", "medium", "low")
 def accounts(
     analyses: tuple[Analysis, ...],
     failures: tuple[Failure, ...] = (),
-    code_reads: CodeReads | None = None,
 ) -> Accounts:
     """The night's accounts; analyses that only reuse a lesson are told by their ending."""
     fresh = tuple(one for one in analyses if one.ending.kind != "reused")
     failing = sum((one.usage for one in failures), Usage())
     spent = sum((one.usage for one in fresh), failing)
     errors, models = len(fresh) + len(failures), _models(fresh)
-    reads = code_reads or CodeReads()
+    reads = sum((one.code_reads for one in fresh if one.code_reads), CodeReads())
     helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in analyses)
     led = [one.iterations for one in fresh if one.iterations]
     return Accounts(
@@ -32,7 +32,7 @@ def accounts(
         reused=len(analyses) - len(fresh),
         fell_back=sum(FELL_BACK in one.tags for one in fresh),
         prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
-        code_cache_rate=_share(reads.cached, reads.asked),
+        code_cache_rate=_share(reads.hits, reads.total),
         knowledge_rate=_share(helped, len(analyses)),
         missed=sum(one.missed for one in fresh),
         truncated=sum(one.truncated for one in fresh),

@@ -3,13 +3,14 @@
 from nightwatch_core.escaping import line
 from nightwatch_core.matching import seed_tags
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.conversation import FELL_BACK
 
 _LONGEST = 40
 
 
 def own_tags(analysis: Analysis) -> tuple[str, ...]:
     """The analysis's tags in one spelling: short, lowercase, with hyphens."""
-    kept = (tag for tag in analysis.tags if tag.strip())
+    kept = (tag for tag in analysis.tags if tag.strip() and tag != FELL_BACK)
     return tuple(line(tag, _LONGEST).lower().replace(" ", "-") for tag in kept)
 
 

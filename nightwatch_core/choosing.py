@@ -3,7 +3,7 @@
 The sample never leaves the machine: it takes every other port local unless one is named.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions
@@ -12,11 +12,21 @@ Available = Mapping[str, frozenset[str]]  # port → names that are connected an
 Guess = Callable[[NightOptions, Available], str]
 
 SAMPLE = "sample"
+ON_THIS_MACHINE = frozenset({"checkout", SAMPLE})  # where code can be
+RULES = "rules"
 MODELS = "claude-"  # any name that starts so is a Claude model id
+COMPATIBLE = "any model of your server"  # where an address is set, every name may be one
 
 
-def chosen(options: NightOptions, available: Available, default_model: str) -> NightOptions:
+def chosen(
+    options: NightOptions,
+    available: Available,
+    default_model: str,
+    lacking: Mapping[str, Sequence[str]] | None = None,
+) -> NightOptions:
     """Fill every empty port; raises `StopTheNight` where the choice cannot work.
+
+    `lacking` has the settings that a service which is not available still needs.
 
     >>> every = {"source": frozenset({"file", "sample"}), "code": frozenset({"checkout", "sample"})}
     >>> every |= {port: frozenset({"local"}) for port in ("delivery", "notify")}
@@ -32,8 +42,8 @@ def chosen(options: NightOptions, available: Available, default_model: str) -> N
         "notify": options.notify or _service("notify", "slack", options, available),
     }
     options = options.model_copy(update=update)
-    _check(options, available)
-    ten_or_five = 10 if options.model == "rules" else 5
+    _check(options, available, lacking or {})
+    ten_or_five = 10 if options.model == RULES else 5
     return options.model_copy(update={"max_errors": options.max_errors or ten_or_five})
 
 
@@ -59,23 +69,32 @@ def _code(options: NightOptions, available: Available) -> str:
 
 
 def _model(options: NightOptions, available: Available, default_model: str) -> str:
-    return default_model if "claude" in available["model"] and not is_sample(options) else "rules"
+    return default_model if "claude" in available["model"] and not is_sample(options) else RULES
 
 
 def _service(port: str, service: str, options: NightOptions, available: Available) -> str:
     return service if service in available[port] and not is_sample(options) else "local"
 
 
-def _check(options: NightOptions, available: Available) -> None:
+def _kind_of(model: str, available: Available) -> str:
+    if model == RULES:
+        return RULES
+    is_claude = model.startswith(MODELS) or COMPATIBLE in available["model"]
+    return "claude" if is_claude else model
+
+
+def _check(
+    options: NightOptions, available: Available, lacking: Mapping[str, Sequence[str]]
+) -> None:
     named = {
         "source": options.sources(),
         "code": (options.code,),
-        "model": ("claude" if options.model.startswith(MODELS) else options.model,),
+        "model": (_kind_of(options.model, available),),
         "delivery": (options.delivery,),
         "notify": (options.notify,),
     }
     problems = [
-        f"{port} {name!r} is not connected here: choose {' or '.join(sorted(available[port]))}"
+        f"{port} {name!r} is not connected here: {_advice(name, available[port], lacking)}"
         for port, names in named.items()
         for name in names
         if name not in available[port]
@@ -88,3 +107,8 @@ def _check(options: NightOptions, available: Available) -> None:
         problems.append("code 'checkout' needs --repo: the git checkout the errors come from")
     if problems:
         raise StopTheNight("\n".join(problems))
+
+
+def _advice(name: str, available: frozenset[str], lacking: Mapping[str, Sequence[str]]) -> str:
+    others = f"choose {' or '.join(sorted(available))}"
+    return f"set {', '.join(lacking[name])}, or {others}" if name in lacking else others

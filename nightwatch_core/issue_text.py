@@ -5,10 +5,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from textwrap import fill
 
+from nightwatch_core import inbox
 from nightwatch_core.escaping import code_span, fenced, markdown, title
 from nightwatch_core.fixing import diff
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.proposal import Marker
 
 LABEL = "nightwatch"
@@ -109,7 +111,12 @@ def _where(analysis: Analysis) -> str:
     told += [f"last {_utc(group.last_seen)}"] if group.last_seen else []
     told += [f"release {code_span(group.release)}"] if group.release.strip() else []
     message = f"\n\n{fenced(group.message, limit=1_000)}" if group.message.strip() else ""
-    return f"{', '.join(told)}\n\n" + "\n".join(places) + message
+    return f"{', '.join(told)}\n\n{_team(case)}" + "\n".join(places) + message
+
+
+def _team(case: Case) -> str:
+    said = inbox.sentence(case)
+    return f"Errors Inbox: {markdown(said, 500)}\n\n" if said else ""
 
 
 def _utc(at: datetime) -> str:

@@ -6,16 +6,16 @@ returns a sentence that says what was reached, for `nightwatch check`.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nightwatch_core.models.agent import AgentSpec
-from nightwatch_core.models.code import Blame, Commit, Entry, Hit, MergedPull, Release
+from nightwatch_core.models.code import Blame, CodeReads, Commit, Entry, Hit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem, Proposal, Receipt
-from nightwatch_core.models.report import Night, NightRecord, RunReport
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 
 
 class Clock(Protocol):
@@ -43,6 +43,10 @@ class ErrorSource(Protocol):
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """Up to `limit` traces of the group, newest first; empty where the source has none."""
+        ...
+
+    def releases(self) -> tuple[Release, ...]:
+        """Deployments it was told of, newest first, `sha` as whoever deploys wrote it, or empty."""
         ...
 
     def probe(self) -> str:
@@ -82,6 +86,16 @@ class CodeReader(Protocol):
         ...
 
 
+@runtime_checkable
+class CountsReads(Protocol):
+    """A `CodeReader` whose reads cross a network, and that counts how many did."""
+
+    @property
+    def code_reads(self) -> CodeReads:
+        """What was read since this reader was made."""
+        ...
+
+
 class CodeHost(Protocol):
     """The repository the errors come from."""
 
@@ -90,7 +104,7 @@ class CodeHost(Protocol):
         ...
 
     def reader(self, commit: Commit) -> CodeReader:
-        """The tree at that commit."""
+        """The tree at that commit, by a reader of the caller's own."""
         ...
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
@@ -111,6 +125,10 @@ class Tracker(Protocol):
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """All of them, in every state, with reviewers' words."""
+        ...
+
+    def probe(self) -> str:
+        """Say what is there."""
         ...
 
 
@@ -153,6 +171,10 @@ class Model(Protocol):
         """What it can do."""
         ...
 
+    def probe(self) -> str:
+        """Say which model answers, and until when."""
+        ...
+
 
 class Records(Protocol):
     """Text kept between processes by key, while a night may be resumed."""
@@ -173,12 +195,20 @@ class Outbox(Protocol):
         """Publish once per key, however often it is asked."""
         ...
 
+    def probe(self) -> str:
+        """Say what may be written, without writing."""
+        ...
+
 
 class Notifier(Protocol):
     """Who is told in the morning."""
 
     def publish(self, report: RunReport) -> str:
         """Tell; returns where the news can be read."""
+        ...
+
+    def probe(self) -> str:
+        """Say who would be told."""
         ...
 
 
@@ -205,6 +235,17 @@ class Nights(Protocol):
         """Start, or take up again, the night called `name`; `night(id, resumed)` makes the value.
 
         A finished night of that name makes this one `name-2`, and so on.
+        """
+        ...
+
+    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
+        """The last night of this kind that began after `since`, had a window, and never ended."""
+        ...
+
+    def watermark(self, key: str) -> datetime | None:
+        """Until when the sources of this key were read by the last scheduled, whole night.
+
+        See `windows.was_read`. None where there was none.
         """
         ...
 

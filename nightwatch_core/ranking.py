@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from nightwatch_core.inbox import is_back
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.value import Value
 from nightwatch_core.severity import severity, user_facing
@@ -62,10 +63,10 @@ def recency(last_seen: datetime | None, window: Window) -> float:
 
 
 def rank(group: ErrorGroup, window: Window) -> Rank:
-    """Score one group against the window that was looked at."""
+    """Score one group against the window that was looked at; a regression is always severe."""
     values = {
         "occurrences": frequency(group.occurrences),
-        "severity": severity(group.error_class),
+        "severity": 1.0 if is_back(group) else severity(group.error_class),
         "recency": recency(group.last_seen, window),
         "user-facing": user_facing(group.transaction),
     }

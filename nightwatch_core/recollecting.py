@@ -48,7 +48,7 @@ def _still_known(
     lesson: Lesson, case: Case, code: CodeReader, night: Night
 ) -> tuple[Analysis | None, str]:
     """The lesson's analysis, or why it may not stand in for a new one."""
-    sound, why = still_sound(lesson, lambda path: digest(code.read_file(path)))
+    sound, why = still_sound(lesson, lambda path: digest(code.read_file(path)), case)
     if not sound:
         return None, why
     known = checked(reused(lesson, case, night), code)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from nightwatch_core.inbox import came_back
 from nightwatch_core.lessons import MOST_NIGHTS, file_name, night_date
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
@@ -44,6 +45,13 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     return f"{changed} has changed since" if changed else ""
 
 
+def _regression(case: Case) -> str:
+    return "it was resolved, and came back" if came_back(case) else ""
+
+
+NEWS: tuple[Callable[[Case], str], ...] = (_regression,)
+"""What tonight says against every lesson."""
+
 DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
     _no_root_cause,
     _low_confidence,
@@ -55,12 +63,17 @@ DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
 )
 
 
-def still_sound(lesson: Lesson, digest_of: Callable[[str], str]) -> tuple[bool, str]:
-    """Whether a lesson may stand in for a new analysis tonight, and why (not).
+def still_sound(
+    lesson: Lesson, digest_of: Callable[[str], str], case: Case | None = None
+) -> tuple[bool, str]:
+    """Whether a lesson may stand in for a new analysis of a case tonight, and why (not).
 
     `digest_of` gives the digest of a file at tonight's commit, empty where there is no such file;
     it is asked only when nothing else speaks against the lesson.
     """
+    news = (told(case) for told in NEWS) if case else ()
+    if reason := next(filter(None, news), ""):
+        return False, reason
     for doubt in DOUBTS:
         if reason := doubt(lesson, digest_of):
             return False, reason

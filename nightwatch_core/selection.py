@@ -1,7 +1,8 @@
 """Which error groups are analysed tonight, and why every other one is not."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from nightwatch_core import inbox
 from nightwatch_core.ignoring import ignored_by
 from nightwatch_core.models.assignment import Recollection
 from nightwatch_core.models.error import Dropped, ErrorGroup, Selection, Window
@@ -21,7 +22,20 @@ class Narrowed(Value):
     selection: Selection
 
 
-_IGNORED = "ignored: "
+_IGNORED = "ignored"  # how the reasons of DROPS begin
+
+
+def _by_the_team(group: ErrorGroup, rules: IgnoreRules) -> str:
+    return inbox.SAID[inbox.IGNORED] if inbox.state(group) == inbox.IGNORED else ""
+
+
+def _by_a_rule(group: ErrorGroup, rules: IgnoreRules) -> str:
+    rule = ignored_by(rules.rules, group)
+    return ignored_reason(rule) if rule else ""
+
+
+# Why a group is not even ranked; the first reason that holds is reported.
+DROPS: tuple[Callable[[ErrorGroup, IgnoreRules], str], ...] = (_by_the_team, _by_a_rule)
 
 
 def select(
@@ -31,19 +45,17 @@ def select(
     window: Window,
     known: frozenset[str] = frozenset(),
 ) -> Selection:
-    """Keep the best ranked `limit` groups that no rule covers, and those that are `known`.
+    """Keep the best ranked `limit` groups that nobody ignores, and those that are `known`.
 
     Known errors cost nothing, so they take no place from new ones.
 
     Dropped groups follow in two blocks: ignored ones in the order they came, then the ranked ones.
-    The order does not depend on the order of `groups`: equal scores fall back on occurrences, last
-    occurrence and fingerprint.
+    The order does not depend on the order of `groups`: equal scores fall back on regressions,
+    occurrences, last occurrence and fingerprint.
     """
-    verdicts = tuple((group, ignored_by(rules.rules, group)) for group in groups)
-    ignored = tuple(
-        Dropped(group=group, reason=ignored_reason(rule)) for group, rule in verdicts if rule
-    )
-    ranked = in_order(tuple(group for group, rule in verdicts if rule is None), window)
+    verdicts = tuple((group, drop_reason(group, rules)) for group in groups)
+    ignored = tuple(Dropped(group=group, reason=why) for group, why in verdicts if why)
+    ranked = in_order(tuple(group for group, why in verdicts if not why), window)
     kept, passed_over, room = [], [], {True: MOST_KNOWN, False: max(0, limit)}
     for place, (group, found) in enumerate(ranked, start=1):
         familiar = group.fingerprint in known
@@ -54,6 +66,11 @@ def select(
             reason = rank_reason(place, len(ranked), found.score, max(0, limit))
             passed_over.append(Dropped(group=group, reason=reason))
     return Selection(kept=tuple(kept), dropped=(*ignored, *passed_over))
+
+
+def drop_reason(group: ErrorGroup, rules: IgnoreRules) -> str:
+    """Why a group is left alone; empty where it is not."""
+    return next((why for rule in DROPS if (why := rule(group, rules))), "")
 
 
 def narrowed(selection: Selection, memory: Recollection, limit: int) -> Narrowed:
@@ -88,11 +105,11 @@ def in_order(groups: Iterable[ErrorGroup], window: Window) -> tuple[tuple[ErrorG
     return tuple(sorted(((group, rank(group, window)) for group in groups), key=_order))
 
 
-def _order(ranked: tuple[ErrorGroup, Rank]) -> tuple[float, int, float, str, str, str]:
+def _order(ranked: tuple[ErrorGroup, Rank]) -> tuple[float, bool, int, float, str, str, str]:
     group, found = ranked
     seen = group.last_seen.timestamp() if group.last_seen else 0.0
     names = (group.fingerprint, group.source, group.app)
-    return (-found.score, -group.occurrences, -seen, *names)
+    return (-found.score, not inbox.is_back(group), -group.occurrences, -seen, *names)
 
 
 def ignored_reason(rule: IgnoreRule) -> str:
@@ -106,11 +123,11 @@ def ignored_reason(rule: IgnoreRule) -> str:
     field = "" if rule.field == "any" else f"{rule.field} "
     place = f"ignore.yml line {rule.line}" if rule.line else "ignore.yml"
     why = f": {rule.reason}" if rule.reason else ""
-    return f"{_IGNORED}{field}{rule.match} {rule.pattern[:_LONGEST_QUOTE]!r} ({place}{why})"
+    return f"{_IGNORED}: {field}{rule.match} {rule.pattern[:_LONGEST_QUOTE]!r} ({place}{why})"
 
 
 def is_ignored(dropped: Dropped) -> bool:
-    """Whether a rule dropped the group, and not its rank."""
+    """Whether a rule or the team dropped the group, and not its rank."""
     return dropped.reason.startswith(_IGNORED)
 
 

@@ -57,9 +57,35 @@ class Settings(BaseSettings):
     github_token: SecretStr | None = Field(
         None, alias="GITHUB_TOKEN", description="GitHub token for reading code and publishing."
     )
+    github_read_token: SecretStr | None = Field(
+        None,
+        alias="GITHUB_READ_TOKEN",
+        description="Token for reading alone; empty: GITHUB_TOKEN reads, too.",
+    )
+    github_app_id: str = Field(
+        "", alias="GITHUB_APP_ID", description="GitHub App's id, instead of a token."
+    )
+    github_app_installation_id: str = Field(
+        "",
+        alias="GITHUB_APP_INSTALLATION_ID",
+        description="The app's installation; empty: the repository's.",
+    )
+    github_app_private_key: SecretStr | None = Field(
+        None,
+        alias="GITHUB_APP_PRIVATE_KEY",
+        description="The app's private key, PEM; line ends may be written \\n.",
+    )
     github_repo: str = Field("", alias="GITHUB_REPO", description="Repository, owner/name.")
     github_api_url: str = Field(
         "https://api.github.com", alias="GITHUB_API_URL", description="GitHub API address."
+    )
+    github_api_version: str = Field(
+        "", alias="GITHUB_API_VERSION", description="API version of an Enterprise server."
+    )
+    github_clone: bool = Field(
+        True,
+        alias="NIGHTWATCH_GITHUB_CLONE",
+        description="Clone the repository; false: read files through the API.",
     )
     slack_bot_token: SecretStr | None = Field(
         None, alias="SLACK_BOT_TOKEN", description="Slack bot token (xoxb-…)."

@@ -2,9 +2,13 @@
 
 from datetime import datetime
 
+from nightwatch_core import accounting, complexity, standing_in
 from nightwatch_core.blaming import named_first
+from nightwatch_core.choosing import RULES
+from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Acted, Findings
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
@@ -12,13 +16,15 @@ from nightwatch_core.models.report import Learned, Night, RunReport
 from nightwatch_core.waves import used
 
 MANY_UNREAD = 0.1  # share of records
+MOST_UNPLACED = 20  # classes that are named
 
 
 def opened(
     night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
 ) -> RunReport:
-    """A report that says only which night it is."""
-    return RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+    """A report that says only which night it is, and what no night has read."""
+    begun = RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+    return with_trouble(begun, night.left_out)
 
 
 def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
@@ -27,6 +33,7 @@ def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Ru
     return troubled.model_copy(
         update={
             "errors": len(fetched.groups),
+            "read_whole": fetched.whole,
             "occurrences": sum(group.occurrences for group in fetched.groups),
             "dropped": selection.dropped,
             "rejects": fetched.rejects,
@@ -51,18 +58,36 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
     )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    troubled = with_trouble(report, found.trouble, failed)
+    troubled = with_trouble(report, found.trouble, failed, standing_in.summary(fresh))
     return troubled.model_copy(
         update={
             "commit": found.code.commit,
             "analyses": _ranked((*found.memory.known, *fresh), found.selection),
             "failures": failures,
             "dropped": found.selection.dropped,
-            "complaints": (*report.complaints, *found.memory.complaints),
+            "complaints": _complaints(report, found, fresh),
             "outcomes": outcomes,
             "usage": used(fresh, failures),
+            "code_reads": code_reads(fresh),
+            "accounts": accounting.accounts((*found.memory.known, *fresh), failures),
         }
     )
+
+
+def _complaints(report: RunReport, found: Findings, fresh: tuple[Analysis, ...]) -> tuple[str, ...]:
+    """What was odd about knowledge, the model and the agent files, and classes of no tier."""
+    told = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
+    unplaced = complexity.unplaced(analysis.case for analysis in fresh)
+    if not unplaced or report.options.model == RULES:
+        return told
+    names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
+    return (*told, f"no table knows how hard these are, so they had the middle effort: {names}")
+
+
+def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
+    """What the code cache did for all of them; None where the code was local."""
+    counted = [one.code_reads for one in analyses if one.code_reads]
+    return sum(counted, CodeReads()) if counted else None
 
 
 def with_acts(report: RunReport, acted: Acted) -> RunReport:

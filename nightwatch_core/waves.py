@@ -90,6 +90,7 @@ def _assignment(
         allowance=allowance,
         commit=waves.code.commit,
         night=waves.night.id,
+        given=waves.night.given,
     )
 
 

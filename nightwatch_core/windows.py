@@ -1,11 +1,13 @@
-"""How far to look back, and what a night is called."""
+"""How far to look back, what a night is called, and until when its sources were read."""
 
 import hashlib
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.error import Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import NightRecord
 
 _UNITS = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "minutes"),
@@ -13,6 +15,10 @@ _UNITS = {
     **dict.fromkeys(("d", "day", "days"), "days"),
     **dict.fromkeys(("w", "week", "weeks"), "weeks"),
 }
+DAY = timedelta(days=1)  # what a live source is asked for by hand, where nothing is said
+LONGEST = timedelta(days=7)  # what it is asked for at most to catch up
+RESUMABLE = timedelta(hours=20)  # so long an unfinished night of a live source can be taken up
+HELD = ("file", "sample")  # sources whose records are all there; every other one is live
 
 
 def lookback(since: str) -> timedelta | None:
@@ -30,6 +36,40 @@ def lookback(since: str) -> timedelta | None:
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
+def is_live(options: NightOptions) -> bool:
+    """Whether a source goes on while we look.
+
+    >>> is_live(NightOptions(source="newrelic, file")), is_live(NightOptions(source="sample"))
+    (True, False)
+    """
+    return any(name not in HELD for name in options.sources())
+
+
+def how_far(options: NightOptions, scheduled: bool = False) -> timedelta | None:
+    """What an error source is asked for: the length that `--since` names, else a default.
+
+    By hand a live source is asked for a day; by its schedule for what no night has read (None).
+    Held records are all wanted (None).
+
+    >>> how_far(NightOptions(source="newrelic")), how_far(NightOptions(source="file"))
+    (datetime.timedelta(days=1), None)
+    """
+    by_hand = is_live(options) and not scheduled
+    return lookback(options.since) or (DAY if by_hand else None)
+
+
+def source_key(options: NightOptions, account: str = "", app: str = "") -> str:
+    """Names what is read: two applications share neither nights nor a watermark.
+
+    >>> source_key(NightOptions(source="newrelic", repo="shop"), "17", "Shop")
+    'newrelic||shop|17|Shop'
+    >>> source_key(NightOptions(source="file", errors="e.jsonl"), "17", "Shop")
+    'file|e.jsonl|'
+    """
+    place = (account, app) if is_live(options) else ()
+    return "|".join((options.source, options.errors, options.repo, *place))
+
+
 def night_name(window: Window, source: str) -> str:
     """The local date of the window's end and a short digest of source and window.
 
@@ -40,3 +80,27 @@ def night_name(window: Window, source: str) -> str:
     """
     said = f"{source}|{window.since.isoformat()}|{window.until.isoformat()}"
     return f"{window.until.date().isoformat()}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
+
+
+def was_read(record: NightRecord, key: str) -> datetime | None:
+    """Until when a night read the sources of this key for good; None where the next reads again.
+
+    It counts if it ran by its schedule and not dry, ended, and read all that the source lists:
+    what failed or went unpublished after that does not matter.
+    """
+    night = record.night
+    if night is None or night.kind.key != key or not night.kind.scheduled or night.kind.dry:
+        return None
+    ended = record.status in ("complete", "degraded")
+    return night.window.until if ended and record.read_whole else None
+
+
+def left_out(watermark: datetime | None, window: Window) -> str:
+    """What lies between the watermark and the window, said for a report; empty for nothing."""
+    if watermark is None or watermark >= window.since or window.since >= window.until:
+        return ""
+    begin = watermark.astimezone(window.since.tzinfo)
+    return (
+        f"errors from {begin:%Y-%m-%d %H:%M} to {window.since:%Y-%m-%d %H:%M %Z} were never read: "
+        f"a night looks back {LONGEST.days} days at most"
+    )

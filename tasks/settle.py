@@ -10,8 +10,9 @@ from prefect import Task, unmapped
 from prefect.futures import PrefectFuture, wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from nightwatch_core.agent.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, Wave
 from nightwatch_core.models.options import NightOptions
 
@@ -51,7 +52,7 @@ def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignme
         if isinstance(end, StopTheNight):
             raise end
         if isinstance(end, BaseException):
-            failures.append(_failure(assignment, end))
+            failures.append(failure(assignment.case, end))
         else:
             analyses.append(end)
     return Wave(analyses=tuple(analyses), failures=tuple(failures))
@@ -85,14 +86,3 @@ def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
 def one_by_one(step: Task[..., T], items: Iterable[Any], *rest: Any) -> tuple[T, ...]:
     """Run a task on every item, in order: for side effects, which are never parallel."""
     return tuple(step(item, *rest) for item in items)
-
-
-def _failure(assignment: Assignment, end: BaseException) -> Failure:
-    usage = end.usage if isinstance(end, NightWatchError) else None
-    return Failure(case=assignment.case, reason=_said(end), usage=usage or Usage())
-
-
-def _said(end: BaseException) -> str:
-    if isinstance(end, NightWatchError):
-        return str(end)
-    return f"{type(end).__name__}: {end}"[:1_000]

@@ -10,26 +10,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-from nightwatch_core import choosing, sample
+from nightwatch_core import choosing
+from nightwatch_core.adapters import local, services
 from nightwatch_core.adapters.agent_files import AgentFiles
-from nightwatch_core.adapters.checkout import Checkout
 from nightwatch_core.adapters.clock import SystemClock
-from nightwatch_core.adapters.error_files import ErrorFiles
-from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.ledger import LedgerOutbox
-from nightwatch_core.adapters.local_delivery import LocalDelivery
 from nightwatch_core.adapters.local_notifier import LocalNotifier
 from nightwatch_core.adapters.many_sources import ManySources
 from nightwatch_core.adapters.memory_keepers import MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.nights import NightStore
 from nightwatch_core.adapters.pasted import keep_pasted
 from nightwatch_core.adapters.rules import RulesModel
-from nightwatch_core.adapters.sample_code import SampleCode
-from nightwatch_core.adapters.sample_errors import sample_errors
 from nightwatch_core.adapters.transcripts import Transcripts
-from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
     AgentShelf,
@@ -58,6 +52,7 @@ class Reading:
     agents: AgentShelf
     model: Model
     clock: Clock
+    stand_in: Model | None = None  # answers where `model` cannot be reached
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,7 @@ def shelf() -> AgentShelf:
 
 def knowledge_of(options: NightOptions) -> KnowledgeReader:
     """What nights of this kind taught."""
-    return _knowledge(options, settings())
+    return local.knowledge(options, settings())
 
 
 def pasted(record: str) -> str:
@@ -140,85 +135,104 @@ def chosen(options: NightOptions) -> NightOptions:
     """The options with every port filled; a test's world keeps what it was given."""
     if _other.get():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
-    return choosing.chosen(options, AVAILABLE, DEFAULT_MODEL)
+    at = settings()
+    return choosing.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
 
 
-AVAILABLE: Mapping[str, frozenset[str]] = {
+def half_described() -> Mapping[str, tuple[str, ...]]:
+    """Services that somebody began to set up, with the settings that are missing."""
+    return {} if _other.get() else services.half_described(settings())
+
+
+LOCAL: Mapping[str, frozenset[str]] = {
     "source": frozenset({"file", "sample"}),
-    "code": frozenset({"checkout", "sample"}),
+    "code": choosing.ON_THIS_MACHINE,
     "model": frozenset({"rules"}),
     "delivery": frozenset({"local"}),
     "notify": frozenset({"local"}),
 }
+SERVICES: Mapping[str, str] = {
+    "source": "newrelic",
+    "code": "github",
+    "model": "claude",
+    "delivery": "github",
+    "notify": "slack",
+}
+
+
+def _available(at: Settings) -> Mapping[str, frozenset[str]]:
+    lacking = services.lacking(at)
+    ready = {port: {name} - lacking.keys() for port, name in SERVICES.items()}
+    compatible = {choosing.COMPATIBLE} if at.anthropic_base_url else set()
+    return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
+        "model": LOCAL["model"] | ready["model"] | compatible
+    }
 
 
 @lru_cache(maxsize=4)
 def _reading(options: NightOptions, at: Settings) -> Reading:
-    code = _code(options, at)
+    rules = RulesModel()
+    is_local = options.model == choosing.RULES
     return Reading(
         errors=_errors(options, at),
-        code=code,
-        tracker=_delivery(at, code, night="none"),
-        knowledge=_knowledge(options, at),
+        code=_code(options, at),
+        tracker=_tracker(options, at),
+        knowledge=local.knowledge(options, at),
         agents=AgentFiles(at.home / "agents" if options.agents_enabled else None),
-        model=RulesModel(),
+        model=rules if is_local else services.claude(options, at),
         clock=SystemClock(),
+        stand_in=None if is_local else rules,
     )
 
 
 @lru_cache(maxsize=4)
 def _publishing(options: NightOptions, at: Settings) -> Publishing:
-    code, quiet = _code(options, at), options.dry_run
+    quiet = options.dry_run
 
     def outbox(night: Night) -> Outbox:
         if quiet:
             return QuietOutbox()
-        delivery = _delivery(at, code, night.id)
+        delivery = _outbox(options, at, night)
         return LedgerOutbox(delivery, at.state / "nightwatch.db", night.id, SystemClock())
 
     return Publishing(
         outbox=outbox,
-        notifier=LocalNotifier(),
-        knowledge=MemoryKnowledge() if quiet else _knowledge(options, at),
+        notifier=_notifier(options, at),
+        knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),
         nights=NightStore(at.state, SystemClock()),
     )
 
 
 def _errors(options: NightOptions, at: Settings) -> ErrorSource:
-    own = listed(options.app_prefixes)
     sources: dict[str, Callable[[], ErrorSource]] = {
-        "file": lambda: ErrorFiles(_paths(options.errors), app_prefixes=own, app=_app(options)),
-        "sample": lambda: sample_errors(at.state / "sample"),
+        "file": lambda: local.error_files(options),
+        "sample": lambda: local.sample_records(at),
+        "newrelic": lambda: services.new_relic(options, at, None, SystemClock()),
     }
     named = {name: sources[name]() for name in options.sources()}
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
 
 
-def _paths(errors: str) -> tuple[Path, ...]:
-    """One path, or several with commas between them."""
-    whole = Path(errors).expanduser()
-    named = (errors,) if whole.exists() else listed(errors)
-    return tuple(Path(path).expanduser() for path in named)
+def _code(options: NightOptions, at: Settings) -> CodeHost:
+    if options.code == "github":
+        from tasks.records import records  # Prefect is imported only where it is needed
+
+        return services.github_code(options, at, records())
+    return local.checkout(options, at)
 
 
-def _app(options: NightOptions) -> str:
-    """What records that name no application belong to."""
-    return Path(options.repo).expanduser().resolve().name if options.repo else ""
+def _tracker(options: NightOptions, at: Settings) -> Tracker:
+    if options.delivery == "github":
+        return services.github_tracker(at)
+    return local.delivery(options, at, night="none")
 
 
-def _code(options: NightOptions, at: Settings) -> Checkout | SampleCode:
-    if options.code == choosing.SAMPLE:
-        return SampleCode(sample.stream(), at.state / "sample" / sample.APPLICATION)
-    return Checkout(Path(options.repo).expanduser(), options.base_branch)
+def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
+    if options.delivery == "github":
+        return services.github_outbox(at, SystemClock())
+    return local.delivery(options, at, night.id)
 
 
-def _delivery(at: Settings, code: Checkout | SampleCode, night: str) -> LocalDelivery:
-    return LocalDelivery(at.state / "nights", night, code, SystemClock())
-
-
-def _knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
-    ignore = at.home / "knowledge" / "ignore.yml"
-    if choosing.is_sample(options):
-        return KnowledgeFiles(at.state / "sample" / "knowledge", ignore)
-    own = at.knowledge / "ignore.yml"
-    return KnowledgeFiles(at.knowledge, own if own.is_file() else ignore)
+def _notifier(options: NightOptions, at: Settings) -> Notifier:
+    heard = options.notify == "slack" and not options.dry_run
+    return services.slack(at, SystemClock()) if heard else LocalNotifier()

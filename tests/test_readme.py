@@ -21,6 +21,7 @@ from pydantic_core import PydanticUndefined
 
 from flows.commands.app import app
 from nightwatch_core import sample
+from nightwatch_core.adapters import services
 from nightwatch_core.adapters.error_files import ErrorFiles
 from nightwatch_core.agent import specs
 from nightwatch_core.ignore_file import rules_from
@@ -32,13 +33,9 @@ from tasks import wiring
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+EXAMPLE = ROOT / ".env.example"
 DOCUMENTS = (README, ROOT / "deployments/README.md", ROOT / "CHANGELOG.md")
 MADE_BY_A_RUN = (".nightwatch/", "knowledge/index.yml", "outbox/", "report.")
-CONNECTED = {
-    "home",
-    "state_dir",
-    "knowledge_dir",
-}  # settings that are in use; see "What comes next"
 LANGUAGES = {
     "python": "Python",
     "java": "Java",
@@ -65,17 +62,16 @@ def options_table() -> str:
 
 
 def settings_table() -> str:
-    """Every other setting: folders first, then what the services to come will read."""
+    """Every other setting: folders, addresses and secrets."""
     rows = [
         (
             f"`{field.alias}`",
             "the checkout" if name == "home" else _default(field.default),
             field.description or "",
-            "yes" if name in CONNECTED else "not yet",
         )
         for name, field in Settings.model_fields.items()
     ]
-    return _table(("Setting", "Default", "Meaning", "In use"), rows)
+    return _table(("Setting", "Default", "Meaning"), rows)
 
 
 BLOCKS = {"options": options_table, "settings": settings_table}
@@ -107,6 +103,31 @@ def rewrite() -> None:
         before, first, _, last, after = _block(name).split(text)
         text = "".join((before, first, make(), last, after))
     README.write_text(text, encoding="utf-8")
+
+
+def rewrite_example() -> None:
+    """Put the options and settings into `.env.example`, each commented out."""
+    head = EXAMPLE.read_text(encoding="utf-8").partition("\n# --- ")[0]
+    options = [
+        (field.description, f"NIGHTWATCH_{name.upper()}", field.default)
+        for name, field in NightOptions.model_fields.items()
+    ]
+    rest = [
+        (field.description, field.alias, "" if name == "home" else field.default)
+        for name, field in Settings.model_fields.items()
+    ]
+    parts = (
+        "# --- One night's choices: also flags of `nightwatch night` and parameters of the flow "
+        "nightly ---",
+        *(_setting(*each) for each in options),
+        "# --- Folders, addresses and secrets ---",
+        *(_setting(*each) for each in rest),
+    )
+    EXAMPLE.write_text("\n\n".join((head.rstrip(), *parts)) + "\n", encoding="utf-8")
+
+
+def _setting(description: object, name: object, default: object) -> str:
+    return f"# {description}\n# {name}={_default(default).strip('`')}"
 
 
 def fences(document: Path) -> list[tuple[str, str]]:
@@ -150,19 +171,18 @@ def test_the_tables_are_what_the_code_says(name: str) -> None:
     assert found[2] == BLOCKS[name](), "run python tests/test_readme.py"
 
 
-def test_what_is_said_not_to_be_connected_is_not() -> None:
-    names = set().union(*wiring.AVAILABLE.values())
-    assert names == {"file", "checkout", "sample", "rules", "local"}
-    readers = [
-        path
-        for room in ("flows", "tasks", "nightwatch_core")
-        for path in (ROOT / room).rglob("*.py")
-        if path.name != "settings.py"
-    ]
-    services = set(Settings.model_fields) - CONNECTED
-    for path in readers:
-        text = path.read_text(encoding="utf-8")
-        assert not [name for name in services if f".{name}" in text], path
+def test_every_service_is_described_and_so_is_every_setting_it_needs() -> None:
+    text = README.read_text(encoding="utf-8")
+    needed = {name for groups in services.NEEDED.values() for group in groups for name in group}
+    assert set(services.NEEDED) == set(wiring.SERVICES.values())
+    assert not {name for name in needed if f"`{name}`" not in text.partition("<!-- options -->")[0]}
+
+
+def test_every_setting_is_read_by_somebody() -> None:
+    rooms = ("flows", "tasks", "nightwatch_core")
+    files = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    assert not [name for name in Settings.model_fields if f".{name}" not in text]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.parent.name + path.name)
@@ -316,3 +336,4 @@ def test_the_excerpt_is_what_the_sample_night_prints(tmp_path: Path) -> None:
 
 if __name__ == "__main__":
     rewrite()
+    rewrite_example()

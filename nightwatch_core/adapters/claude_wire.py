@@ -64,7 +64,7 @@ def body(conversation: Conversation, able: Able, tuning: Tuning | None = None) -
             able, chosen, last=conversation.tools_off or _has_failed_summary(said)
         ),
         "cache_control": _CACHED if able.caching else None,
-        "tool_choice": {"type": "none"} if conversation.tools_off and conversation.tools else None,
+        "tool_choice": {"type": "none"} if conversation.no_calls and conversation.tools else None,
     }
     kept = {name: value for name, value in request.items() if value}
     whole: Json = _whole(kept)

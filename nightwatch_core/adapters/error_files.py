@@ -10,6 +10,7 @@ from nightwatch_core.adapters.error_entries import Entry, entries_of
 from nightwatch_core.adapters.record_files import files_below
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.grouping import MAX_GROUPS, Tally
+from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import (
     ErrorGroup,
     Fetched,
@@ -130,6 +131,10 @@ class ErrorFiles:
             for trace, release in parsed
             if trace.links
         )[: max(0, limit)]
+
+    def releases(self) -> tuple[Release, ...]:
+        """None: files tell of no deployments."""
+        return ()
 
     def probe(self) -> str:
         """Say how much is there; reads the files."""

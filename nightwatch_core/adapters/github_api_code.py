@@ -5,6 +5,7 @@ from datetime import datetime
 from urllib.parse import quote
 
 from nightwatch_core.adapters.checkout import SPELLINGS
+from nightwatch_core.adapters.code_cache import CodeCache
 from nightwatch_core.adapters.git_pulls import LONGEST_TITLE, MOST_PULLS
 from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_errors import Rejected, plain
@@ -79,9 +80,9 @@ class GitHubApiCode:
     def __init__(
         self, client: GitHubClient, repository: str, records: Records, base_branch: str = ""
     ) -> None:
-        """`records` keep what was read; an empty branch means the default one."""
+        """`records` keep what was read, for all readers; no branch means the default one."""
         self._place = place(client, repository)
-        self._records = records
+        self._cache = CodeCache(records)
         self._base_branch = base_branch
 
     def head(self, release: str = "") -> Commit:
@@ -95,13 +96,13 @@ class GitHubApiCode:
             return self._commit(found, branch, f"release {found.sha[:10]} (commit)")
         found = self._found(f"heads/{branch}")
         if found is None:
-            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set `base_branch`")
+            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set NIGHTWATCH_BASE_BRANCH")
         unknown = f"; release {plain(wanted)} is no tag or commit here" if wanted else ""
         return self._commit(found, branch, f"head of {branch}{unknown}")
 
     def reader(self, commit: Commit) -> ApiReader:
         """The tree at that commit."""
-        return ApiReader(self._place, commit, self._records)
+        return ApiReader(self._place, commit, self._cache)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Pull requests merged into the base branch, newest first, at most 200."""

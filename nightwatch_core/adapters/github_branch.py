@@ -6,17 +6,25 @@ branch is moved.
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
+from nightwatch_core.adapters.branch_changes import (
+    Base,
+    Refused,
+    Stand,
+    check_not_moved,
+    commit_message,
+    wanted_changes,
+)
 from nightwatch_core.adapters.git import is_sha
-from nightwatch_core.adapters.git_branch import Refused
 from nightwatch_core.adapters.git_tree import EXECUTABLE, why_unsafe
-from nightwatch_core.adapters.github_changes import Around, stands, wanted_changes
+from nightwatch_core.adapters.github_changes import content, oid
 from nightwatch_core.adapters.github_errors import Rejected
 from nightwatch_core.adapters.github_pacing import Pacing
 from nightwatch_core.adapters.github_rows import CommitRow, Place, Ref, read
-from nightwatch_core.adapters.github_trees import Stand, Trees
+from nightwatch_core.adapters.github_trees import Trees
 from nightwatch_core.models.proposal import DraftPull
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -62,7 +70,7 @@ class Branches:
         paths = tuple(change.path for change in pull.changes if not why_unsafe(change.path))
         before = trees.around(root, paths)
         self._check_not_moved(pull, head, before, trees, paths)
-        wanted = wanted_changes(self._place, pull.changes, before)
+        wanted = wanted_changes(pull.changes, before, partial(content, self._place), oid)
         if tip := self.head(pull.branch):
             return self._made_before(pull.branch, tip, wanted, trees)
         return self._made(pull, head, root, wanted, trees)
@@ -91,9 +99,7 @@ class Branches:
         new = self._post("trees", tree=entries, base_tree=root)
         if trees.differences(root, new) != wanted:
             raise Refused("the commit would change other files than proposed")
-        said = (pull.commit_message.strip() or pull.title).replace("\0", "")
-        message = said.encode(errors="replace").decode()
-        commit = self._post("commits", message=message, tree=new, parents=[head])
+        commit = self._post("commits", message=commit_message(pull), tree=new, parents=[head])
         at, client = self._place.at, self._place.client
         ref = f"refs/heads/{pull.branch}"
 
@@ -151,7 +157,7 @@ class Branches:
         return read(CommitRow, self._place.client.ask(lambda rest: rest.git.get_commit(*at, sha)))
 
     def _check_not_moved(
-        self, pull: DraftPull, head: str, now: Around, trees: Trees, paths: tuple[str, ...]
+        self, pull: DraftPull, head: str, now: Base, trees: Trees, paths: tuple[str, ...]
     ) -> None:
         """The edits were made on `pull.commit`: on another text they may mean something else."""
         if pull.commit == head:
@@ -165,10 +171,7 @@ class Branches:
             if error.status in (404, 422):
                 raise missing from None
             raise
-        then = trees.around(root, paths)
-        for path in paths:
-            if stands(then, path) != stands(now, path):
-                raise Refused(f"base moved: {path[:200]!a} changed")
+        check_not_moved(pull.changes, trees.around(root, paths), now)
 
 
 def _entry(path: str, stand: Stand, text: str | None) -> Entry:

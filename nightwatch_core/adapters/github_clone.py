@@ -9,7 +9,7 @@ import base64
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -43,20 +43,24 @@ class CloneRefused(GiveUp):
     """GitHub does not let this token clone."""
 
 
+class NoSuchBranch(StopTheNight):
+    """GitHub has no such ref."""
+
+
 class Origin(NamedTuple):
-    """Where to clone from, and the token, which only ever is in git's environment."""
+    """Where to clone from, and what tells the token, which only ever is in git's environment."""
 
     address: str
-    token: str
+    token: Callable[[], str]
 
     def __repr__(self) -> str:
         """Without the token."""
         return f"Origin({self.address!r})"
 
-    def environment(self, negotiation: str) -> dict[str, str]:
+    def environment(self, token: str, negotiation: str) -> dict[str, str]:
         """For the one git command that talks to GitHub; `noop` asks for objects by name."""
         parts = urlsplit(self.address)
-        secret = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
+        secret = _basic(token)
         settings = (
             (
                 f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
@@ -73,10 +77,14 @@ class Origin(NamedTuple):
             given |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         return given | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
 
-    def without_secrets(self, text: str) -> str:
-        """Git's words, without the token in any of its forms."""
-        secret = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
-        return plain(text.replace(self.token, "***").replace(secret, "***"))
+
+def _basic(token: str) -> str:
+    return base64.b64encode(f"x-access-token:{token}".encode()).decode()
+
+
+def _without_secrets(text: str, token: str) -> str:
+    """Git's words, without the token in any of its forms."""
+    return plain(text.replace(token, "***").replace(_basic(token), "***"))
 
 
 class Clone:
@@ -119,7 +127,7 @@ class Clone:
         with self._alone():
             try:
                 self._fetched("origin", f"{sha}:{REMOTE}nightwatch-releases/{sha}")
-            except (StopTheNight, GiveUp):
+            except (NoSuchBranch, CloneRefused):
                 return False
         return True
 
@@ -153,20 +161,21 @@ class Clone:
         self.store.run("config", "remote.origin.url", self._origin.address)
 
     def _fetched(self, *words: str, stdin: str = "") -> None:
+        token = self._origin.token()
         outcome = self.store.attempt(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"),
             *("--filter=blob:none", *words),
             stdin=stdin.encode(),
             timeout=_PATIENCE,
-            environment=self._origin.environment("noop" if stdin else "default"),
+            environment=self._origin.environment(token, "noop" if stdin else "default"),
         )
         if not outcome.code:
             return
-        said = self._origin.without_secrets(outcome.complaint)
+        said = _without_secrets(outcome.complaint, token)
         if "couldn't find remote ref" in said:
-            raise StopTheNight(f"GitHub has no such branch ({said}): set `base_branch`")
+            raise NoSuchBranch(f"GitHub has no such branch ({said}): set NIGHTWATCH_BASE_BRANCH")
         if _LOST.search(said):
-            raise TryLater(f"cloning was cut short: {said}")
+            raise TryLater(f"cloning was cut short, the next night goes on from there: {said}")
         raise CloneRefused(f"GitHub refused to be cloned: {said}")
 
     @contextmanager

@@ -1,5 +1,6 @@
 """A GitHub repository as the code host: cloned once, then read as git objects."""
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -34,13 +35,16 @@ class GitHubCode:
         self,
         client: GitHubClient,
         repository: str,
-        token: str,
+        token: str | Callable[[], str],
         folder: Path,
         base_branch: str = "",
     ) -> None:
-        """`repository` is owner/name, `folder` keeps clones; an empty branch means the default."""
+        """`repository` is owner/name, `folder` keeps clones; an empty branch means the default.
+
+        Where tokens end, `token` tells the one of the moment.
+        """
         self._place = place(client, repository)
-        self._token = token
+        self._token = (lambda: token) if isinstance(token, str) else token
         self._folder = folder
         self._base_branch = base_branch
 

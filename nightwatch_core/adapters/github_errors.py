@@ -7,13 +7,16 @@ from email.utils import parsedate_to_datetime
 import httpx
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
 
+from nightwatch_core.adapters.github_advice import LONGEST_SAID, advice
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 SAFE = ("GET", "HEAD")
-LONGEST_SAID = 300  # characters of GitHub's words
 _SECONDARY = re.compile(r"secondary rate|abuse detection", re.IGNORECASE)
 _SECONDARY_WAIT = 60.0  # seconds, as GitHub's documentation asks where it names none
+_OVERLOADED = re.compile(r"something went wrong while executing|timeout|timedout", re.IGNORECASE)
 _UNWELL_WAIT = 2.0
+_SLOWER = "run again after that; where it happens often, give NightWatch a token or App of its own"
+_LATER = "the next night tries again; https://www.githubstatus.com says whether GitHub is unwell"
 _DAY = 86_400
 
 
@@ -45,18 +48,45 @@ class Forbidden(Rejected):
     """The token lacks a permission, which the message names."""
 
 
+class NotAccepted(StopTheNight):
+    """GitHub does not know who we are."""
+
+    def __init__(self, said: str) -> None:
+        """`said` is what GitHub wrote."""
+        super().__init__(
+            f"GitHub does not accept the token ({said}): it is wrong, has expired or was revoked; "
+            "make a new one and set GITHUB_TOKEN"
+        )
+        self.said = said
+
+
 def translated(error: GitHubException) -> NightWatchError:
     """The exception of ours that says what to do."""
     if isinstance(error, RequestFailed):
         return _refusal(error)
     if isinstance(error, RequestError):
         return _silence(error.exc)
-    return GiveUp(f"GitHub cannot be asked: {type(error).__name__}")
+    return _odd(type(error).__name__)
+
+
+def refused_query(told: str) -> NightWatchError:
+    """What errors inside the answer to a query mean."""
+    said = plain(told)
+    if _OVERLOADED.search(said):
+        return Unwell(
+            f"GitHub could not answer a query ({said}): {_LATER}", _UNWELL_WAIT, safe=True
+        )
+    todo = advice(said) or "run `nightwatch check` to see what the token may read"
+    return Rejected(f"GitHub refused a query: {said}: {todo}", said=said)
 
 
 def answered_wrongly(request: httpx.Request, what: str) -> NightWatchError:
     """An answer that is no JSON: a read may be repeated, a write may have been done."""
-    return _unclear(request.method, f"GitHub answered {what} to {_asked(request)}")
+    about = f"GitHub answered {what} to {_asked(request)}"
+    return _unclear(
+        request.method,
+        f"{about}: check GITHUB_API_URL (an Enterprise server's ends in /api/v3) and the proxy",
+    )
 
 
 def plain_limits(response: httpx.Response) -> None:
@@ -90,19 +120,23 @@ def _refusal(error: RequestFailed) -> NightWatchError:
     safe = request.method in SAFE
     if isinstance(error, RateLimitExceeded):
         wait = error.retry_after.total_seconds()
-        return Unwell(f"GitHub asks to wait {wait:.0f} s ({said or status})", wait, safe=safe)
+        why = f"GitHub asks to wait {wait:.0f} s ({said or status}): {_SLOWER}"
+        return Unwell(why, wait, safe=safe)
     if status == 429 or (status == 403 and _SECONDARY.search(said)):
-        return Unwell(f"GitHub asks to slow down: {said}", _SECONDARY_WAIT, safe=safe)
+        why = f"GitHub asks to slow down ({said or status}): {_SLOWER}"
+        return Unwell(why, _SECONDARY_WAIT, safe=safe)
     if status == 401:
-        return StopTheNight("GitHub does not accept the token: set GITHUB_TOKEN to a valid one")
+        return NotAccepted(said)
     if status == 403:
         return Forbidden(f"GitHub refused {asked}: {_lacking(response, said)}", status, said)
     if status == 404:
-        advice = "not there, or the token may not see it: check GITHUB_REPO and the token's access"
-        return Rejected(f"GitHub does not show {asked}: {advice}", status, said)
+        why = "it is not there, or the token may not see it"
+        todo = "check GITHUB_REPO, and that the token has access and was approved"
+        return Rejected(f"GitHub does not show {asked}: {why}: {todo}", status, said)
     if status in (408, 425) or status >= 500:
-        return _unclear(request.method, f"GitHub answered {status} to {asked}")
-    return Rejected(f"GitHub refused {asked} with {status}: {said}", status, said)
+        return _unclear(request.method, f"GitHub answered {status} to {asked}: {_LATER}")
+    todo = advice(said) or "run `nightwatch check`"
+    return Rejected(f"GitHub refused {asked} with {status}: {said}: {todo}", status, said)
 
 
 def _silence(error: Exception) -> NightWatchError:
@@ -110,17 +144,29 @@ def _silence(error: Exception) -> NightWatchError:
         return error
     kind = type(error).__name__
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-        why = f"GitHub cannot be reached ({kind}): check GITHUB_API_URL and the network"
+        why = f"GitHub cannot be reached ({kind}): {_unreachable(error)}"
         return Unwell(why, _UNWELL_WAIT, safe=_method(error) in SAFE)
     if isinstance(error, httpx.TooManyRedirects) or not isinstance(error, httpx.RequestError):
-        return GiveUp(f"GitHub cannot be asked: {kind}")
-    return _unclear(_method(error), f"GitHub did not answer: {kind}")
+        return _odd(kind)
+    return _unclear(_method(error), f"GitHub did not answer ({kind}): {_LATER}")
+
+
+def _odd(kind: str) -> GiveUp:
+    return GiveUp(f"GitHub cannot be asked ({kind}): check GITHUB_TOKEN and GITHUB_API_URL")
+
+
+def _unreachable(error: Exception) -> str:
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return "its certificate is not trusted: set SSL_CERT_FILE to your organisation's"
+    return "check GITHUB_API_URL, the network and the proxy"
 
 
 def _unclear(method: str, message: str) -> TryLater:
     if method in SAFE:
         return Unwell(message, _UNWELL_WAIT, safe=True)
-    return Lost(f"{message}, which may have been done all the same")
+    return Lost(
+        f"{message}. It may have been done all the same: the next night looks before it repeats it"
+    )
 
 
 def _method(error: httpx.RequestError) -> str:
@@ -136,13 +182,16 @@ def _asked(request: httpx.Request) -> str:
 
 def _lacking(response: httpx.Response, said: str) -> str:
     headers = response.headers
-    if headers.get("x-github-sso", "").startswith("required"):
-        return "authorise the token for the organisation's single sign-on"
+    sso = headers.get("x-github-sso", "").startswith("required")
+    if todo := advice("single sign-on" if sso else said):
+        return f"{todo} ({said})"
     if needed := headers.get("x-accepted-github-permissions", ""):
-        return f"the token lacks the permission {plain(needed).replace('; ', ' or ')} ({said})"
-    if needed := headers.get("x-accepted-oauth-scopes", ""):
-        return f"the token lacks one of the scopes {plain(needed)} ({said})"
-    return f"the token lacks a permission ({said})"
+        lacks = f"the permission {plain(needed).replace('; ', ' or ')}"
+    elif needed := headers.get("x-accepted-oauth-scopes", ""):
+        lacks = f"one of the scopes {plain(needed)}"
+    else:
+        lacks = "a permission"
+    return f"the token lacks {lacks} ({said}): grant it in the settings of the token or App"
 
 
 def words(response: httpx.Response) -> str:

@@ -1,6 +1,6 @@
 """Looks for what we made on GitHub: by marker and branch, in lists that know of the last second."""
 
-from nightwatch_core.adapters.git_branch import Refused
+from nightwatch_core.adapters.branch_changes import Refused
 from nightwatch_core.adapters.github_errors import Rejected
 from nightwatch_core.adapters.github_rows import Issue, Place, Pull, Saying, read
 from nightwatch_core.issue_text import LABEL, read_marker

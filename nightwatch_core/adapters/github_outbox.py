@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from nightwatch_core.adapters.git_branch import Refused
+from nightwatch_core.adapters.branch_changes import Refused
 from nightwatch_core.adapters.github_branch import Branches, Made
 from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_errors import Lost, Rejected

@@ -1,15 +1,13 @@
 """The few fields of GitHub's answers that we read, and the repository we read them from."""
 
-import re
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from nightwatch_core.adapters.github_client import GitHubClient
-from nightwatch_core.errors import GiveUp, StopTheNight
-
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
+from nightwatch_core.adapters.github_http import owner_and_name
+from nightwatch_core.errors import GiveUp
 
 
 def _text(value: object) -> str:
@@ -220,6 +218,4 @@ class Place(NamedTuple):
 
 def place(client: GitHubClient, repository: str) -> Place:
     """The repository called owner/name; raises `StopTheNight` where that is no such name."""
-    if not _REPOSITORY.fullmatch(repository) or repository.endswith(("/.", "/..", ".git")):
-        raise StopTheNight(f"{repository[:80]!a} is no repository: set GITHUB_REPO to owner/name")
-    return Place(client, *repository.split("/"))
+    return Place(client, *owner_and_name(repository))

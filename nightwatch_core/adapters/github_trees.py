@@ -1,22 +1,13 @@
 """Folders of a repository on GitHub, listed one at a time, so that no repository is too large."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
-from nightwatch_core.adapters.git_tree import folders
+from nightwatch_core.adapters.branch_changes import FOLDER, GONE, Stand
+from nightwatch_core.adapters.git_tree import Node, folders
 from nightwatch_core.adapters.github_errors import Rejected
-from nightwatch_core.adapters.github_rows import Place, Tree, TreeEntry, read
+from nightwatch_core.adapters.github_rows import Place, Tree, read
 
-FOLDER = "040000"
-GONE = "000000"
 MOST_DIFFERENCES = 1_000
-
-
-class Stand(NamedTuple):
-    """What stands at a path; mode 000000 where nothing does."""
-
-    mode: str
-    oid: str
 
 
 class Trees:
@@ -25,9 +16,9 @@ class Trees:
     def __init__(self, place: Place) -> None:
         """Nothing is asked before the first listing."""
         self._place = place
-        self._listed: dict[str, dict[str, TreeEntry]] = {}
+        self._listed: dict[str, dict[str, Node]] = {}
 
-    def listing(self, sha: str) -> dict[str, TreeEntry]:
+    def listing(self, sha: str) -> dict[str, Node]:
         """What is in the folder; raises `Rejected` where GitHub does not tell all of it."""
         if sha not in self._listed:
             place = self._place
@@ -35,17 +26,20 @@ class Trees:
             tree = read(Tree, answer)
             if tree.truncated:
                 raise Rejected("a folder of the repository is too large for GitHub's API")
-            self._listed[sha] = {entry.path: entry for entry in tree.tree}
+            self._listed[sha] = {
+                entry.path: Node(entry.path, entry.mode, entry.sha, entry.size, entry.path)
+                for entry in tree.tree
+            }
         return self._listed[sha]
 
-    def around(self, root: str, paths: Iterable[str]) -> dict[str, TreeEntry]:
+    def around(self, root: str, paths: Iterable[str]) -> dict[str, Node]:
         """Everything in the folders that the paths go through, by path."""
         paths = tuple(paths)
-        found = {name: entry for name, entry in self.listing(root).items()}
+        found = dict(self.listing(root))
         for folder in sorted(folders(paths), key=lambda path: path.count("/")):
             entry = found.get(folder)
             if entry and entry.mode == FOLDER:
-                below = self.listing(entry.sha)
+                below = self.listing(entry.oid)
                 found |= {f"{folder}/{name}": one for name, one in below.items()}
         return found
 
@@ -68,7 +62,7 @@ class Trees:
             if old == new:
                 continue
             path = f"{above}{name}"
-            old_tree, new_tree = (e.sha if e and e.mode == FOLDER else "" for e in (old, new))
+            old_tree, new_tree = (e.oid if e and e.mode == FOLDER else "" for e in (old, new))
             if old_tree or new_tree:
                 yield from self._differing(old_tree, new_tree, f"{path}/")
             was_file = old if old and not old_tree else None
@@ -77,8 +71,8 @@ class Trees:
                 yield path, _stand(was_file, now_file)
 
 
-def _stand(old: TreeEntry | None, new: TreeEntry | None) -> Stand:
+def _stand(old: Node | None, new: Node | None) -> Stand:
     if new is None:
         return Stand(GONE, "")
     plain = new.mode == "100644" if old is None else old.mode == new.mode
-    return Stand(new.mode if plain else f"{old.mode if old else GONE} → {new.mode}", new.sha)
+    return Stand(new.mode if plain else f"{old.mode if old else GONE} → {new.mode}", new.oid)

@@ -59,6 +59,12 @@ class LedgerOutbox:
         with held:
             return self._answered(proposal) or self._asked(proposal)
 
+    def probe(self) -> str:
+        """What the outbox says, once the ledger can be read."""
+        with database.transaction(self._path) as connection:
+            connection.execute("SELECT count(*) FROM ledger")
+        return self._outbox.probe()
+
     def _answered(self, proposal: Proposal) -> Receipt | None:
         """The receipt of a key that is settled; else the intent is written, and there is none."""
         with database.transaction(self._path) as connection:

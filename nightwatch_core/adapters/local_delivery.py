@@ -1,5 +1,6 @@
 """Delivery without a service: issues and pull requests as files, branches in the local git."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,8 +38,8 @@ class LocalDelivery:
     a person may set `state` to closed, `state_reason` to not_planned, and leave `words` to us.
     """
 
-    def __init__(self, nights: Path, night: str, checkout: Checkout, clock: Clock) -> None:
-        """Nothing is written before the first `publish`.
+    def __init__(self, nights: Path, night: str, checkout: Checkout | None, clock: Clock) -> None:
+        """Nothing is written before the first `publish`; without a checkout there are no drafts.
 
         Raises `StopTheNight` for a night whose name cannot be a folder.
         """
@@ -81,11 +82,24 @@ class LocalDelivery:
             elif read:
                 items.append(read[0])
         newest = {item.number for item, _ in pulls[-_MOST_EQUIVALENTS:]}
-        heads = self._checkout.heads() if pulls else {}
+        checkout = self._checkout
+        heads = checkout.heads() if pulls and checkout else {}
         for item, meta in pulls:
-            state = self._pull_state(item, meta, heads, thorough=item.number in newest)
-            items.append(item.model_copy(update={"state": state}))
+            if checkout:
+                thorough = item.number in newest
+                state = _pull_state(checkout, item, meta, heads, thorough=thorough)
+                item = item.model_copy(update={"state": state})
+            items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
+
+    def probe(self) -> str:
+        """Say where issues go, and how many there are; raises `GiveUp` where none can go."""
+        places = (self._files.nights, *self._files.nights.parents)
+        folder = next(place for place in places if place.exists())
+        if not os.access(folder, os.W_OK):
+            raise GiveUp(f"{folder} cannot be written: change NIGHTWATCH_STATE or its rights")
+        drafts = "" if self._checkout else "; no drafts without --repo"
+        return f"files below {self._files.nights}: {len(self.own_items())} own items{drafts}"
 
     def _published(self, proposal: Proposal) -> Receipt:
         if not proposal.key.strip():
@@ -110,6 +124,8 @@ class LocalDelivery:
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
         """Branch first, then the patch, the document last: it holds the key, so it says "done"."""
+        if self._checkout is None:
+            raise Refused("a draft on this machine needs a checkout: name one with --repo")
         made = make_branch(self._checkout, pull, self._clock.now())
         number = self._files.take_number()
         path = self._place(outbox_files.name("pull", number, pull.title))
@@ -162,28 +178,35 @@ class LocalDelivery:
             "night": self._night,
         }
 
-    def _pull_state(
-        self, item: OwnItem, meta: Mapping[str, object], heads: dict[str, str], *, thorough: bool
-    ) -> str:
-        commit, base = str(meta.get("commit", "")), str(meta.get("base", ""))
-        bases = heads_of(heads, base) if base else (self._checkout.base()[1],)
-        if is_sha(commit) and any(self._holds(head, commit, thorough=thorough) for head in bases):
-            return "merged"
-        is_there = f"{LOCAL}{item.branch}" in heads
-        return item.state if is_there or item.state == "merged" else "closed"
 
-    def _holds(self, head: str, commit: str, *, thorough: bool) -> bool:
-        """Whether `head` has the commit; if `thorough`, also squashed, rebased or picked."""
-        git = self._checkout.git
-        if not git.attempt("merge-base", "--is-ancestor", commit, head).code:
-            return True
-        if not thorough:
-            return False
-        try:
-            cherry = git.attempt("cherry", head, commit, timeout=20.0).output
-        except TryLater:
-            return False
-        return cherry.startswith(b"- ")
+def _pull_state(
+    checkout: Checkout,
+    item: OwnItem,
+    meta: Mapping[str, object],
+    heads: dict[str, str],
+    *,
+    thorough: bool,
+) -> str:
+    commit, base = str(meta.get("commit", "")), str(meta.get("base", ""))
+    bases = heads_of(heads, base) if base else (checkout.base()[1],)
+    if is_sha(commit) and any(_holds(checkout, head, commit, thorough) for head in bases):
+        return "merged"
+    is_there = f"{LOCAL}{item.branch}" in heads
+    return item.state if is_there or item.state == "merged" else "closed"
+
+
+def _holds(checkout: Checkout, head: str, commit: str, thorough: bool) -> bool:
+    """Whether `head` has the commit; if `thorough`, also squashed, rebased or picked."""
+    git = checkout.git
+    if not git.attempt("merge-base", "--is-ancestor", commit, head).code:
+        return True
+    if not thorough:
+        return False
+    try:
+        cherry = git.attempt("cherry", head, commit, timeout=20.0).output
+    except TryLater:
+        return False
+    return cherry.startswith(b"- ")
 
 
 def _receipt(

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import ErrorSource
 
@@ -39,12 +40,18 @@ class ManySources:
             window=window,
             rejects=tuple(reject for answer in answers for reject in answer.rejects),
             partial=(*(p for answer in answers for p in answer.partial), *troubles),
+            whole=not troubles and all(answer.whole for answer in answers),
         )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """The traces its own source has."""
         source = self._sources.get(group.source)
         return source.traces(group, limit) if source else ()
+
+    def releases(self) -> tuple[Release, ...]:
+        """The deployments of those that answer, newest first."""
+        answers, _ = self._answers(lambda source: source.releases())
+        return tuple(sorted((r for told in answers for r in told), key=_at, reverse=True))
 
     def probe(self) -> str:
         """What everybody says; raises `StopTheNight` where one of them cannot be reached."""
@@ -68,6 +75,10 @@ class ManySources:
         unwell = all(isinstance(trouble, TryLater) for trouble in troubles.values())
         kind = TryLater if unwell else StopTheNight
         raise kind("no error source answered: " + "; ".join(told))
+
+
+def _at(release: Release) -> datetime:
+    return release.at
 
 
 def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:

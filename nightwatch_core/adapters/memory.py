@@ -47,6 +47,7 @@ class MemoryErrors:
     known_traces: Mapping[str, tuple[Trace, ...]] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
     fails: Exception | None = None
+    deployed: tuple[Release, ...] = ()
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The day before `now`, or as far back as asked."""
@@ -61,6 +62,10 @@ class MemoryErrors:
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """The traces it was told."""
         return self.known_traces.get(group.fingerprint, ())[:limit]
+
+    def releases(self) -> tuple[Release, ...]:
+        """The deployments it was told."""
+        return self.deployed
 
     def probe(self) -> str:
         """Say how many."""
@@ -194,6 +199,10 @@ class MemoryModel:
     def capabilities(self) -> Capabilities:
         """Those it was told; a local model's otherwise."""
         return self.able
+
+    def probe(self) -> str:
+        """Its name."""
+        return self.able.model
 
 
 @dataclass

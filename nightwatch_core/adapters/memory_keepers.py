@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from nightwatch_core.index_text import entry_of, index_over
@@ -18,8 +19,9 @@ from nightwatch_core.models.proposal import (
     Receipt,
     Reopen,
 )
-from nightwatch_core.models.report import Night, NightRecord, RunReport
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.report.view import record_of
+from nightwatch_core.windows import was_read
 
 
 @dataclass
@@ -100,6 +102,10 @@ class MemoryOutbox:
         """What was published."""
         return tuple(self.items)
 
+    def probe(self) -> str:
+        """Say how many."""
+        return f"{len(self.items)} own items in memory"
+
     def _number(self, proposal: Proposal) -> int | None:
         if isinstance(proposal, Comment | Reopen):
             return proposal.number
@@ -133,6 +139,10 @@ class QuietOutbox:
             title=getattr(proposal, "title", ""),
         )
 
+    def probe(self) -> str:
+        """Say that it is one."""
+        return "nothing is published in a dry run"
+
 
 @dataclass
 class MemoryNotifier:
@@ -144,6 +154,10 @@ class MemoryNotifier:
         """Keep the report."""
         self.told.append(report)
         return "memory"
+
+    def probe(self) -> str:
+        """Say who is told."""
+        return "nobody: the report is kept in memory"
 
 
 @dataclass
@@ -162,6 +176,15 @@ class MemoryNights:
                 self.running[id] = night(id, id in self.running)
                 return self.running[id]
         raise AssertionError("itertools.count ended")
+
+    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
+        """The last one running of this kind; a night begins when its window ends."""
+        alike = (n for n in reversed(self.running.values()) if n.kind == kind and n.now >= since)
+        return next((n for n in alike if n.window.since < n.window.until), None)
+
+    def watermark(self, key: str) -> datetime | None:
+        """The end of the last one that was read."""
+        return next(filter(None, (was_read(one, key) for one in self.history())), None)
 
     def keep(self, report: RunReport) -> str:
         """Keep the report."""

@@ -18,6 +18,7 @@ from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import Clock
+from nightwatch_core.windows import LONGEST
 
 LAG = timedelta(minutes=3)  # agents send once a minute, and New Relic needs its time
 AROUND = timedelta(seconds=100)  # traces stand a little beside the events they belong to
@@ -60,11 +61,13 @@ class NewRelic:
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """Until `lag` ago; since the watermark, or `lookback` (a day) before the end.
 
-        A watermark from the future is a wrong clock's, and is not used.
+        A watermark from the future is a wrong clock's, and is not used; one that is older than a
+        week brings a week.
         """
         until = now - self._lag
         if lookback is None and self._watermark is not None and self._watermark <= now:
-            return Window(since=self._watermark, until=max(until, self._watermark))
+            since = max(self._watermark, until - LONGEST)
+            return Window(since=since, until=max(until, since))
         return Window(since=until - (lookback or DAY), until=until)
 
     def error_groups(self, window: Window) -> Fetched:

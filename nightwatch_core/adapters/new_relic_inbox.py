@@ -9,6 +9,7 @@ from nightwatch_core.adapters.nerdgraph_answers import Unwell
 from nightwatch_core.adapters.new_relic_documents import INBOX
 from nightwatch_core.adapters.new_relic_groups import Draft
 from nightwatch_core.adapters.new_relic_rows import moment, text
+from nightwatch_core.inbox import BACK, IGNORED, RESOLVED, told
 from nightwatch_core.models.error import Window
 from nightwatch_core.templates import message_template
 
@@ -68,16 +69,18 @@ def _inbox(found: Iterable[Mapping[str, Any]], window: Window, more: bool) -> In
 
 
 def _said(group: Mapping[str, Any], window: Window) -> str:
+    return told(_state(group, window), _who(group.get("assignment")))
+
+
+def _state(group: Mapping[str, Any], window: Window) -> str:
+    """New Relic itself opens a resolved group again at its next event, and notes when.
+
+    So a group that is still resolved has not come back, whatever the window holds.
+    """
     regressed = moment(group.get("regressedAt"))
-    state = group.get("state")
-    words = []
-    if state == "IGNORED":
-        words.append("ignored")
-    elif state == "RESOLVED" or (regressed and regressed >= window.since):
-        words.append("resolved, and back")
-    who = _who(group.get("assignment"))
-    words += [f"assigned to {who}"] if who else []
-    return "; ".join(words)
+    if group.get("state") in (said := {"IGNORED": IGNORED, "RESOLVED": RESOLVED}):
+        return said[group["state"]]
+    return BACK if regressed and regressed >= window.since else ""
 
 
 def _who(assignment: object) -> str:
@@ -85,4 +88,5 @@ def _who(assignment: object) -> str:
         return ""
     info = assignment.get("userInfo")
     name = info.get("name") if isinstance(info, Mapping) else ""
-    return " ".join((text(name, 80) or text(assignment.get("email"), 80)).split())
+    mailbox = text(assignment.get("email"), 80).partition("@")[0]  # reports may be public
+    return " ".join((text(name, 80) or mailbox).split())

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count
@@ -14,15 +14,17 @@ from pydantic import ValidationError
 from nightwatch_core.adapters.database import connect, translated
 from nightwatch_core.adapters.report_files import Reports, on_disk, read, write
 from nightwatch_core.errors import NotTonight, StopTheNight
-from nightwatch_core.models.report import Night, NightRecord, RunReport
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import Clock
 from nightwatch_core.report.view import record_of
+from nightwatch_core.windows import was_read
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends
 
 
 UNFINISHED = ("running", "failed")  # taken up again by the next run of the same window
+FINISHED = ("complete", "degraded")
 
 
 class NightStore:
@@ -48,11 +50,22 @@ class NightStore:
                 break
             self._release(id)
         resumed = self._status(id) in UNFINISHED
-        begun = night(id, resumed)
+        begun = night(id, resumed).model_copy(update={"folder": str(self._folder(id))})
         if not resumed:
             started = self._clock.now()
-            self._record(NightRecord(id=id, status="running", started=started), name)
-        return begun.model_copy(update={"folder": str(self._folder(id))})
+            self._record(NightRecord(id=id, status="running", started=started, night=begun), name)
+        return begun
+
+    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
+        """The last night of this kind that began after `since`, had a window, and never ended."""
+        nights = (one.night for one in self._records(*UNFINISHED) if one.started >= since)
+        alike = (night for night in nights if night and night.kind == kind)
+        return next((night for night in alike if night.window.since < night.window.until), None)
+
+    def watermark(self, key: str) -> datetime | None:
+        """Until when the sources of this key were read by the last scheduled, whole night."""
+        ends = (was_read(record, key) for record in self._records(*FINISHED))
+        return next(filter(None, ends), None)
 
     def keep(self, report: RunReport) -> str:
         """Write report.json, .md, .html and, where there are any, rejects.jsonl; each one whole."""
@@ -147,6 +160,13 @@ class NightStore:
         query = "SELECT rowid, * FROM nights ORDER BY started DESC, rowid DESC"
         with translated(self._database), closing(connect(self._database)) as database:
             return database.execute(query).fetchall()
+
+    def _records(self, *statuses: str) -> Iterator[NightRecord]:
+        """Nights in one of two states, the one that began last first, whatever its clock said."""
+        query = "SELECT record FROM nights WHERE status IN (?, ?) ORDER BY rowid DESC"
+        with translated(self._database), closing(connect(self._database)) as database:
+            rows = database.execute(query, statuses).fetchall()
+        return filter(None, map(_record_in, rows))
 
 
 def _record_in(row: sqlite3.Row) -> NightRecord | None:

@@ -17,3 +17,7 @@ class RulesModel:
     def capabilities(self) -> Capabilities:
         """Local and free."""
         return Capabilities(model=NAME, local=True, input_price=0, output_price=0)
+
+    def probe(self) -> str:
+        """Say what it is."""
+        return "rules on this machine, no language model"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nightwatch_core.agent import instead, plans, second_look, tools
+from nightwatch_core.agent import plans, second_look, tools
 from nightwatch_core.agent.answers import answer_schema
 from nightwatch_core.agent.conventions import conventions
 from nightwatch_core.agent.loop import begun, bound_in_sight, converse
@@ -22,7 +22,7 @@ from nightwatch_core.models.conversation import (
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.ports import Clock, CodeReader, Model
+from nightwatch_core.ports import Clock, CodeReader, CountsReads, Model
 from nightwatch_core.prompts import first_message
 
 _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}
@@ -54,6 +54,7 @@ class Look:
                 "missed": talk.calls.missed,
                 "truncated": talk.calls.truncated,
                 "recalled": len(self.research.priors),
+                "code_reads": self.code.code_reads if isinstance(self.code, CountsReads) else None,
                 "model": talk.able.model,
             }
         )
@@ -97,23 +98,16 @@ def analyse(
     allowance: Allowance,
     clock: Clock,
     plan: Plan | None = None,
-    stand_in: Model | None = None,
 ) -> Analysis:
     """Explain one case, at most twice; raises what the loop, the model and the code reader raise.
 
-    Without a `plan` agent file and tiers choose. Where the model cannot be reached, or too little
-    may be used, `stand_in` is asked if there is one, and its verdict is marked.
+    Without a `plan` agent file and tiers choose.
     """
     chosen = plan or plans.plan(case, agent, NightOptions())
     turns = min(chosen.iterations, allowance.iterations)
     may = allowance.model_copy(update={"iterations": turns})
     look, begin = Look(case, traces, research, code, agent, chosen, clock), clock.monotonic()
-    try:
-        first = look.once(model, may, look.opening())
-    except NightWatchError as trouble:
-        if stand_in is None or not instead.may_stand_in(trouble):
-            raise
-        return instead.marked(look.once(stand_in, may, look.opening()), trouble)
+    first = look.once(model, may, look.opening())
     if not (why := second_look.wanted(first)):
         return first
     left = second_look.left_of(may, first.usage, clock.monotonic() - begin)

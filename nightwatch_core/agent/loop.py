@@ -211,4 +211,12 @@ def _asked_to_repair(talk: Talk, reply: Reply, complaint: str, may: Allowance) -
     if reply.turn.calls:  # every call wants its result before anything else is said
         turns = (declined(reply.turn.calls, _OFF), *turns)
     off = talk.conversation.model_copy(update={"tools_off": True})
-    return _told(talk.model_copy(update={"conversation": off, "repaired": True}), *turns)
+    talk = talk.model_copy(update={"conversation": off, "repaired": True})
+    return _told(_forbidden(talk) if reply.turn.calls else talk, *turns)
+
+
+def _forbidden(talk: Talk) -> Talk:
+    """The talk after words did not keep the model from calling tools: the cache is lost by it."""
+    bound = talk.conversation.model_copy(update={"no_calls": True})
+    anew = Prompt(new=talk.prompt.whole)
+    return talk.model_copy(update={"conversation": bound, "prompt": anew})

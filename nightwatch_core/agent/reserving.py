@@ -1,9 +1,10 @@
 """What the next call may take, reckoned before it is made: tokens, USD, room in the context.
 
-A call that explores has to leave room for the one that concludes. That one is reckoned as if the
-whole conversation had to be written to the cache anew, because switching tools off empties it. So
-the bounds hold even where every call writes as much as it may; where less is left, the call may
-write less, and where that is too little to be of use, it is time to conclude.
+A call that explores has to leave room for the one that concludes. That one reads what is cached
+and is told what this call writes and what its tools tell; as long as nothing was seen to be cached,
+it is told everything anew. So the bounds hold even where every call writes as much as it may; where
+less is left, the call may write less, and where that is too little to be of use, it is time to
+conclude.
 """
 
 from math import inf
@@ -62,10 +63,11 @@ def to_explore(prompt: Prompt, used: Usage, may: Allowance, able: Capabilities) 
     if is_free(able):
         return ()
     answer, written = concluding(may), _price(able.input_price) * _WRITTEN
-    tokens = may.tokens - used.new_tokens - prompt.new - prompt.whole - answer
-    price = _price(able.output_price)
-    dollars = _left(used, may) - (prompt.new + prompt.whole) * written - answer * price
-    dollars -= prompt.cached * _price(able.input_price) * _READ
+    read, price = _price(able.input_price) * _READ, _price(able.output_price)
+    again = _TOOLS_TELL + (0 if prompt.cached else prompt.whole)
+    tokens = may.tokens - used.new_tokens - prompt.new - again - answer
+    dollars = _left(used, may) - (prompt.new + again) * written - answer * price
+    dollars -= (prompt.cached + prompt.whole) * read
     return (
         ("tokens", tokens / 2),  # what it writes is told again at the end
         ("cost", _per(dollars, price + written)),
@@ -77,9 +79,10 @@ def to_conclude(prompt: Prompt, used: Usage, may: Allowance, able: Capabilities)
     """What the last call may write, by each bound."""
     if is_free(able):
         return ()
-    dollars = _left(used, may) - prompt.whole * _price(able.input_price) * _WRITTEN
+    price = _price(able.input_price)
+    dollars = _left(used, may) - (prompt.new * _WRITTEN + prompt.cached * _READ) * price
     return (
-        ("tokens", may.tokens - used.new_tokens - prompt.whole),
+        ("tokens", may.tokens - used.new_tokens - prompt.new),
         ("cost", _per(dollars, _price(able.output_price))),
         ("context", able.context_tokens - prompt.whole),
     )

@@ -54,6 +54,10 @@ class ResumableModel:
         """What the model behind can do."""
         return self._model.capabilities()
 
+    def probe(self) -> str:
+        """What the model behind says."""
+        return self._model.probe()
+
     def _lost(self, key: str) -> Usage:
         """What earlier attempts at this turn took."""
         try:

@@ -55,6 +55,10 @@ class TranscribedModel:
         """What the model behind can do."""
         return self._model.capabilities()
 
+    def probe(self) -> str:
+        """What the model behind says."""
+        return self._model.probe()
+
     def _tell_news(self, conversation: Conversation) -> None:
         known = len(self._turns)
         if not known or conversation.turns[:known] != self._turns:

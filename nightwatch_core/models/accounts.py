@@ -4,13 +4,6 @@ from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.value import Value
 
 
-class CodeReads(Value):
-    """Reads of code that would have crossed a network, and those that did not have to."""
-
-    asked: int = 0
-    cached: int = 0
-
-
 class Confidences(Value):
     """Verdicts by confidence."""
 

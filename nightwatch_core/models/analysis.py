@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.code import CodeReads, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.value import Value
 
@@ -184,6 +184,7 @@ class Analysis(Value):
     missed: int = 0  # tool calls that named a file that is not there
     truncated: int = 0  # tool results that were shortened
     recalled: int = 0  # lessons of earlier nights it was told
+    code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""
     commit: str = ""

@@ -2,6 +2,7 @@
 
 from nightwatch_core.models.analysis import Allowance, Analysis, Failure
 from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.proposal import Receipt, Skip
@@ -49,6 +50,7 @@ class Assignment(Value):
     allowance: Allowance
     commit: Commit
     night: str
+    given: tuple[str, ...] = ()  # options that this run was given by name: they win
 
 
 class Wave(Value):
@@ -56,6 +58,20 @@ class Wave(Value):
 
     analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
+
+
+class AnalystTonight(Value):
+    """Who analyses tonight; without `able` it could not be asked."""
+
+    able: Capabilities | None = None
+    complaints: tuple[str, ...] = ()
+
+
+class Unanswered(Value):
+    """An assignment whose model was away, and how that was found out."""
+
+    assignment: Assignment
+    failure: Failure
 
 
 class Acted(Value):
@@ -71,5 +87,6 @@ class Findings(Value):
     selection: Selection
     code: CodeTonight
     memory: Recollection
+    analyst: AnalystTonight = AnalystTonight()
     waves: tuple[Wave, ...] = ()
     trouble: str = ""

@@ -68,3 +68,42 @@ class Suspect(Value):
     pull: MergedPull
     score: float  # 0 to 1
     because: tuple[str, ...] = ()
+
+
+class CodeReads(Value):
+    """What the code cache did for the reads that would have crossed the network.
+
+    A file looked through by a search counts as a read; so do the tree and a file's blame.
+    """
+
+    memory: int = 0  # reads answered from this process's memory
+    disk: int = 0  # reads answered from records
+    asked: int = 0  # reads answered by the network
+    requests: int = 0  # questions sent, failed ones too; a search asks for 40 files at once
+    saved: int = 0  # questions that were not needed
+    files: tuple[str, ...] = ()  # read, each once
+    more_files: int = 0  # read, but not listed in `files`
+
+    @property
+    def hits(self) -> int:
+        """Reads that did not cross the network.
+
+        >>> CodeReads(memory=2, disk=1, asked=4).hits
+        3
+        """
+        return self.memory + self.disk
+
+    @property
+    def total(self) -> int:
+        """All reads that were answered."""
+        return self.hits + self.asked
+
+    def __add__(self, other: "CodeReads") -> "CodeReads":
+        """Both together; a file that both read is one file.
+
+        >>> (CodeReads(disk=1, files=("a", "b")) + CodeReads(disk=1, files=("b",))).files
+        ('a', 'b')
+        """
+        counts = ("memory", "disk", "asked", "requests", "saved", "more_files")
+        both = {name: getattr(self, name) + getattr(other, name) for name in counts}
+        return CodeReads(**both, files=tuple(dict.fromkeys((*self.files, *other.files))))

@@ -83,6 +83,7 @@ class Conversation(Value):
     thinking_budget: int | None = None  # tokens, where a model wants a number; None: by effort
     max_tokens: int = 32_000
     tools_off: bool = False  # the wrap-up turn: answer with what is known
+    no_calls: bool = False  # asking was not enough: the service refuses calls, and drops its cache
 
     def said(self, *turns: UserTurn | ResultsTurn | AssistantTurn) -> "Conversation":
         """The conversation with more turns at its end."""

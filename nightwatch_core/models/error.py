@@ -51,7 +51,7 @@ class ErrorGroup(Value):
     release: str = ""  # newest release seen failing
     releases: tuple[str, ...] = ()  # every release seen failing, oldest first
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
-    inbox: str = ""  # the team's word at the source: "ignored", "resolved", "assigned to …"
+    inbox: str = ""  # the team's word at the source, read by inbox.py: "ignored; assigned to …"
 
     @property
     def title(self) -> str:
@@ -206,3 +206,4 @@ class Fetched(Value):
     window: Window
     rejects: tuple[Reject, ...] = ()
     partial: tuple[str, ...] = ()  # what is missing from the answer, one sentence each
+    whole: bool = True  # false: reading the window again may bring errors that are missing now

@@ -18,12 +18,16 @@ class NightOptions(Value):
     """The choices of one night; an empty port means "as the settings and credentials say"."""
 
     source: str = Field(
-        default="", description="Where errors come from: file, sample (comma list)."
+        default="", description="Where errors come from: newrelic, file, sample (comma list)."
     )
-    code: str = Field(default="", description="Where code comes from: checkout or sample.")
-    model: str = Field(default="", description="Who analyses: rules.")
-    delivery: str = Field(default="", description="Where issues and pull requests go: local.")
-    notify: str = Field(default="", description="Where the report goes besides its files: local.")
+    code: str = Field(default="", description="Where code comes from: github, checkout or sample.")
+    model: str = Field(default="", description="Who analyses: a model's id, or rules.")
+    delivery: str = Field(
+        default="", description="Where issues and pull requests go: github or local."
+    )
+    notify: str = Field(
+        default="", description="Where the report goes besides its files: slack or local."
+    )
     errors: str = Field(
         default="", description="Error export or log file to read (comma list; .gz too)."
     )

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Literal
 
+from nightwatch_core.models.accounts import Accounts
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
-from nightwatch_core.models.code import Commit
+from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.error import Dropped, Reject, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
@@ -15,6 +16,15 @@ Status = Literal["complete", "degraded", "failed"]
 EXIT_CODES: dict[Status, int] = {"complete": 0, "failed": 1, "degraded": 3}
 
 
+class NightKind(Value):
+    """What a night reads and why it runs; an unfinished one is taken up by the next of its kind."""
+
+    key: str = ""  # of the sources, windows.source_key; empty: neither taken up nor a watermark
+    scheduled: bool = False  # by its schedule, not by hand
+    dry: bool = False
+    since: str = ""  # as it was asked for
+
+
 class Night(Value):
     """One run: its name is the local date of the window's end and a digest of source and window."""
 
@@ -23,6 +33,8 @@ class Night(Value):
     now: datetime
     resumed: bool = False  # an unfinished night of the same window was taken up again
     folder: str = ""
+    kind: NightKind = NightKind()
+    left_out: str = ""  # what lies before the window and was never read, one sentence
 
 
 class Learned(Value):
@@ -46,6 +58,8 @@ class NightRecord(Value):
     issues: int = 0
     pulls: int = 0
     cost: float | None = None
+    night: Night | None = None
+    read_whole: bool = False  # all errors of its window, as far as the source lists them
 
 
 class RunReport(Value):
@@ -58,6 +72,7 @@ class RunReport(Value):
     banner: tuple[str, ...] = ()  # what was local tonight
     commit: Commit | None = None
     errors: int = 0  # groups fetched
+    read_whole: bool = False  # reading the window again would bring nothing more
     occurrences: int = 0
     analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -69,5 +84,7 @@ class RunReport(Value):
     outcomes: tuple[OwnItem, ...] = ()
     learned: Learned = Learned()
     usage: Usage = Usage()
+    code_reads: CodeReads | None = None  # of all analyses; None: the code was local
+    accounts: Accounts = Accounts()
     started: datetime
     finished: datetime

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from nightwatch_core import inbox
 from nightwatch_core.escaping import block, line
 from nightwatch_core.models.analysis import Analysis, Hypothesis, Learning
 from nightwatch_core.models.code import Suspect
@@ -10,7 +11,7 @@ from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.proposal import Receipt, Skip
 from nightwatch_core.report.code import diff, snippet
 from nightwatch_core.report.values import Card, Done, Fact, Row
-from nightwatch_core.report.words import capped, first, moment, plural, rebinned, spending
+from nightwatch_core.report.words import caching, capped, first, moment, plural, rebinned, spending
 
 NAMES = {
     "issue": "issue",
@@ -43,6 +44,8 @@ def card(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Card:
         hourly=rebinned(_hourly(case)),
         message=block(case.leader.message, 800),
         known=known_since(analysis),
+        team=line(inbox.sentence(case), 300),
+        regression=inbox.came_back(case),
         cause=block(analysis.root_cause, 6_000),
         confidence=analysis.confidence,
         because=_lines(analysis.because, 8),
@@ -63,6 +66,7 @@ def card(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Card:
 def row(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Row:
     """The analysis in one line."""
     known = known_since(analysis)
+    back = "regression" if inbox.came_back(analysis.case) else ""
     made = ", ".join(each.text for each in done if each.ok)
     waiting = ", ".join(each.text for each in done if each.text.endswith(" waits"))
     undone = ", ".join(each.text for each in done)  # of a known error it goes without saying
@@ -75,7 +79,7 @@ def row(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Row:
         count=analysis.case.occurrences,
         cause=sentence(analysis.root_cause) or line(analysis.title, 200) or "no cause found",
         confidence=analysis.confidence,
-        done=line("; ".join(filter(None, (known, published))), 200).replace(*SHORT) or "–",
+        done=line("; ".join(filter(None, (back, known, published))), 200).replace(*SHORT) or "–",
         known=bool(known),
     )
 
@@ -145,6 +149,7 @@ def _facts(case: Case) -> Iterable[Fact]:
         seen = f"{moment(leader.first_seen)} to {moment(leader.last_seen)}"
         yield Fact(name="When", text=seen)
     for name, text in (
+        ("Errors Inbox", inbox.sentence(case)),
         ("App", leader.app),
         ("Release", leader.release),
         ("Hosts", ", ".join(leader.hosts[:5])),
@@ -167,6 +172,8 @@ def _how(analysis: Analysis) -> Iterable[Fact]:
         yield Fact(name="Files read", text=line(", ".join(analysis.read[:12]), 900) + left)
     if analysis.missed:
         yield Fact(name="Files asked for in vain", text=f"{analysis.missed:,}")
+    if analysis.code_reads:
+        yield Fact(name="Code cache", text=caching(analysis.code_reads))
     if analysis.suspect_commit:
         yield Fact(name="Suspect commit", text=line(analysis.suspect_commit, 80))
     if analysis.commit:

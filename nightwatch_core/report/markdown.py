@@ -24,6 +24,8 @@ def card_blocks(card: Card) -> Iterable[str]:
     yield f"{code_span(card.error)}{where} · confidence: **{card.confidence}**"
     if card.known:
         yield f"**{markdown(card.known)}**"
+    if card.regression:
+        yield "**Regression**"
     yield _list(f"{fact.name}: {markdown(fact.text)}" for fact in card.facts)
     if card.message:
         yield fenced(card.message)

@@ -69,7 +69,8 @@ CARD = """\
     <p class="what"><code>{{ card.error }}</code>{% if card.where %} in
       <code>{{ card.where }}</code>{% endif %}
     <span class="badge {{ card.confidence }}">{{ card.confidence }} confidence</span>
-    {% if card.known %}<span class="badge known">{{ card.known }}</span>{% endif %}</p>
+    {% if card.known %}<span class="badge known">{{ card.known }}</span>{% endif %}
+    {% if card.regression %}<span class="badge low">regression</span>{% endif %}</p>
   </div>
   {% if card.hourly|max|default(0) %}
   <svg viewBox="0 0 {{ card.hourly|length * pitch }} {{ height }}" role="img"

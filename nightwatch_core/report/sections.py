@@ -8,8 +8,18 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.cards import command
+from nightwatch_core.report.spent import accounted
 from nightwatch_core.report.values import Bunch, DroppedError, Fact, Limits, Line
-from nightwatch_core.report.words import Some, capped, first, lasting, moment, plural, spending
+from nightwatch_core.report.words import (
+    Some,
+    caching,
+    capped,
+    first,
+    lasting,
+    moment,
+    plural,
+    spending,
+)
 
 AT_MOST = 3  # patterns and suggestions worth a morning's attention
 FILES = ("report.html", "report.md", "report.json")
@@ -141,8 +151,16 @@ def facts(report: RunReport) -> Iterable[Fact]:
     if models or report.options.model:
         yield Fact(name="Analyst", text=line(", ".join(models) or report.options.model, 200))
     yield Fact(name="Used", text=spending(report.usage))
+    yield from accounted(report.accounts)
+    if cached := code_cache(report):
+        yield Fact(name="Code cache", text=cached)
     chosen = ", ".join(_chosen(report.options))
     yield Fact(name="Options", text=line(chosen, 1_000) if chosen else "all defaults")
+
+
+def code_cache(report: RunReport) -> str:
+    """What the code cache did for the analyses; empty where the code was local."""
+    return f"in the analyses {caching(report.code_reads)}" if report.code_reads else ""
 
 
 def _chosen(options: NightOptions) -> Iterable[str]:

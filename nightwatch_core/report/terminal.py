@@ -110,6 +110,8 @@ def _card(card: Card) -> Iterable[RenderableType]:
         yield Text(f"{sparkline(card.hourly)}  by hour", "dim")
     if card.known:
         yield Text(card.known, "cyan")
+    if card.team:
+        yield Text(f"Errors Inbox: {card.team}", "bold yellow" if card.regression else "dim")
     yield Text(card.cause)
     yield from () if card.known else _reasons(card)
     for done in card.done:
@@ -190,6 +192,8 @@ def _end(shown: ReportView, width: int) -> Iterable[RenderableType]:
     if shown.learned:
         yield Text(shown.learned)
     yield Text.assemble(("Used: ", "bold"), shown.spent)
+    if shown.code_cache:
+        yield Text.assemble(("Code cache: ", "bold"), shown.code_cache)
     if shown.again:
         yield Text.assemble(("One error again: ", "bold"), shown.again)
     if shown.files:

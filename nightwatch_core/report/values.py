@@ -97,6 +97,8 @@ class Card(Value):
     hourly: tuple[int, ...] = ()
     message: str = ""
     known: str = ""
+    team: str = ""  # what the team said about it at the source
+    regression: bool = False
     cause: str
     confidence: Confidence
     because: tuple[str, ...] = ()
@@ -163,6 +165,7 @@ class ReportView(Value):
     complaints: Some[str] = Some()
     learned: str = ""
     spent: str = ""
+    code_cache: str = ""  # what it did; empty where the code was local
     facts: tuple[Fact, ...] = ()
     files: tuple[str, ...] = ()
     again: str = ""

@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from itertools import chain
 
+from nightwatch_core.accounting import in_a_line
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.report.cards import card, command, published, row
 from nightwatch_core.report.sections import (
+    code_cache,
     dropped,
     facts,
     failures,
@@ -59,7 +61,8 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         rejected=len(report.rejects),
         complaints=first([line(each, 300) for each in report.complaints], limits.lines),
         learned=learned(report),
-        spent=spending(report.usage),
+        spent=in_a_line(report.accounts) if report.usage.calls else spending(report.usage),
+        code_cache=code_cache(report),
         facts=tuple(facts(report)),
         files=files(report),
         again=_again(report),
@@ -98,6 +101,8 @@ def record_of(report: RunReport) -> NightRecord:
         issues=len(_new(report, "issue")),
         pulls=len(_new(report, "pull")),
         cost=report.usage.cost,
+        night=report.night,
+        read_whole=report.read_whole,
     )
 
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
 from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.value import Value
 
 T = TypeVar("T")
@@ -76,6 +77,21 @@ def spending(usage: Usage) -> str:
         + (f" (and {cached:,} read from the cache)" if cached else "")
         + (f" in {plural(usage.calls, 'call')}" if usage.calls else "")
         + f", {money(usage.cost)}"
+    )
+
+
+def caching(reads: CodeReads) -> str:
+    """What the code cache did.
+
+    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, saved=30, files=("a", "b")))
+    '41 of 63 reads answered from records (3 of them from disk), 2 files, 9 requests, 30 saved'
+    """
+    disk = f" ({reads.disk:,} of them from disk)" if reads.disk else ""
+    files = plural(len(reads.files), "file")
+    return (
+        f"{reads.hits:,} of {plural(reads.total, 'read')} answered from records{disk}, "
+        f"{f'over {files}' if reads.more_files else files}, "
+        f"{plural(reads.requests, 'request')}, {reads.saved:,} saved"
     )
 
 

@@ -37,7 +37,7 @@ def test_rates_and_averages():
     fresh = analysis(usage=SPENT, iterations=6, missed=2, truncated=3, recalled=1, model=OPUS)
     other = analysis(usage=SPENT, iterations=2, missed=1, model=OPUS, confidence="low")
     failed = Failure(case=case(), reason="refused", usage=SPENT)
-    told = accounts((fresh, other, REUSED), (failed,), CodeReads(asked=10, cached=4))
+    told = accounts((fresh, other, REUSED), (failed,), CodeReads(asked=6, memory=4))
     assert (told.analysed, told.failed, told.reused) == (2, 1, 1)
     assert told.usage == SPENT + SPENT + SPENT
     assert told.prompt_cache_rate == pytest.approx(0.85)
@@ -73,7 +73,7 @@ def test_what_second_looks_changed():
 
 
 def test_a_line_for_a_channel():
-    told = accounts((analysis(usage=SPENT, model=OPUS),), (), CodeReads(asked=2, cached=1))
+    told = accounts((analysis(usage=SPENT, model=OPUS),), (), CodeReads(asked=1, memory=1))
     assert in_a_line(told) == (
         "200 new tokens (200 an error) · $0.50 · prompt cache 85% · $0.25 saved by it · "
         "code cache 50%"

@@ -10,6 +10,7 @@ it was asked, `server.bills.totals` what it bills; `server.fail("529", times=2)`
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -73,6 +74,7 @@ class Anthropic:
     reads: int = 0  # asks for the file so often at once, although it was shown
     fixes: dict[str, str] = field(default_factory=dict)
     compatible: bool = False
+    mind: Callable = anthropic_mind.turn
     requests: list[Request] = field(default_factory=list)
 
     def __post_init__(self):
@@ -156,7 +158,7 @@ class Anthropic:
         }  # fmt: skip
 
     def _said(self, shown, body, stop, number):
-        content, reason = anthropic_mind.turn(shown, self.reads, self.fixes, number)
+        content, reason = self.mind(shown, self.reads, self.fixes, number)
         content, reason = ended(content, reason, "" if stop == "no summary" else stop)
         thoughts = []
         if body.get("thinking") and content:

@@ -15,6 +15,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 PORT = 4277
+CHANNEL = "C0SECRET77"
 pytestmark = pytest.mark.slow
 
 
@@ -94,7 +95,11 @@ def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prefect]:
     running = [server]
     try:
         eventually(lambda: _answers(f"{tool.address}/health"), 120, "the server did not start")
-        tool.run("work-pool", "create", "nightwatch", "--type", "process")
+        template = _with_secret(tool)
+        tool.run(
+            *("work-pool", "create", "nightwatch", "--type", "process"),
+            *("--base-job-template", str(template)),
+        )
         file = _deployments(tool.folder)
         tool.run("--no-prompt", "deploy", "--all", "--prefect-file", str(file))
         running.append(tool.start("worker", "start", "--pool", "nightwatch", name="worker"))
@@ -139,6 +144,15 @@ def test_a_night_on_request_and_one_error_again(prefect: Prefect) -> None:
     assert not [receipt for receipt in single["receipts"] if receipt["status"] == "done"]
 
 
+def test_a_secret_block_named_by_the_pool_reaches_the_night_and_nobody_else(
+    prefect: Prefect,
+) -> None:
+    told = "Not connected: slack, for which SLACK_BOT_TOKEN must be set."
+    assert any(told in report["banner"] for report in prefect.reports().values())
+    shown = (*prefect.ask("/deployments/filter", {}), *prefect.ask("/work_pools/filter", {}))
+    assert CHANNEL not in json.dumps(shown)
+
+
 def test_a_retry_repeats_no_analysis_and_publishes_nothing(prefect: Prefect) -> None:
     done = {"flow_runs": {"state": {"type": {"any_": ["COMPLETED"]}}}, "sort": "END_TIME_DESC"}
     run = next(r for r in prefect.ask("/flow_runs/filter", done) if "night-" in str(r["name"]))
@@ -171,6 +185,19 @@ def test_the_run_page_lists_named_steps_and_artifacts(prefect: Prefect) -> None:
 def test_the_page_of_the_ui_is_served(prefect: Prefect) -> None:
     with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/", timeout=30) as page:
         assert b"<title>" in page.read()
+
+
+def _with_secret(tool: Prefect) -> Path:
+    """A pool's template as deployments/README.md describes it, and the block that it names."""
+    make = f"from prefect.blocks.system import Secret; Secret(value={CHANNEL!r}).save('channel')"
+    subprocess.run([sys.executable, "-c", make], env=tool.environment, check=True, timeout=120)
+    kind = ("get-default-base-job-template", "--type", "process")
+    template = json.loads(tool.run("work-pool", *kind))
+    named = {"SLACK_CHANNEL": "{{ prefect.blocks.secret.channel }}"}
+    template["variables"]["properties"]["env"]["default"] = named
+    file = tool.folder / "pool.json"
+    file.write_text(json.dumps(template), encoding="utf-8")
+    return file
 
 
 def _answers(address: str) -> bool:

@@ -12,7 +12,7 @@ missing it looks for as an engineer would, the first of these that applies:
 * search the name in the file, and go on at its definition, then at its other places; then read on
   below and above, at last in steps of 200 lines.
 
-All facts seen, it answers. Tools off, it answers with what it saw, says so, and names no cause it
+All facts seen, it answers. Tools off, or told in so many words to end, it answers with what it saw, says so, and names no cause it
 did not see. Thinking is paid for as the effort asks: 120, 300 or 600 tokens a turn, twice that for
 an answer, in the ratio of the budgets the seeds had (4, 8, 12 thousand at most).
 """
@@ -25,6 +25,7 @@ from benchmarks.tokens.words import Fact, Scenario
 
 AROUND, STEP, CONTEXT, MOST_AT_ONCE = 40, 200, 5, 4
 THINKING = {"low": 120, "medium": 300, "high": 600}
+END = "no more tools"  # words by which every design ends a conversation
 NOTHING = "The cause is not clear from what could be read."
 
 Call = tuple[str, dict[str, Any]]
@@ -49,9 +50,16 @@ def thinking(body: dict[str, Any], answering: bool) -> int:
 
 def _tools(body: dict[str, Any]) -> dict[str, Any]:
     """Names of tools that may be called, with the names of what they take."""
-    if body.get("tool_choice", {}).get("type") == "none":
+    if body.get("tool_choice", {}).get("type") == "none" or _is_asked_to_end(body):
         return {}
     return {one["name"]: set(one["input_schema"]["properties"]) for one in body.get("tools", ())}
+
+
+def _is_asked_to_end(body: dict[str, Any]) -> bool:
+    """Whether the last thing said is that tools are over."""
+    last = [one for one in body["messages"] if one["role"] == "user"][-1]["content"]
+    said = last if isinstance(last, str) else last[-1].get("text", "")
+    return END in said.lower()
 
 
 def _calls(

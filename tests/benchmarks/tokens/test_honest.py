@@ -57,6 +57,13 @@ def test_the_cause_and_its_lines_once_all_are_shown(number):
     assert [one["line"] for one in answer["evidence"]] == expected
 
 
+def test_words_end_a_conversation_as_a_switch_does():
+    scenario = SCENARIOS[0]
+    calls, said = mind.turn(scenario, body(scenario, "Time to conclude: no more tools."))
+    assert not calls
+    assert scenario.cause not in json.loads(said)["root_cause"]
+
+
 def test_an_error_message_shows_nothing():
     scenario = SCENARIOS[0]
     request = body(scenario, *lines_of(scenario.facts[1:]))

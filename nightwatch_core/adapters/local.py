@@ -1,0 +1,55 @@
+"""What stands behind the ports on this machine, as options and settings describe it."""
+
+from pathlib import Path
+
+from nightwatch_core import choosing, sample
+from nightwatch_core.adapters.checkout import Checkout
+from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.adapters.error_files import ErrorFiles
+from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.local_delivery import LocalDelivery
+from nightwatch_core.adapters.sample_code import SampleCode
+from nightwatch_core.adapters.sample_errors import sample_errors
+from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.ports import ErrorSource
+from nightwatch_core.settings import Settings
+
+
+def error_files(options: NightOptions) -> ErrorSource:
+    """Exports and logs; records that name no application belong to the checkout's."""
+    app = Path(options.repo).expanduser().resolve().name if options.repo else ""
+    return ErrorFiles(_paths(options.errors), app_prefixes=listed(options.app_prefixes), app=app)
+
+
+def sample_records(at: Settings) -> ErrorSource:
+    """The sample's errors."""
+    return sample_errors(at.state / "sample")
+
+
+def checkout(options: NightOptions, at: Settings) -> Checkout | SampleCode:
+    """The sample application, or the checkout that was named."""
+    if options.code == choosing.SAMPLE:
+        return SampleCode(sample.stream(), at.state / "sample" / sample.APPLICATION)
+    return Checkout(Path(options.repo).expanduser(), options.base_branch)
+
+
+def delivery(options: NightOptions, at: Settings, night: str) -> LocalDelivery:
+    """Files; drafts too, where there is a checkout to put a branch into."""
+    code = checkout(options, at) if options.code in choosing.ON_THIS_MACHINE else None
+    return LocalDelivery(at.state / "nights", night, code, SystemClock())
+
+
+def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
+    """Lessons, patterns and ignore rules; the sample has its own."""
+    ignore = at.home / "knowledge" / "ignore.yml"
+    if choosing.is_sample(options):
+        return KnowledgeFiles(at.state / "sample" / "knowledge", ignore)
+    own = at.knowledge / "ignore.yml"
+    return KnowledgeFiles(at.knowledge, own if own.is_file() else ignore)
+
+
+def _paths(errors: str) -> tuple[Path, ...]:
+    """One path, or several with commas between them."""
+    whole = Path(errors).expanduser()
+    named = (errors,) if whole.exists() else listed(errors)
+    return tuple(Path(path).expanduser() for path in named)

@@ -1,0 +1,142 @@
+"""The model's mind of the connected nights: it knows nothing but the text it was sent.
+
+It asks for the failing file, and for who else names what is missing; it quotes the failing line out
+of what the tool answered, and only where that line holds what the error's message speaks of: who
+shows it another commit, or nothing, gets a refusal. Without a trace it says that it is guessing.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_FRAME = re.compile(r"^app  (\S+):(\d+) in ", re.MULTILINE)
+_HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)$")
+_NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
+_MERGED = re.compile(r"^#\d+ .*?\(([0-9a-f]{10}), merged ", re.MULTILINE)
+_TOLD = re.compile(r"## The error\n\n```\n(.+?)\n```", re.DOTALL)
+# What a message speaks of, and what therefore stands in the failing line.
+SPEAKS_OF: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"undefined (?:local variable or )?method '(\w+)'"), r"{}"),
+    (re.compile(r"key not found"), "fetch"),
+    (re.compile(r"divided by 0"), "/"),
+    (re.compile(r"invalid value for Integer"), r"Integer("),
+    (re.compile(r"can't be coerced"), "+"),
+    (re.compile(r"can't modify frozen"), "<<"),
+)
+Blocks = list[dict[str, Any]]
+
+
+def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[Blocks, str]:
+    """Content blocks and stop reason, as the stand-in for Anthropic asks its mind."""
+    blocks = list(_blocks(body))
+    told = _TOLD.search("\n".join(b["text"] for b in blocks if b["type"] == "text"))
+    if told is None:
+        return [], "refusal"
+    opening = next(b["text"] for b in blocks if b["type"] == "text" and "## The error" in b["text"])
+    frame = _FRAME.search(opening)
+    if frame is None:
+        return _said(_guess(told[1]), body), "end_turn"
+    path, line = frame[1], int(frame[2])
+    wanted = _spoken_of(told[1])
+    results = [_text(b) for b in blocks if b["type"] == "tool_result" and not b.get("is_error")]
+    if not any(b["type"] == "tool_use" for b in blocks):
+        return _questions(path, line, wanted, number), "tool_use"
+    quote = _line_of(results, path, line)
+    if quote is None or not wanted or wanted not in quote:
+        return [], "refusal"
+    return _said(_finding(path, line, quote, fixes, _suspect(opening)), body), "end_turn"
+
+
+def _questions(path: str, line: int, wanted: str, number: int) -> Blocks:
+    start = max(line - 20, 1)
+    read = {"path": path, "start": start, "end": start + 40}
+    asked = [("read_file", read), ("search_code", {"query": wanted})]
+    calls = [
+        {"type": "tool_use", "id": f"toolu_{number:04}_{at}", "name": name, "input": given}
+        for at, (name, given) in enumerate(asked)
+    ]
+    return [{"type": "text", "text": "Let me look."}, *calls]
+
+
+def _said(answer: dict[str, Any], body: Any) -> Blocks:
+    text = json.dumps(answer)
+    if not body.get("output_config", {}).get("format"):
+        text = f"Here it is:\n```json\n{text}\n```"
+    return [{"type": "text", "text": text}]
+
+
+def _guess(told: str) -> dict[str, Any]:
+    first = told.strip().splitlines()[-1]
+    return {
+        **_EMPTY,
+        "title": f"No trace of {first[:80]}",
+        "root_cause": f"Nothing was seen but the message: {first}",
+        "confidence": "low",
+        "suggested_next_steps": ["Look into the logs of the service"],
+    }
+
+
+def _finding(
+    path: str, line: int, quote: str, fixes: Mapping[str, str], suspect: str
+) -> dict[str, Any]:
+    old = next((text for text in fixes if text in quote), "")
+    change = {"path": path, "action": "edit", "old": quote, "description": "Say what is there."}
+    return {
+        **_EMPTY,
+        "title": f"{path} fails at line {line}",
+        "root_cause": f"{path}:{line} is at fault: {quote.strip()}",
+        "confidence": "high",
+        "has_fix": bool(old),
+        "file_changes": [{**change, "new": quote.replace(old, fixes[old])}] if old else [],
+        "evidence": [
+            {"path": path, "line": line, "quote": quote, "note": "fails", "verified": False}
+        ],
+        "suspect_commit": suspect,
+        "suggested_next_steps": [f"Look at {path}"],
+    }
+
+
+_EMPTY: dict[str, Any] = {
+    "has_fix": False,
+    "suspect_commit": "",
+    **{
+        name: []
+        for name in ("file_changes", "evidence", "hypotheses", "tags", "learnings", "related_to")
+    },
+}
+
+
+def _spoken_of(message: str) -> str:
+    for pattern, place in SPEAKS_OF:
+        if found := pattern.search(message):
+            return place.format(*found.groups())
+    return ""
+
+
+def _suspect(opening: str) -> str:
+    found = _MERGED.search(opening)
+    return found[1] if found else ""
+
+
+def _blocks(body: Any) -> Iterator[dict[str, Any]]:
+    for message in body["messages"]:
+        content = message["content"]
+        yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _text(block: Mapping[str, Any]) -> str:
+    content = block["content"]
+    return content if isinstance(content, str) else str(content[0]["text"])
+
+
+def _line_of(texts: list[str], path: str, line: int) -> str | None:
+    for text in texts:
+        inside = False
+        for shown in text.split("\n"):
+            if head := _HEAD.match(shown):
+                inside = head[1] == path
+            numbered = _NUMBERED.match(shown)
+            if inside and numbered and int(numbered[1]) == line:
+                return numbered[2]
+    return None

@@ -1,0 +1,258 @@
+"""All four services at once, telling one story, and nights among them.
+
+    with World(tmp_path) as world:
+        night = world.night("--max-errors", "3")
+        night.code, night.output, night.report       # what the night said
+        world.calls(), world.bell.effects            # what the services heard
+
+`python flows/nightly.py` runs in a process of its own. With `prefect` its API is that server's;
+without, every night starts one for itself, which takes some ten seconds.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+from connected import mind, shop
+from connected.standins import Bell, HeardSlack, TodaysGitHub
+from git_repositories import git
+from services import nerdgraph
+from services.anthropic import Anthropic
+from services.nerdgraph import NerdGraphService, frame, inbox_group
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_", "PREFECT_")
+MODEL = "claude-opus-5-5"
+PATIENCE = 900.0  # seconds a night may take before it is given up
+FIRST_SEEN, LAST_SEEN = timedelta(hours=20), timedelta(minutes=20)
+DELIVERED = 0.03  # seconds by which an answer over loopback has arrived
+
+
+@dataclass(frozen=True)
+class Night:
+    """How a night ended."""
+
+    code: int  # -9: killed
+    output: str
+    seconds: float
+    report: dict[str, Any]  # empty where none was kept
+
+    @property
+    def killed(self) -> bool:
+        """Whether it did not come to its end."""
+        return self.code == -signal.SIGKILL
+
+    @property
+    def told(self) -> str:
+        """Everything the report says is wrong."""
+        return "\n".join(self.report.get("degraded", ()))
+
+
+class World:
+    """The four services of one shop; the state folder is `folder / "state"`."""
+
+    def __init__(
+        self, folder: Path, errors: Iterable[shop.Failing] = shop.THREE, prefect: str = ""
+    ) -> None:
+        self.folder, self.errors, self.prefect = folder, tuple(errors), prefect
+        self.state = folder / "state"
+        self.now = datetime.now(UTC)
+        self.bell = Bell()
+
+    def __enter__(self) -> "World":
+        with ExitStack() as stack:
+            self.github = stack.enter_context(self._github())
+            self.newrelic = stack.enter_context(self._newrelic())
+            self.slack = stack.enter_context(HeardSlack(self.bell))
+            self.claude = stack.enter_context(Anthropic(fixes=dict(shop.FIXED), mind=mind.turn))
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    # The story.
+
+    def _github(self) -> TodaysGitHub:
+        bare = self.folder / "shop.git"
+        bare.mkdir(parents=True)
+        git(bare, "init", "--quiet", "--bare", "--initial-branch=main")
+        git(bare, "fast-import", "--quiet", stdin=shop.stream(self.now))
+        github = TodaysGitHub(bare, self.bell, repository=shop.REPOSITORY)
+        shas = git(bare, "rev-list", "--reverse", "main").split()
+        for merged, sha in zip(shop.HISTORY, shas, strict=True):
+            if merged.number:
+                at = self.now - merged.ago
+                github.add_merged(merged.number, merged.message, sha, at, list(merged.files))
+        self.released = git(bare, "rev-parse", f"{shop.RELEASE}^{{commit}}")
+        self.head = shas[-1]
+        return github
+
+    def _newrelic(self) -> NerdGraphService:
+        service = NerdGraphService(self.now)
+        for error in self.errors:
+            self._fails(service, error)
+        self._fails(service, shop.IGNORED)
+        self._fails(service, shop.EXPECTED, **{"error.expected": True})
+        back, ignored = shop.NO_ADDRESS, shop.IGNORED
+        service.inbox = [
+            inbox_group("back", back.message, "RESOLVED") | {"name": back.error_class},
+            inbox_group("noise", ignored.message, "IGNORED") | {"name": ignored.error_class},
+        ]
+        released = next(one for one in shop.HISTORY if one.tag == shop.RELEASE)
+        at = round((self.now - released.ago).timestamp() * 1_000)
+        service.deployments = [{"version": shop.RELEASE, "commit": self.released, "timestamp": at}]
+        return service
+
+    def _fails(self, service: NerdGraphService, error: shop.Failing, **more: Any) -> None:
+        """Its occurrences, evenly between first and last; New Relic kept two traces."""
+        traced = [frame(line) for line in shop.frames(error)] if error.path else None
+        for number in range(error.occurrences):
+            share = number / max(error.occurrences - 1, 1)
+            kept = traced if number in (0, error.occurrences - 1) else None
+            service.error(
+                error.error_class,
+                error.transaction,
+                error.message,
+                FIRST_SEEN - (FIRST_SEEN - LAST_SEEN) * share,
+                kept,
+                **{"service.version": shop.RELEASE, "host": f"web-{number % 2}"},
+                **{"userId": f"u{number % 5}", **more},
+            )
+
+    # Nights.
+
+    def environment(self, state: Path) -> dict[str, str]:
+        """The variables of a night; nothing of whoever runs the tests."""
+        clean = {name: v for name, v in os.environ.items() if not name.startswith(OURS)}
+        ours = {
+            "NEW_RELIC_API_KEY": nerdgraph.KEY,
+            "NEW_RELIC_ACCOUNT_ID": str(nerdgraph.ACCOUNT),
+            "NEW_RELIC_APP_NAME": shop.APPLICATION,
+            "NEW_RELIC_API_URL": self.newrelic.url,
+            "GITHUB_TOKEN": self.github.token,
+            "GITHUB_REPO": self.github.repository,
+            "GITHUB_API_URL": self.github.url,
+            "SLACK_BOT_TOKEN": self.slack.token,
+            "SLACK_CHANNEL": "C0NIGHTS",
+            "SLACK_API_URL": self.slack.url,
+            "ANTHROPIC_API_KEY": self.claude.key,
+            "ANTHROPIC_BASE_URL": self.claude.url,
+            "NIGHTWATCH_STATE": str(state),
+            "NIGHTWATCH_KNOWLEDGE_DIR": str(state / "knowledge"),
+            "PREFECT_HOME": str(self.folder / "prefect"),
+            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+            "DO_NOT_TRACK": "1",
+            "TZ": _noon(self.now),
+        }
+        return clean | ours | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
+
+    def night(
+        self, *flags: str, kill_at: int = 0, answered: bool = False, **variables: str
+    ) -> Night:
+        """One night from its start to its end; `variables` win over the world's.
+
+        With `kill_at` its process group is killed at that effect, counted from now, when the
+        service has stored it: before the answer is given, or with `answered` right after.
+        """
+        begun = time.monotonic()
+        with tempfile.TemporaryFile() as output:
+            process = self._started(flags, variables, output)
+            if kill_at:
+                self.bell.heard = self._killer(process, len(self.bell.effects) + kill_at, answered)
+            try:
+                code = process.wait(PATIENCE)
+            finally:
+                self.bell.heard = lambda count: None
+                self._end(process)
+            seconds = time.monotonic() - begun
+            output.seek(0)
+            said = output.read().decode(errors="replace")
+        return Night(code, said, seconds, self._report())
+
+    def _killer(
+        self, process: subprocess.Popen[bytes], at: int, answered: bool
+    ) -> Callable[[int], None]:
+        def heard(count: int) -> None:
+            if count == at and answered:
+                threading.Timer(DELIVERED, self._end, (process,)).start()
+            elif count == at:
+                self._end(process)
+
+        return heard
+
+    def _started(
+        self, flags: Iterable[str], variables: Mapping[str, str], output: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, str(ROOT / "flows/nightly.py"), *flags],
+            env=self.environment(self.state) | variables,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        if process.returncode is None:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return
+
+    def _report(self) -> dict[str, Any]:
+        """The report that was written last."""
+        found = sorted(self.state.glob("nights/*/report.json"), key=lambda p: p.stat().st_mtime)
+        return json.loads(found[-1].read_text(encoding="utf-8")) if found else {}
+
+    # What the services heard.
+
+    def calls(self) -> dict[str, int]:
+        """HTTP requests by service, git's apart."""
+        api, cloning = [], []
+        for one in self.github.requests:
+            (cloning if ".git/" in one.path else api).append(one)
+        return {
+            "New Relic": len(self.newrelic.requests),
+            "GitHub API": len(api),
+            "GitHub git": len(cloning),
+            "Claude": len(self.claude.requests),
+            "Slack": len(self.slack.requests),
+        }
+
+    def asked(self) -> dict[str, Counter[str]]:
+        """What was asked how often, numbers and shas left out."""
+        number = re.compile(r"\b[0-9a-f]{40}\b|(?<=/)\d+")
+        return {
+            "New Relic": Counter(one.operation for one in self.newrelic.requests),
+            "GitHub": Counter(number.sub("*", call) for call in self.github.calls()),
+            "Claude": Counter(f"{one.method} {one.path}" for one in self.claude.requests),
+            "Slack": Counter(one.method for one in self.slack.requests),
+        }
+
+    def forget_requests(self) -> None:
+        """Count from here."""
+        for service in (self.newrelic, self.github, self.claude, self.slack):
+            service.requests.clear()
+        self.bell.effects.clear()
+
+
+def _noon(now: datetime) -> str:
+    """A time zone in which it is about noon: no night of a test is cut by midnight."""
+    ahead = 12 - now.hour  # of UTC; POSIX counts the other way round
+    return f"<noon>{-ahead:+d}"

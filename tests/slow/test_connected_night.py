@@ -1,0 +1,242 @@
+"""Whole nights among all four services, each in a process of its own."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connected import shop
+from connected.prefect_server import prefect_server
+from connected.world import MODEL, Night, World
+
+from nightwatch_core.issue_text import read_marker
+
+pytestmark = pytest.mark.slow
+SEEN = {"title": "Controller/", "kinds": ("issue", "pull")}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
+        yield address
+
+
+@pytest.fixture
+def world(tmp_path: Path, server: str) -> Iterator[World]:
+    with World(tmp_path, prefect=server) as made:
+        yield made
+
+
+def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of ours."""
+    return [one for one in found if read_marker(one["body"])]
+
+
+def of(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    (found,) = (
+        analysis
+        for analysis in report["analyses"]
+        if analysis["case"]["leader"]["message"] == error.message
+    )
+    return found
+
+
+def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path) -> None:
+    """The one night that starts Prefect's own server, as a user's first does."""
+    with World(tmp_path) as world:
+        night = world.night()
+        assert night.code == 0, night.output
+        _chosen_by_itself(night)
+        _what_was_asked(world)
+        _what_github_holds(world)
+        _what_slack_shows(world, night)
+        _what_the_report_says(world, night)
+
+
+def _chosen_by_itself(night: Night) -> None:
+    options = night.report["options"]
+    ports = ("source", "code", "model", "delivery", "notify")
+    assert [options[port] for port in ports] == ["newrelic", "github", MODEL, "github", "slack"]
+
+
+def _what_was_asked(world: World) -> None:
+    """Every service with the right key; each effect once, issues before drafts before Slack."""
+    assert {one.key for one in world.newrelic.requests} == {"NRAK-TEST"}
+    assert {one.token for one in world.slack.requests} == {world.slack.token}
+    failed = [one for one in world.github.requests if one.status >= 400]
+    assert all(one.method == "GET" and "/git/ref/" in one.path for one in failed)
+    assert world.newrelic.most_at_once <= 4
+
+    seen = ("POST /issues", "POST /git/refs", "POST /pulls", "chat.postMessage")
+    effects = [one.what for one in world.bell.effects if one.what.startswith(seen)]
+    shown = [what.split(" error")[0] for what in effects if not what.endswith("/labels")]
+    assert shown == [
+        *["POST /issues"] * 3,
+        *["POST /git/refs", "POST /pulls"],
+        *["chat.postMessage parent", *["chat.postMessage"] * 3, "chat.postMessage follow-up"],
+    ]
+
+    first, *others = world.claude.bodies
+    assert first["model"] == MODEL
+    assert first["stream"]
+    results = [
+        block["content"][0]["text"] if isinstance(block["content"], list) else block["content"]
+        for body in others
+        for message in body["messages"]
+        for block in (message["content"] if isinstance(message["content"], list) else ())
+        if block["type"] == "tool_result"
+    ]
+    assert any("9|     lines.sum { |line| line.line_total }" in text for text in results)
+    assert any("app/models/basket.rb" in text and "line_total" in text for text in results)
+
+
+def _what_github_holds(world: World) -> None:
+    issues, pulls = items(world.github.issues()), items(world.github.pulls())
+    assert len(world.github.issues()) == len(issues) == 3
+    assert all({"nightwatch", "confidence-high"} <= set(issue["labels"]) for issue in issues)
+    assert len({read_marker(issue["body"]).fingerprint for issue in issues}) == 3  # type: ignore[union-attr]
+    (basket,) = (one for one in issues if "basket.rb" in one["title"])
+    assert "lines.sum { |line| line.line_total }" in basket["body"]
+    assert shop.BROKEN_BASKET.message in basket["body"]
+    assert f"#{shop.CAUSE}" in basket["body"]
+
+    (pull,) = pulls
+    assert pull["draft"]
+    assert pull["state"] == "open"
+    assert pull["base"] == "main"
+    assert "nightwatch" in pull["labels"]
+    assert f"Refs #{basket['number']}" in pull["body"]
+    assert world.github.branches() == ["main", pull["head"]]
+    assert world.github.changed("main", pull["head"]) == ["app/models/basket.rb"]
+    fixed = shop.BASKET.replace("line.line_total", "line.line_price")
+    assert world.github.text(pull["head"], "app/models/basket.rb") == fixed
+    commit = world.github.git.commit(world.github.git.refs()[f"refs/heads/{pull['head']}"])
+    assert commit["parents"] == [world.head]
+    assert world.github.git.refs()["refs/heads/main"] == world.head
+
+
+def _what_slack_shows(world: World, night: Night) -> None:
+    parent, *replies, follow_up = world.slack.shown()
+    assert parent.thread_ts is None
+    assert {reply.thread_ts for reply in (*replies, follow_up)} == {parent.ts}
+    assert [part.split()[0] for _, part in world.slack.parts()] == (
+        ["parent", "error", "error", "error", "follow-up"]
+    )
+    assert {night for night, _ in world.slack.parts()} == {night.report["night"]["id"]}
+    table = next(block for block in parent.blocks if block["type"] == "table")
+    assert len(table["rows"]) == 1 + 3
+    causes = [row[3]["text"] for row in table["rows"][1:]]
+    assert any("app/models/basket.rb:9" in cause for cause in causes)
+    links = {item["number"] for item in items([*world.github.issues(), *world.github.pulls()])}
+    linked = [link for link in world.slack.links() if "/acme/shop/" in link]
+    assert {int(link.rsplit("/", 1)[1]) for link in linked} == links
+    assert not world.slack.pings()
+    assert not any(message.unfurl for message in world.slack.shown())
+
+
+def _what_the_report_says(world: World, night: Night) -> None:
+    report = night.report
+    assert report["status"] == "complete"
+    assert report["commit"]["sha"] == world.released != world.head
+    assert len(report["analyses"]) == 3
+    assert all(a["ending"]["kind"] == "answered" for a in report["analyses"])
+    quotes = [e for a in report["analyses"] for e in a["evidence"]]
+    assert len(quotes) == 3
+    assert all(quote["verified"] for quote in quotes)
+    statuses = [(receipt["kind"], receipt["status"]) for receipt in report["receipts"]]
+    assert statuses == [("issue", "done")] * 3 + [("pull", "done")]
+    suspects = [one["pull"]["number"] for one in of(report, shop.BROKEN_BASKET)["suspects"]]
+    assert suspects[0] == shop.CAUSE
+    assert report["usage"]["calls"] == len(world.claude.bodies)
+
+
+def test_what_the_team_said_in_the_errors_inbox_holds(world: World) -> None:
+    night = world.night("--dry-run")
+    assert night.code == 0, night.output
+    report = night.report
+    dropped = {one["group"]["message"]: one["reason"] for one in report["dropped"]}
+    assert "Errors Inbox" in dropped[shop.IGNORED.message]
+    told = [a["case"]["leader"]["message"] for a in report["analyses"]]
+    assert shop.EXPECTED.message not in {*told, *dropped}
+    assert of(report, shop.NO_ADDRESS)["case"]["leader"]["inbox"] == "resolved, and back"
+
+
+def test_a_second_night_publishes_nothing_twice(world: World) -> None:
+    assert world.night().code == 0
+    held = world.github.branches(), len(world.github.items), len(world.github.comments)
+    world.forget_requests()
+    again = world.night()
+    assert again.code == 0, again.output
+    assert (world.github.branches(), len(world.github.items), len(world.github.comments)) == held
+    assert not [one for one in world.bell.effects if one.service == "github"]
+    assert not world.claude.bodies, "known errors cost nothing"
+    assert [a["ending"]["kind"] for a in again.report["analyses"]] == ["reused"] * 3
+    parent = next(m for m in world.slack.shown()[::-1] if m.thread_ts is None)
+    table = next(block for block in parent.blocks if block["type"] == "table")
+    done = [row[5]["text"] for row in table["rows"][1:]]
+    assert all(text.startswith("known since") for text in done)
+    assert len({night for night, _ in world.slack.parts()}) == 2
+
+
+def drafted(world: World, path: str) -> dict[str, Any]:
+    (pull,) = (p for p in items(world.github.pulls()) if path.rsplit("/", 1)[1] in p["title"])
+    return pull
+
+
+def test_what_became_of_our_proposals_is_read_and_told(tmp_path: Path, server: str) -> None:
+    errors = (shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE)
+    with World(tmp_path, errors, server) as world:
+        first = world.night("--max-pull-requests", "2")
+        assert first.code == 0, first.output
+        basket, mailer = drafted(world, shop.BROKEN_BASKET.path), drafted(world, shop.TYPO.path)
+        (rate,) = (i for i in items(world.github.issues()) if "shipping.rb" in i["title"])
+        world.github.merge(basket["number"])
+        world.github.add_review(mailer["number"], "Ask finance which currency is meant")
+        world.github.close(mailer["number"])
+        world.github.close(rate["number"], state_reason="not_planned")
+        held = world.github.branches(), len(world.github.items)
+        world.forget_requests()
+
+        second = world.night("--max-pull-requests", "2")
+        assert second.code in (0, 3), second.output
+        assert (world.github.branches(), len(world.github.items)) == held
+        outcomes = {one["number"]: one for one in second.report["outcomes"]}
+        assert outcomes[basket["number"]]["state"] == "merged"
+        assert outcomes[mailer["number"]]["state"] == "closed"
+        assert any("Ask finance" in word for word in outcomes[mailer["number"]]["words"])
+        assert outcomes[rate["number"]]["state_reason"] == "not_planned"
+
+        told = " ".join(m.text for m in world.slack.shown())
+        assert f"#{basket['number']} merged" in second.output
+        assert f"#{mailer['number']} closed" in second.output
+        assert "Ask finance which currency is meant" in second.output
+        assert f"#{rate['number']} closed" in second.output
+        assert "What became of earlier proposals" in told
+
+
+WRITES: dict[str, Callable[[World], int]] = {
+    "New Relic": lambda world: sum("mutation" in one.query for one in world.newrelic.requests),
+    "GitHub": lambda world: sum(
+        one.method not in ("GET", "HEAD")
+        and not one.path.endswith(("/graphql", "/git-upload-pack"))
+        for one in world.github.requests
+    ),
+    "GitHub mutations": lambda world: sum(
+        "mutation" in (one.body or {}).get("query", "")
+        for one in world.github.requests
+        if one.path == "/graphql"
+    ),
+    "Slack": lambda world: len(world.slack.requests),
+}
+
+
+def test_a_dry_run_writes_nothing_anywhere(world: World) -> None:
+    before = world.github.branches(), dict(world.github.items), dict(world.github.labels)
+    night = world.night("--dry-run")
+    assert night.code == 0, night.output
+    assert {name: count(world) for name, count in WRITES.items()} == dict.fromkeys(WRITES, 0)
+    assert not world.bell.effects
+    assert (world.github.branches(), world.github.items, world.github.labels) == before
+    assert [r["status"] for r in night.report["receipts"]] == ["held back"] * 4
+    assert world.claude.bodies
+    assert not (world.state / "knowledge").exists()
