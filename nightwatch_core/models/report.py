@@ -33,6 +33,7 @@ class Night(Value):
     now: datetime
     resumed: bool = False  # an unfinished night of the same window was taken up again
     folder: str = ""
+    given: tuple[str, ...] = ()  # options that this run was given by name
     kind: NightKind = NightKind()
     left_out: str = ""  # what lies before the window and was never read, one sentence
 

@@ -10,8 +10,9 @@ from nightwatch_core.adapters.clock import SystemClock
 from nightwatch_core.agent.analysing import analyse
 from nightwatch_core.agent.specs import BUILT_IN
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.accounts import Accounts, CodeReads, Confidences
+from nightwatch_core.models.accounts import Accounts, Confidences
 from nightwatch_core.models.analysis import Ending, Failure, SecondLook, Usage
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.research import ResearchContext
 
@@ -37,7 +38,8 @@ def test_rates_and_averages():
     fresh = analysis(usage=SPENT, iterations=6, missed=2, truncated=3, recalled=1, model=OPUS)
     other = analysis(usage=SPENT, iterations=2, missed=1, model=OPUS, confidence="low")
     failed = Failure(case=case(), reason="refused", usage=SPENT)
-    told = accounts((fresh, other, REUSED), (failed,), CodeReads(asked=6, memory=4))
+    fresh = fresh.model_copy(update={"code_reads": CodeReads(asked=6, memory=4)})
+    told = accounts((fresh, other, REUSED), (failed,))
     assert (told.analysed, told.failed, told.reused) == (2, 1, 1)
     assert told.usage == SPENT + SPENT + SPENT
     assert told.prompt_cache_rate == pytest.approx(0.85)
@@ -73,7 +75,8 @@ def test_what_second_looks_changed():
 
 
 def test_a_line_for_a_channel():
-    told = accounts((analysis(usage=SPENT, model=OPUS),), (), CodeReads(asked=1, memory=1))
+    reads = CodeReads(asked=1, memory=1)
+    told = accounts((analysis(usage=SPENT, model=OPUS, code_reads=reads),))
     assert in_a_line(told) == (
         "200 new tokens (200 an error) · $0.50 · prompt cache 85% · $0.25 saved by it · "
         "code cache 50%"

@@ -12,9 +12,10 @@ missing it looks for as an engineer would, the first of these that applies:
 * search the name in the file, and go on at its definition, then at its other places; then read on
   below and above, at last in steps of 200 lines.
 
-All facts seen, it answers. Tools off, or told in so many words to end, it answers with what it saw, says so, and names no cause it
-did not see. Thinking is paid for as the effort asks: 120, 300 or 600 tokens a turn, twice that for
-an answer, in the ratio of the budgets the seeds had (4, 8, 12 thousand at most).
+All facts seen, it answers. With tools off, or told in so many words to end, it answers with what it
+saw, says so, and names no cause that it did not see. Thinking is paid for as the effort asks: 120,
+300 or 600 tokens a turn, twice that for an answer, in the ratio of the budgets the seeds had (4, 8,
+12 thousand at most).
 """
 
 import json

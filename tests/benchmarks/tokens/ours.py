@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.agent_files import AgentFiles
 from nightwatch_core.adapters.claude import Claude
 from nightwatch_core.adapters.clock import SystemClock
-from nightwatch_core.agent import analysing, specs
+from nightwatch_core.agent import analysing, plans, specs
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
@@ -86,11 +86,19 @@ def _analysed(assignment: Assignment, code: CodeReader, model: Model) -> Analysi
     case = assignment.case
     shelved = specs.agents_of(AgentFiles(AGENTS))
     agent = specs.choose(shelved, case.trace.language if case.trace else "")
+    plan = plans.plan(case, agent, OPTIONS, assignment.given)
     try:
         return analysing.analyse(
-            case, assignment.traces, assignment.research, code, model, agent,
-            analysing.allowance(case, agent, assignment.allowance), SystemClock(),
-        )  # fmt: skip
+            case,
+            assignment.traces,
+            assignment.research,
+            code,
+            model,
+            agent,
+            assignment.allowance,
+            SystemClock(),
+            plan,
+        )
     except NightWatchError as trouble:
         return Failure(case=case, reason=str(trouble), usage=trouble.usage or Usage())
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.tokens import invented, mind, real
-from benchmarks.tokens.baselines import before, seed
+from benchmarks.tokens.baselines import seed
 from benchmarks.tokens.measuring import play
 from benchmarks.tokens.ours import ours
 from benchmarks.tokens.service import Rounds, Service, _prefixes, tokens
@@ -81,7 +81,7 @@ def test_what_it_was_told_of_a_cause_is_no_evidence():
     assert mind.turn(scenario, body(scenario, told))[0]
 
 
-@pytest.mark.parametrize("design", [before, seed, ours], ids=lambda design: design.__name__)
+@pytest.mark.parametrize("design", [seed, ours], ids=lambda design: design.__name__)
 def test_bills_are_what_the_design_counted(design):
     for one in play(SHOP, design):
         assert not one.trouble
