@@ -95,7 +95,8 @@ FIRST: Mapping[str, str] = {
     ),
     "app/mailers/order_mailer.rb": MAILER,
     "lib/money.rb": (
-        "class Money\n  attr_reader :cents\n\n  def initialize(cents)\n    @cents = cents\n  end\n\n"
+        "class Money\n  attr_reader :cents\n\n"
+        "  def initialize(cents)\n    @cents = cents\n  end\n\n"
         "  def plus(other)\n    Money.new(cents + other)\n  end\nend\n"
     ),
 }

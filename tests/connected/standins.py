@@ -15,6 +15,7 @@ from services.github import Answer, GitHub
 from services.slack import Slack
 
 READS = ("GET", "HEAD")
+OBJECTS = ("POST /git/trees", "POST /git/commits")  # named by what they are: two are one
 
 
 class Effect(NamedTuple):
@@ -29,13 +30,16 @@ class Bell:
 
     def __init__(self) -> None:
         self.effects: list[Effect] = []
-        self.heard: Callable[[int], None] = lambda count: None
+        self.heard: Callable[[Effect], None] = lambda effect: None
         self._lock = threading.Lock()
 
     def ring(self, service: str, what: str) -> None:
+        effect = Effect(service, what)
         with self._lock:
-            self.effects.append(Effect(service, what))
-            self.heard(len(self.effects))
+            if what in OBJECTS and effect in self.effects:
+                return
+            self.effects.append(effect)
+            self.heard(effect)
 
 
 class TodaysGitHub(GitHub):

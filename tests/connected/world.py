@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from connected import mind, shop
-from connected.standins import Bell, HeardSlack, TodaysGitHub
+from connected.standins import Bell, Effect, HeardSlack, TodaysGitHub
 from git_repositories import git
 from services import nerdgraph
 from services.anthropic import Anthropic
@@ -57,8 +57,10 @@ class Night:
 
     @property
     def told(self) -> str:
-        """Everything the report says is wrong."""
-        return "\n".join(self.report.get("degraded", ()))
+        """Everything the report says is wrong, and what a service refused to do."""
+        receipts = self.report.get("receipts", ())
+        refused = [one["reason"] for one in receipts if one["status"] in ("refused", "unknown")]
+        return "\n".join((*self.report.get("degraded", ()), *refused))
 
 
 class World:
@@ -107,13 +109,14 @@ class World:
             self._fails(service, error)
         self._fails(service, shop.IGNORED)
         self._fails(service, shop.EXPECTED, **{"error.expected": True})
-        back, ignored = shop.NO_ADDRESS, shop.IGNORED
+        back, noise = shop.NO_ADDRESS, shop.IGNORED
+        since = {"regressedAt": milliseconds(self.now - FIRST_SEEN)}
         service.inbox = [
-            inbox_group("back", back.message, "RESOLVED") | {"name": back.error_class},
-            inbox_group("noise", ignored.message, "IGNORED") | {"name": ignored.error_class},
+            inbox_group("back", back.message, "UNRESOLVED", **since) | {"name": back.error_class},
+            inbox_group("noise", noise.message, "IGNORED") | {"name": noise.error_class},
         ]
         released = next(one for one in shop.HISTORY if one.tag == shop.RELEASE)
-        at = round((self.now - released.ago).timestamp() * 1_000)
+        at = milliseconds(self.now - released.ago)
         service.deployments = [{"version": shop.RELEASE, "commit": self.released, "timestamp": at}]
         return service
 
@@ -161,22 +164,26 @@ class World:
         return clean | ours | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
 
     def night(
-        self, *flags: str, kill_at: int = 0, answered: bool = False, **variables: str
+        self,
+        *flags: str,
+        kill: Callable[[Effect], bool] | None = None,
+        answered: bool = False,
+        **variables: str,
     ) -> Night:
         """One night from its start to its end; `variables` win over the world's.
 
-        With `kill_at` its process group is killed at that effect, counted from now, when the
-        service has stored it: before the answer is given, or with `answered` right after.
+        Its process group is killed at the first effect that `kill` holds for, when the service has
+        stored it: before the answer is given, or with `answered` right after.
         """
         begun = time.monotonic()
         with tempfile.TemporaryFile() as output:
             process = self._started(flags, variables, output)
-            if kill_at:
-                self.bell.heard = self._killer(process, len(self.bell.effects) + kill_at, answered)
+            if kill:
+                self.bell.heard = self._killer(process, kill, answered)
             try:
                 code = process.wait(PATIENCE)
             finally:
-                self.bell.heard = lambda count: None
+                self.bell.heard = lambda effect: None
                 self._end(process)
             seconds = time.monotonic() - begun
             output.seek(0)
@@ -184,12 +191,15 @@ class World:
         return Night(code, said, seconds, self._report())
 
     def _killer(
-        self, process: subprocess.Popen[bytes], at: int, answered: bool
-    ) -> Callable[[int], None]:
-        def heard(count: int) -> None:
-            if count == at and answered:
+        self, process: subprocess.Popen[bytes], kill: Callable[[Effect], bool], answered: bool
+    ) -> Callable[[Effect], None]:
+        def heard(effect: Effect) -> None:
+            if not kill(effect):
+                return
+            self.bell.heard = lambda effect: None
+            if answered:
                 threading.Timer(DELIVERED, self._end, (process,)).start()
-            elif count == at:
+            else:
                 self._end(process)
 
         return heard
@@ -250,6 +260,10 @@ class World:
         for service in (self.newrelic, self.github, self.claude, self.slack):
             service.requests.clear()
         self.bell.effects.clear()
+
+
+def milliseconds(at: datetime) -> int:
+    return round(at.timestamp() * 1_000)
 
 
 def _noon(now: datetime) -> str:

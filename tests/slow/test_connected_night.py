@@ -12,7 +12,6 @@ from connected.world import MODEL, Night, World
 from nightwatch_core.issue_text import read_marker
 
 pytestmark = pytest.mark.slow
-SEEN = {"title": "Controller/", "kinds": ("issue", "pull")}
 
 
 @pytest.fixture(scope="module")
