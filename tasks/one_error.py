@@ -10,7 +10,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report.lookup import SHORTEST, case_of
 from nightwatch_core.settings import night_options
-from nightwatch_core.windows import lookback
+from nightwatch_core.windows import how_far
 from tasks.policies import PATIENTLY
 from tasks.wiring import chosen, forget, nights, pasted, publishing, reading
 
@@ -39,7 +39,7 @@ def seek_error(
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
     world = reading(options)
-    window = world.errors.window(lookback(options.since), world.clock.now())
+    window = world.errors.window(how_far(options), world.clock.now())
     fetched = world.errors.error_groups(window)
     known = known_case(error)
     meant = known[1].groups if known else ()

@@ -54,6 +54,7 @@ class Outcome:
     night: Night
     published: str
     headline: str  # what Slack shows first
+    twice: list[str]  # keys of issues and drafts, parts of Slack's thread
 
 
 def new_relic(how: str, match: str = "", **given: object) -> Callable[[World], object]:
@@ -139,7 +140,8 @@ def run(cell: Cell, folder: Path, prefect: str) -> Outcome:
         told = [f"{n} {what}{'s' * (n > 1)}" for n, what in counted if n]
         told += ["told"] if world.slack.shown() else []
         shown = world.slack.shown()
-        return Outcome(night, ", ".join(told), shown[0].text if shown else "")
+        first = shown[0].text if shown else ""
+        return Outcome(night, ", ".join(told), first, world.published_twice())
 
 
 def run_all(cells: Sequence[Cell], folder: Path, prefect: str) -> dict[str, Outcome]:

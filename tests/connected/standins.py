@@ -98,6 +98,10 @@ class TodaysGitHub(GitHub):
 class HeardSlack(Slack):
     """A Slack whose new messages ring the bell; editing one twice does no harm."""
 
+    def __enter__(self) -> "HeardSlack":
+        super().__enter__()
+        return self
+
     def __init__(self, bell: Bell, **more: Any) -> None:
         super().__init__(**more)
         self._bell = bell

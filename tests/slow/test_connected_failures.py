@@ -41,6 +41,7 @@ def test_a_failing_service_is_told_and_stops_only_what_needs_it(
     assert re.search(cell.says, night.told), night.told
     assert night.report["status"] == STATUSES[cell.code]
     assert "Traceback" not in night.output
+    assert not found.twice
     assert night.seconds < BOUND
 
 

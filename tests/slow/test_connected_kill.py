@@ -7,7 +7,6 @@ Killed before the answer arrives, nothing of an effect is known here; that is tr
 Killed after it, what is written down next is missing; that is tried where something is written.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -34,12 +33,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def nothing_twice(world: World) -> None:
-    items = [read_marker(one["body"]) for one in world.github.items.values()]
-    keys = Counter(marker.key for marker in items if marker)
-    assert not [key for key, count in keys.items() if count > 1]
+    assert not world.published_twice()
     assert len([one for one in world.github.branches() if one != "main"]) <= 1
-    parts = Counter(part for _, part in world.slack.parts())
-    assert not [part for part, count in parts.items() if count > 1], world.slack.parts()
 
 
 def anything(effect: Effect) -> bool:

@@ -32,6 +32,7 @@ def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def of(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    found: dict[str, Any]
     (found,) = (
         analysis
         for analysis in report["analyses"]
