@@ -31,7 +31,8 @@ def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeT
     """The commit that runs in production, and what was merged and released before it."""
     world = reading(options)
     host = world.code
-    deployed = attempt("reading deployments", world.errors.releases, otherwise=())
+    nothing: tuple[Release, ...] = ()
+    deployed = attempt("reading deployments", world.errors.releases, otherwise=nothing)
     commit = _in_production(host, _newest_release(selection), deployed.value)
     return CodeTonight(
         commit=commit.model_copy(update={"branch": host.head().branch}),

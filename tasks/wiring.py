@@ -230,7 +230,7 @@ def _tracker(options: NightOptions, at: Settings) -> Tracker:
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
     if options.delivery == "github":
-        return services.github_outbox(at, SystemClock())
+        return services.github_outbox(options, at, SystemClock())
     return local.delivery(options, at, night.id)
 
 
