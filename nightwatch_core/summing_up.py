@@ -58,7 +58,8 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
     )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    troubled = with_trouble(report, found.trouble, failed, standing_in.summary(fresh))
+    stood_in = standing_in.summary(fresh)
+    troubled = with_trouble(report, found.trouble, found.code.trouble, failed, stood_in)
     return troubled.model_copy(
         update={
             "commit": found.code.commit,

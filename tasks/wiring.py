@@ -39,6 +39,7 @@ from nightwatch_core.ports import (
     Tracker,
 )
 from nightwatch_core.settings import Settings, settings
+from nightwatch_core.windows import source_key
 
 
 @dataclass(frozen=True)
@@ -207,10 +208,16 @@ def _errors(options: NightOptions, at: Settings) -> ErrorSource:
     sources: dict[str, Callable[[], ErrorSource]] = {
         "file": lambda: local.error_files(options),
         "sample": lambda: local.sample_records(at),
-        "newrelic": lambda: services.new_relic(options, at, None, SystemClock()),
+        "newrelic": lambda: _new_relic(options, at),
     }
     named = {name: sources[name]() for name in options.sources()}
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
+
+
+def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
+    clock = SystemClock()
+    key = source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+    return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
 
 
 def _code(options: NightOptions, at: Settings) -> CodeHost:
@@ -229,7 +236,7 @@ def _tracker(options: NightOptions, at: Settings) -> Tracker:
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
     if options.delivery == "github":
-        return services.github_outbox(at, SystemClock())
+        return services.github_outbox(options, at, SystemClock())
     return local.delivery(options, at, night.id)
 
 

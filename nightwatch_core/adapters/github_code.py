@@ -1,6 +1,5 @@
 """A GitHub repository as the code host: cloned once, then read as git objects."""
 
-from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -35,16 +34,11 @@ class GitHubCode:
         self,
         client: GitHubClient,
         repository: str,
-        token: str | Callable[[], str],
         folder: Path,
         base_branch: str = "",
     ) -> None:
-        """`repository` is owner/name, `folder` keeps clones; an empty branch means the default.
-
-        Where tokens end, `token` tells the one of the moment.
-        """
+        """`repository` is owner/name, `folder` keeps clones; an empty branch means the default."""
         self._place = place(client, repository)
-        self._token = (lambda: token) if isinstance(token, str) else token
         self._folder = folder
         self._base_branch = base_branch
 
@@ -102,7 +96,8 @@ class GitHubCode:
             )
         home = place(self._place.client, described.full_name)  # its new name where it has moved
         address = clone_address(home.client.address, home.full_name)
-        return Clone(self._folder / f"{home.owner}__{home.name}", Origin(address, self._token))
+        origin = Origin(address, home.client.token)
+        return Clone(self._folder / f"{home.owner}__{home.name}", origin)
 
     @cached_property
     def _checkout(self) -> ClonedCheckout:

@@ -16,7 +16,9 @@ _SECONDARY_WAIT = 60.0  # seconds, as GitHub's documentation asks where it names
 _OVERLOADED = re.compile(r"something went wrong while executing|timeout|timedout", re.IGNORECASE)
 _UNWELL_WAIT = 2.0
 _SLOWER = "run again after that; where it happens often, give NightWatch a token or App of its own"
-_LATER = "the next night tries again; https://www.githubstatus.com says whether GitHub is unwell"
+_LATER = (
+    "the next night tries again; https://www.githubstatus.com says whether github.com is unwell"
+)
 _DAY = 86_400
 
 
@@ -116,14 +118,15 @@ def _seconds(said: str) -> int:
 
 def _refusal(error: RequestFailed) -> NightWatchError:
     response, request = error.response.raw_response, error.request
-    status, said, asked = response.status_code, words(response), _asked(request)
+    status, asked = response.status_code, _asked(request)
+    said = words(response) or f"status {status}"
     safe = request.method in SAFE
     if isinstance(error, RateLimitExceeded):
         wait = error.retry_after.total_seconds()
-        why = f"GitHub asks to wait {wait:.0f} s ({said or status}): {_SLOWER}"
+        why = f"GitHub asks to wait {wait:.0f} s ({said}): {_SLOWER}"
         return Unwell(why, wait, safe=safe)
     if status == 429 or (status == 403 and _SECONDARY.search(said)):
-        why = f"GitHub asks to slow down ({said or status}): {_SLOWER}"
+        why = f"GitHub asks to slow down ({said}): {_SLOWER}"
         return Unwell(why, _SECONDARY_WAIT, safe=safe)
     if status == 401:
         return NotAccepted(said)

@@ -145,7 +145,8 @@ Origin = tuple[str, str, int | None]
 def _guard(home: Origin, server: Server, request: httpx.Request) -> None:
     """The token goes nowhere else, whatever a link or a redirect says."""
     if _origin(request.url) != home:
-        raise GiveUp(f"GitHub points to another machine: {plain(request.url.host)}")
+        host = plain(request.url.host)
+        raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
     writes = request.method not in SAFE and not request.url.path.endswith("/graphql")
     if server.read_only and writes:
         raise GiveUp("this sign-in to GitHub is for reading only")
@@ -163,7 +164,7 @@ def _guard_redirect(response: httpx.Response) -> None:
 def _guard_size(response: httpx.Response) -> None:
     size = response.headers.get("content-length", "")
     if size.isdigit() and int(size) > LARGEST_ANSWER:
-        raise GiveUp(f"GitHub's answer has {size[:20]} bytes, more than {LARGEST_ANSWER}")
+        raise GiveUp(f"GitHub's answer has {size[:20]} bytes: over {LARGEST_ANSWER} are not read")
 
 
 def _origin(url: httpx.URL) -> Origin:

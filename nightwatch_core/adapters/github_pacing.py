@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
-from nightwatch_core.adapters.github_client import LONGEST_WAIT
 from nightwatch_core.adapters.github_errors import Lost, Rejected, Unwell
+from nightwatch_core.adapters.github_http import LONGEST_WAIT
 from nightwatch_core.errors import TryLater
 from nightwatch_core.ports import Clock
 
@@ -56,7 +56,7 @@ class Pacing:
         while self._times and now - self._times[0] >= 3600:
             self._times.popleft()
         if len(self._times) >= MOST_AN_HOUR:
-            raise Rejected(f"{MOST_AN_HOUR} writes within an hour are enough")
+            raise Rejected(f"{MOST_AN_HOUR} writes within an hour are enough: the rest has to wait")
         if self._times and (wait := self._times[-1] + SPACING - now) > 0:
             self._pause(wait)
         self._times.append(self._clock.monotonic())

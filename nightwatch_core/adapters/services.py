@@ -85,9 +85,10 @@ def github_tracker(at: Settings) -> GitHubTracker:
     return GitHubTracker(_reader(at), at.github_repo)
 
 
-def github_outbox(at: Settings, clock: Clock) -> GitHubOutbox:
-    """Where issues and pull requests are published."""
-    return GitHubOutbox(_github(at, read_only=False), at.github_repo, clock)
+def github_outbox(options: NightOptions, at: Settings, clock: Clock) -> GitHubOutbox:
+    """Where issues are published, and pull requests where those are wanted."""
+    client, pulls = _github(at, read_only=False), options.publish == "all"
+    return GitHubOutbox(client, at.github_repo, clock, pulls=pulls)
 
 
 def claude(options: NightOptions, at: Settings) -> Claude:

@@ -23,6 +23,7 @@ class CodeTonight(Value):
     commit: Commit
     pulls: tuple[MergedPull, ...] = ()
     releases: tuple[Release, ...] = ()
+    trouble: str = ""  # what could not be read of it, though the commit could
 
 
 class Unknown(Value):

@@ -45,7 +45,9 @@ class NightOptions(Value):
         default="", description="Own packages or folders in traces (comma list)."
     )
     since: str = Field(
-        default="", description="How far to look back: 24h, 7d; empty: all of a file."
+        default="",
+        description="How far to look back: 24h, 7d; empty: all of a file; of New Relic 24h, or "
+        "what no scheduled night has read.",
     )
     max_errors: int | None = Field(
         default=None, ge=1, le=200, description="Errors analysed a night; empty: 5, with rules 10."

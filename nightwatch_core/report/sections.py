@@ -22,6 +22,7 @@ from nightwatch_core.report.words import (
 )
 
 AT_MOST = 3  # patterns and suggestions worth a morning's attention
+COUNTED = "by the analyses; research before them is not counted"
 FILES = ("report.html", "report.md", "report.json")
 
 
@@ -160,7 +161,7 @@ def facts(report: RunReport) -> Iterable[Fact]:
 
 def code_cache(report: RunReport) -> str:
     """What the code cache did for the analyses; empty where the code was local."""
-    return f"in the analyses {caching(report.code_reads)}" if report.code_reads else ""
+    return f"{caching(report.code_reads)} ({COUNTED})" if report.code_reads else ""
 
 
 def _chosen(options: NightOptions) -> Iterable[str]:

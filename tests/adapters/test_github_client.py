@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -5,11 +6,15 @@ from pathlib import Path
 
 import pytest
 from github_world import bare_shop, client
+from pydantic import SecretStr
 from services.github import GitHub
 
-from nightwatch_core.adapters.github_client import GitHubClient, checked_address
+from nightwatch_core.adapters.github_advice import ADVICE, advice
+from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_errors import Forbidden, Lost, Rejected, Unwell
+from nightwatch_core.adapters.github_http import checked_address
 from nightwatch_core.adapters.github_rows import Place, place
+from nightwatch_core.adapters.github_sign_in import GitHubSignIn
 from nightwatch_core.adapters.memory import MemoryClock
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
@@ -138,12 +143,54 @@ def test_refusals_are_told_apart(server: GitHub) -> None:
     assert "with 422" in refused(server, Rejected)
     server.fail("POST", "/issues$", status=451, body=b"\xff\xfe")
     assert "451" in refused(server, GiveUp)
+    server.fail("POST", "/issues$", status=422, body=b"{}")
+    assert "with 422: status 422: run `nightwatch check`" in refused(server, Rejected)
     server.fail("POST", "/issues$", status=401)
     assert "GITHUB_TOKEN" in refused(server, StopTheNight)
 
 
+# What GitHub says, in its own words, and what its user is told to do.
+SAYINGS = (
+    ("Repository was archived so is read-only.", "unarchive it"),
+    ("Issues has been disabled in this repository.", "switch issues on"),
+    ("Although you appear to have the correct authorization credentials, the `acme` organization "
+     "has an IP allow list enabled", "this machine's address"),
+    ("Resource protected by organization SAML enforcement. You must grant your Personal Access "
+     "token access to this organization.", "authorise the token"),
+    ("The 'acme' organization forbids access via a fine-grained personal access tokens if the "
+     "token's lifetime is greater than 366 days.", "shorten the token's lifetime"),
+    ("`acme` forbids access via a personal access token (classic).", "refuses classic tokens"),
+    ("This installation has been suspended", "lift the suspension"),
+    ("The specified API version is not supported.", "set GITHUB_API_VERSION"),
+    ("Git Repository is empty.", "push a first commit"),
+    ("Could not resolve to a Repository with the name 'acme/shop'.", "check GITHUB_REPO"),
+    ("Repository rule violations found. Cannot create ref", "nightwatch/*"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(SAYINGS)))
+def test_what_github_says_comes_with_what_to_do(server: GitHub, number: int) -> None:
+    said, todo = SAYINGS[number]
+    for status in (403, 409):
+        body = json.dumps({"message": said}).encode()
+        server.fail("POST", "/issues$", status=status, body=body)
+        told = refused(server, GiveUp)
+        assert todo in told
+        assert said in told
+
+
+def test_every_advice_is_for_something_github_says() -> None:
+    assert {advice(said) for said, _ in SAYINGS} == {one.do for one in ADVICE}
+    assert advice("Something else") == ""
+
+
+def nobody() -> GitHubClient:
+    sign_in = GitHubSignIn(token=SecretStr("t"))
+    return GitHubClient(sign_in, "http://127.0.0.1:9", pause=MemoryClock().pass_by)
+
+
 def test_nobody_there_is_something_to_try_later() -> None:
-    where = place(GitHubClient("t", "http://127.0.0.1:9", pause=MemoryClock().pass_by), "acme/shop")
+    where = place(nobody(), "acme/shop")
     with pytest.raises(Unwell, match="GITHUB_API_URL"):
         create(where)
 
@@ -190,7 +237,7 @@ def test_addresses_that_no_token_may_be_sent_to(address: str) -> None:
 
 def test_without_a_token_nothing_starts() -> None:
     with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
-        GitHubClient(" ")
+        GitHubClient(GitHubSignIn(token=SecretStr(" ")))
 
 
 def test_what_did_not_change_costs_nothing_the_next_night(server: GitHub, tmp_path: Path) -> None:
@@ -225,6 +272,16 @@ def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
     assert client(server).graph("query{a}", {}) == {"a": 1}
     assert len(server.requests) == 3
+
+
+def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> None:
+    said = b'{"errors": [{"message": "Something went wrong while executing your query."}]}'
+    server.fail("POST", "/graphql", status=200, body=said, times=2)
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
+    assert client(server).graph("query{a}", {}) == {"a": 1}
+    server.fail("POST", "/graphql", status=200, body=said, times=3)
+    with pytest.raises(TryLater, match=r"githubstatus\.com"):
+        client(server).graph("query{a}", {})
 
 
 @pytest.mark.parametrize(

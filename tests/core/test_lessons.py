@@ -16,7 +16,7 @@ from nightwatch_core.lessons import MOST_NIGHTS, file_name, lesson_from, night_d
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
 from nightwatch_core.models.knowledge import Cited, Lesson
 from nightwatch_core.models.proposal import Receipt
-from nightwatch_core.reuse import DOUBTS, reused, still_sound
+from nightwatch_core.reuse import DOUBTS, NEWS, reused, still_sound
 
 DIGESTS = {"app/rate.rb": "d1"}
 
@@ -173,6 +173,14 @@ def test_a_lesson_whose_files_did_not_change_is_sound():
 def test_each_doubt_speaks_in_words(changes, reason):
     assert still_sound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == (False, reason)
     assert len(DOUBTS) == 7
+
+
+def test_a_regression_is_news_against_the_soundest_lesson():
+    back = case(inbox="resolved, and back; assigned to Ann")
+    assert still_sound(lesson(), DIGESTS.get, back) == (False, "it was resolved, and came back")
+    named = case(inbox="assigned to resolved, and back")
+    assert still_sound(lesson(), DIGESTS.get, named)[0]
+    assert len(NEWS) == 1
 
 
 def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():

@@ -81,6 +81,14 @@ def printed(report: RunReport, width: int = 100, *, colour: bool = False) -> str
     return out.getvalue()
 
 
+def text_of(rendering: str, report: RunReport) -> str:
+    if rendering == "terminal":
+        return flat(printed(report, 200))
+    as_page = MarkdownIt("commonmark").enable("table").render
+    page = as_html(report) if rendering == "html" else as_page(as_markdown(report))
+    return flat(Page(page).text)
+
+
 def flat(text: str) -> str:
     return " ".join(text.split())
 
@@ -106,6 +114,24 @@ def test_without_colour_nothing_but_text_is_printed(name: str) -> None:
     said = printed(NIGHTS[name])
     odd = {c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Cs")} - {"\n"}
     assert odd == set()
+
+
+REGRESSION = complete(
+    analyses=(
+        analysis(case=Case(leader=group(inbox="resolved, and back; assigned to @ann <b>Ann</b>"))),
+    )
+)
+
+
+@pytest.mark.parametrize("render", ["markdown", "html", "terminal"])
+def test_a_regression_and_its_assignee_are_seen_everywhere(render: str) -> None:
+    shown = text_of(render, REGRESSION)
+    assert "a regression: resolved in New Relic's Errors Inbox, and back" in shown
+    assert "assigned to @ann <b>Ann</b>" in shown
+    assert shown.lower().count("regression") >= 2  # in the table, too
+    assert "<b>Ann" not in as_html(REGRESSION)
+    assert "`@ann`" in as_markdown(REGRESSION)
+    assert "regression" not in text_of(render, complete()).lower()
 
 
 def test_colours_are_ours_alone() -> None:

@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+import pytest
 from analysis_shapes import COMMIT, DAY, analysis, case, group
 
 from nightwatch_core import summing_up
@@ -44,6 +45,20 @@ def test_errors_are_counted_and_drops_named():
     )
     assert (report.errors, report.occurrences, report.dropped) == (2, 12, dropped)
     assert report.status == "complete"
+
+
+def test_what_no_night_has_read_degrades_the_night():
+    night = OPENED.night.model_copy(update={"left_out": "errors of May were never read"})
+    report = summing_up.opened(night, NightOptions(), (), DAY)
+    assert (report.status, report.degraded) == ("degraded", ("errors of May were never read",))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_report_knows_whether_reading_again_would_bring_more(whole):
+    assert not OPENED.read_whole
+    partial = fetched(group(), partial=("b: down",), whole=whole)
+    report = summing_up.with_errors(OPENED, partial, Selection())
+    assert (report.status, report.read_whole) == ("degraded", whole)
 
 
 def test_a_partial_answer_degrades_the_night():

@@ -12,7 +12,6 @@ from connected.world import MODEL, Night, World
 from nightwatch_core.issue_text import read_marker
 
 pytestmark = pytest.mark.slow
-SEEN = {"title": "Controller/", "kinds": ("issue", "pull")}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +32,7 @@ def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def of(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    found: dict[str, Any]
     (found,) = (
         analysis
         for analysis in report["analyses"]
