@@ -69,7 +69,7 @@ def in_a_line(told: Accounts) -> str:
     if not told.analysed + told.failed:
         return ""
     used, looks = told.usage, told.second_looks
-    cost = "cost unknown" if used.cost is None else f"${used.cost:.2f}"
+    cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
     parts = (
         f"{used.new_tokens:,} new tokens ({told.tokens_per_error or 0:,.0f} an error)",
         cost,

@@ -81,7 +81,7 @@ def kind_of(options: NightOptions) -> NightKind:
 def given() -> tuple[str, ...]:
     """Names of the options that this run was given itself: they win over agent files."""
     context = FlowRunContext.get()
-    parameters = context.parameters if context else {}
+    parameters = (context.parameters if context else None) or {}
     return tuple(name for name, value in parameters.items() if value is not None)
 
 

@@ -46,5 +46,5 @@ def _second(found: Analysis) -> str:
     if look is None:
         return ""
     if look.skipped:
-        return f"no second look, though {look.why}: {look.skipped}"
-    return f"second look, because {look.why}: the {look.kept} verdict was kept"
+        return f"no second look, though {look.wanted}: {look.skipped}"
+    return f"second look, because {look.wanted}: the {look.kept} verdict was kept"

@@ -55,7 +55,7 @@ def test_rates_and_averages():
 def test_an_unknown_price_is_not_zero():
     told = accounts((analysis(usage=Usage(input_tokens=5, cost=None, saved=None), model="qwen"),))
     assert (told.cost_per_error, told.priced, told.tokens_per_error) == (None, "", 5.0)
-    assert "cost unknown" in in_a_line(told)
+    assert "price unknown" in in_a_line(told)
 
 
 def test_what_second_looks_changed():

@@ -32,7 +32,7 @@ def asking(shown):
 
 
 class Billed(MemoryModel):
-    """A model that writes all it may, with a cache that switching tools off empties."""
+    """A model that writes all it may, with a cache that forbidding calls empties."""
 
     cached, written = 0, 0
 
@@ -41,7 +41,7 @@ class Billed(MemoryModel):
         told = len(said.text) if isinstance(said, UserTurn) else 0
         told += sum(len(one.text) for one in getattr(said, "results", ()))
         prompt = self.cached + self.written + told // 4 + (0 if self.shown else 30)
-        fresh = prompt if conversation.tools_off else prompt - self.cached
+        fresh = prompt if conversation.no_calls else prompt - self.cached
         most = conversation.max_tokens
         dollars = fresh * 1.25 * 5 + (prompt - fresh) * 0.5 + most * 25
         usage = Usage(
@@ -246,9 +246,10 @@ def test_reserving_leaves_what_the_last_call_may_cost():
     may = allowance(tokens=50_000, cost=1.0)
     rooms = dict(to_explore(prompt, Usage(output_tokens=11_000), may, REMOTE))
     most = rooms["tokens"]
-    wrap_up = prompt.whole + most + concluding(may)
+    wrap_up = most + MOST_TOLD // 3 + concluding(may)  # told what was written and what tools tell
     assert 11_000 + prompt.new + most + wrap_up == pytest.approx(50_000)
-    dollars = 5e-6 * 1.25 * (prompt.new + prompt.whole + rooms["cost"]) + 5e-7 * prompt.cached
+    fresh = prompt.new + MOST_TOLD // 3 + rooms["cost"]
+    dollars = 5e-6 * 1.25 * fresh + 5e-7 * (prompt.cached + prompt.whole)
     assert dollars + 25e-6 * (rooms["cost"] + concluding(may)) == pytest.approx(1.0)
 
 

@@ -2,7 +2,6 @@ import pytest
 from analysis_shapes import FIX, allowance, analysis, answer, asks, case, says, tree
 
 from nightwatch_core.adapters.memory import MemoryClock, MemoryModel
-from nightwatch_core.adapters.rules import RulesModel
 from nightwatch_core.agent.analysing import analyse
 from nightwatch_core.agent.second_look import LEAST_SCORE, left_of, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -11,6 +10,7 @@ from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Usage
 from nightwatch_core.models.conversation import FELL_BACK, Capabilities
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.prompts import first_message
+from nightwatch_core.standing_in import STANDS_IN
 from nightwatch_core.token_counts import estimated
 
 AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
@@ -22,11 +22,11 @@ READ = asks(("read_file", {"path": "shop/pay.py"}), usage=USAGE)
 MISSED = asks(("read_file", {"path": "gone.py"}), usage=USAGE)
 
 
-def looked(*script, able=REMOTE, agent=AGENT, clock=None, stand_in=None, **may):
+def looked(*script, able=REMOTE, agent=AGENT, clock=None, **may):
     model = MemoryModel(script, able=able)
     found = analyse(
         case(), (), ResearchContext(), tree(), model, agent, allowance(**may),
-        clock or MemoryClock(), stand_in=stand_in,
+        clock or MemoryClock(),
     )  # fmt: skip
     return found, model
 
@@ -177,22 +177,19 @@ def test_a_fix_of_the_first_is_not_given_up_for_confidence():
     assert (found.title, found.fix[0].new) == ("Fixed", Edit(**fix).new)
 
 
-def test_the_stand_in_answers_where_the_model_is_away_or_the_budget_gone():
+def test_the_ending_says_where_rules_may_stand_in():
     away = TryLater("no answer in time")
     away.usage = Usage(calls=1, output_tokens=7, cost=0.1)
-    for script, may in (([away], {}), ([GOOD], {"tokens": 0}), ([READ, away], {})):
-        found, _ = looked(*script, stand_in=RulesModel(), **may)
-        assert found.tags[0] == FELL_BACK
-        assert FELL_BACK.capitalize() in found.next_steps[0]
-        assert found.model == "rules"
-        assert (found.usage.calls > 0) == (not may)
+    ends = (([away], {}), ([GOOD], {"tokens": 0}), ([READ, away], {}))
+    for script, may in ends:
+        with pytest.raises((TryLater, GiveUp)) as ended:
+            looked(*script, **may)
+        assert ended.value.ending.kind in STANDS_IN
+        assert (ended.value.usage.calls > 0) == (not may)
 
 
-@pytest.mark.parametrize("trouble", [GiveUp("no"), StopTheNight("bad key")])
-def test_the_stand_in_is_for_nothing_else(trouble):
-    with pytest.raises(type(trouble)):
-        looked(trouble, stand_in=RulesModel())
-    with pytest.raises(GiveUp):
-        looked(says("", stop="refused"), stand_in=RulesModel())
-    with pytest.raises(TryLater):
-        looked(TryLater("away"))
+@pytest.mark.parametrize("trouble", [GiveUp("no"), says("", stop="refused")])
+def test_and_where_they_may_not(trouble):
+    with pytest.raises(GiveUp) as ended:
+        looked(trouble)
+    assert ended.value.ending is None or ended.value.ending.kind not in STANDS_IN
