@@ -20,11 +20,13 @@ from nightwatch_core.adapters import (
     claude_client,
     claude_context,
     claude_errors,
+    claude_gate,
     claude_models,
     claude_usage,
     claude_wire,
 )
 from nightwatch_core.adapters.claude_context import Tuning
+from nightwatch_core.adapters.claude_gate import Passage
 from nightwatch_core.adapters.claude_models import Able
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage
@@ -47,6 +49,8 @@ class Claude:
     `client` makes another kind of client, as for Bedrock or Vertex; it is called for every turn
     and has to make them without retries of their own. Where it has no Models API, `able` says what
     the model can do; without `able` nothing optional is asked of it.
+
+    Calls of a `gate` that begin alike let the first one write what the others read.
     """
 
     def __init__(
@@ -60,6 +64,7 @@ class Claude:
         tuning: Tuning | None = None,
         client: Callable[[], Any] | None = None,
         able: Able | None = None,
+        gate: claude_gate.Gate = claude_gate.PROCESS,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self._key, self._model = api_key, model
@@ -69,6 +74,7 @@ class Claude:
         self._compatible = client is not None or self._address != claude_client.ADDRESS
         self._client = client or claude_client.maker(api_key, self._address, silence)
         self._known: Able | None = able
+        self._gate = gate
         self._asking = threading.Lock()
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
@@ -83,7 +89,10 @@ class Claude:
             request = claude_wire.body(conversation, able, self._tuning)
             if announced := claude_context.betas(able, self._tuning):
                 request["betas"] = list(announced)
-            message = self._run(self._turn(request, spent, end), end)
+            whose = self._address, self._key.get_secret_value()
+            begins = claude_gate.beginning(request, whose)
+            with self._gate.entered(begins, end - time.monotonic()) as passage:
+                message = self._run(self._turn(request, spent, end, passage), end)
         except claude_errors.TooLong as long:
             turn = AssistantTurn()
             return Reply(
@@ -134,9 +143,14 @@ class Claude:
         with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
             return beside.submit(asyncio.run, bounded()).result()
 
-    async def _turn(self, request: claude_wire.Json, spent: list[Usage], end: float) -> Any:
+    async def _turn(
+        self, request: claude_wire.Json, spent: list[Usage], end: float, passage: Passage
+    ) -> Any:
         async def once(client: Any) -> Any:
-            return await self._streamed(client, request, spent)
+            try:
+                return await self._streamed(client, request, spent, passage)
+            finally:
+                passage.over()
 
         return await self._patiently(once, end)
 
@@ -163,7 +177,7 @@ class Claude:
         return own if asked is None else asked
 
     async def _streamed(
-        self, client: Any, request: claude_wire.Json, spent: list[Usage]
+        self, client: Any, request: claude_wire.Json, spent: list[Usage], passage: Passage
     ) -> claude_wire.Json:
         """One message, whole; what it took is in `spent` even where it breaks."""
         begun: Any = None
@@ -171,6 +185,8 @@ class Claude:
         try:
             async with opening as stream:
                 async for event in stream:
+                    if event.type == "message_start":
+                        passage.begun()
                     if begun is not None or event.type == "message_start":
                         begun = stream.current_message_snapshot
         except claude_errors.DAMAGED as problem:

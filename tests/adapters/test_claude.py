@@ -43,7 +43,7 @@ def test_the_second_request_only_grows_at_its_end():
     with Anthropic() as server:
         analysed(claude(server))
         first, second = server.bodies
-    same = dict.fromkeys(set(first) - {"messages"})
+    same = dict.fromkeys(set(first) - {"messages", "max_tokens"})  # neither is in the cache's key
     assert {name: first[name] for name in same} == {name: second[name] for name in same}
     assert second["messages"][:1] == first["messages"]
     assistant, told = second["messages"][1:]
@@ -72,17 +72,29 @@ def test_what_it_costs():
     )
 
 
-def test_wrapping_up_keeps_the_tools_and_forbids_them():
+def test_wrapping_up_keeps_the_tools_and_the_cache():
     with Anthropic() as server:
         found = analysed(claude(server), iterations=2)
         first, last = server.bodies
     assert found.ending.kind == "wrapped up"
     assert last["tools"] == first["tools"]
-    assert "tool_choice" not in first
-    assert last["tool_choice"] == {"type": "none"}
+    assert "tool_choice" not in first | last
+    assert found.usage.cache_read_tokens > 1_000
     assert last["output_config"]["format"] == first["output_config"]["format"]
     assert last["output_config"]["effort"] == "low"
     assert [block["type"] for block in last["messages"][-1]["content"]] == ["tool_result", "text"]
+
+
+def test_calls_are_forbidden_only_where_asking_was_not_enough():
+    with Anthropic() as server:
+        model = claude(server)
+        first = model.reply(opening(), 10)
+        bound = {"tools_off": True, "no_calls": True}
+        asked = (results(first), UserTurn(text="Conclude."))
+        model.reply(opening(**bound).said(first.turn, *asked), 10)
+        last = server.bodies[-1]
+    assert last["tool_choice"] == {"type": "none"}
+    assert last["tools"] == server.bodies[0]["tools"]
 
 
 def test_effort_that_changes_in_mid_conversation_is_a_message_where_that_can_be():

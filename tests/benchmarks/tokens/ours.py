@@ -8,12 +8,13 @@ from queue import Empty, Queue
 from threading import Barrier
 
 from benchmarks.tokens.designs import DAY, MODEL, OPTIONS, Outcome, case_of, code_of, priors_of
-from benchmarks.tokens.service import Service
+from benchmarks.tokens.service import Held, Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.agent_files import AgentFiles
 from nightwatch_core.adapters.claude import Claude
+from nightwatch_core.adapters.claude_gate import Gate
 from nightwatch_core.adapters.clock import SystemClock
 from nightwatch_core.agent import analysing, plans, specs
 from nightwatch_core.errors import NightWatchError
@@ -43,7 +44,8 @@ def ours(night: Night, service: Service) -> Sequence[Outcome]:
         keys[case.fingerprint] = scenario.key
     tonight = CodeTonight(commit=code.commit)
     named = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), now=DAY)
-    model = Claude(SecretStr(service.key), MODEL, service.url)
+    gate = Gate(signal=lambda: Held(service.rounds))
+    model = Claude(SecretStr(service.key), MODEL, service.url, gate=gate)
     able = model.capabilities()
     waves = first_wave(OPTIONS, named, tonight, tuple(prepared), able)
     first = _mapped(waves.leaders, code, model, service)
@@ -58,22 +60,24 @@ def _mapped(
     assignments: Sequence[Assignment], code: CodeReader, model: Model, service: Service
 ) -> list[tuple[Analysis | Failure, float]]:
     """As many at once as the options allow."""
-    todo: Queue[Assignment] = Queue()
-    for assignment in assignments:
-        todo.put(assignment)
     workers = min(OPTIONS.concurrency, len(assignments))
+    todo: Queue[Assignment] = Queue()
+    for assignment in assignments[workers:]:
+        todo.put(assignment)
 
-    def work(_: int) -> list[tuple[Analysis | Failure, float]]:
-        done = []
+    def work(number: int) -> list[tuple[Analysis | Failure, float]]:
+        done, assignment = [], assignments[number]
         with service.rounds:
             ready.wait()
+            before = service.rounds.number
+            service.rounds.wait_for(number, before)
             while True:
+                began = time.perf_counter()
+                done.append((_analysed(assignment, code, model), time.perf_counter() - began))
                 try:
                     assignment = todo.get_nowait()
                 except Empty:
                     return done
-                began = time.perf_counter()
-                done.append((_analysed(assignment, code, model), time.perf_counter() - began))
 
     if not workers:
         return []
