@@ -11,16 +11,16 @@ from collections.abc import Callable
 
 from nightwatch_core.escaping import block, line
 from nightwatch_core.models.code import Suspect
-from nightwatch_core.models.error import Case, Frame, Trace
+from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.token_counts import estimated
+from nightwatch_core.trace_text import frames_text, middle_out, printed_text
 
 LIMIT = 20_000  # tokens, as token_counts reckons them
-_TRACE, _SHOWN_FRAMES = 6_000, 7_000  # characters
 _MESSAGE, _OTHER_MESSAGE = 2_000, 200  # of the leading group, and of each other one
-_GROUPS, _FRAMES, _FILES, _IGNORED = 8, 40, 12, 5
+_GROUPS, _FILES, _IGNORED = 8, 12, 5
 _SEED, _TOLD, _CONVENTIONS = 8_000, 1_500, 2_000
 _EARLIER = (
     "It ended unsure. Take it as a lead, not as a fact: look where it did not, settle what it left "
@@ -48,7 +48,7 @@ def first_message(
     """
     sections = [section for write in _SECTIONS for section in write(case, traces, research)]
     if seed:
-        text = fenced(_middle_out(block(seed, 10 * _SEED), _SEED))
+        text = fenced(middle_out(block(seed, 10 * _SEED), _SEED))
         sections.append(Section(weight=8, text=f"## An earlier look\n\n{_EARLIER}\n\n{text}"))
     sizes = [estimated(section.text) + 1 for section in sections]
     while sum(sizes) > LIMIT and len(sections) > 2:
@@ -95,9 +95,8 @@ def _trace(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> 
     if trace is None:
         text = "No stack trace is known. Start from the transaction's name."
         return (Section(weight=9, text=f"## Trace\n\n{text}"),)
-    frames = "\n".join(_frame(frame) for frame in trace.frames[:_FRAMES])
-    frames = _middle_out(frames, _SHOWN_FRAMES)
-    raw = _middle_out(block(trace.raw, 100_000), _TRACE)
+    raw = printed_text(trace)
+    frames = frames_text(trace, raw)
     return tuple(
         Section(weight=weight, text=f"{title}\n\n{fenced(body)}")
         for weight, title, body in (
@@ -108,16 +107,11 @@ def _trace(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> 
     )
 
 
-def _frame(frame: Frame) -> str:
-    where = "app" if frame.in_app else "lib"
-    return f"{where}  {line(frame.place, 200)} in {line(frame.function, 120) or '?'}"
-
-
 def _leader(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
     if not research.leader_findings:
         return ()
     rows = "\n".join(line(finding, _TOLD) for finding in research.leader_findings)
-    told = _middle_out(rows, _TOLD)
+    told = middle_out(rows, _TOLD)
     text = (
         "## Found earlier tonight for related errors\n\nIf this is the same cause, say so and "
         f"do not read the same files again.\n\n{fenced(told)}"
@@ -195,7 +189,7 @@ def _conventions(case: Case, traces: tuple[Trace, ...], research: ResearchContex
     if not research.conventions:
         return ()
     title = "## How code is written here, in the repository's own words"
-    text = fenced(_middle_out(research.conventions, _CONVENTIONS))
+    text = fenced(middle_out(research.conventions, _CONVENTIONS))
     return (Section(weight=3, text=f"{title}\n\n{text}"),)
 
 
@@ -218,10 +212,3 @@ _SECTIONS: tuple[Callable[[Case, tuple[Trace, ...], ResearchContext], Sections],
     _conventions,
     _ignored,
 )
-
-
-def _middle_out(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n[... {len(text) - limit} characters left out ...]\n{text[-half:]}"

@@ -8,7 +8,8 @@ from queue import Empty, Queue
 from threading import Barrier
 
 from benchmarks.tokens.designs import DAY, MODEL, OPTIONS, Outcome, case_of, code_of, priors_of
-from benchmarks.tokens.service import Held, Service
+from benchmarks.tokens.rounds import Held
+from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 
@@ -37,7 +38,7 @@ def ours(night: Night, service: Service) -> Sequence[Outcome]:
     prepared, keys = [], {}
     for scenario in night.scenarios:
         case, priors = case_of(scenario, code, night.app_prefixes), priors_of(scenario)
-        research = gather(case, index=index, read=code.read_file, priors=priors)
+        research = gather(case, index=index, read=code.read_file, priors=priors, search=code.search)
         traces = (case.trace,) if case.trace else ()
         unknown = Unknown(case=case, traces=traces, priors=priors)
         prepared.append(Prepared(unknown=unknown, research=research))

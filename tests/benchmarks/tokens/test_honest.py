@@ -2,13 +2,15 @@
 
 import json
 from pathlib import Path
+from threading import Barrier, Thread
 
 import pytest
 from benchmarks.tokens import invented, mind, real
 from benchmarks.tokens.baselines import seed
 from benchmarks.tokens.measuring import play
 from benchmarks.tokens.ours import ours
-from benchmarks.tokens.service import Rounds, Service, _prefixes, tokens
+from benchmarks.tokens.rounds import Held, Rounds
+from benchmarks.tokens.service import Service, _prefixes, tokens
 from benchmarks.tokens.words import complaints
 
 SHOP, CLINIC = invented.nights()
@@ -143,6 +145,51 @@ def test_calls_under_way_at_once_do_not_share_what_they_write():
     assert "entry" not in rounds.seen
     rounds.arrive()
     assert "entry" in rounds.seen
+
+
+def test_a_call_that_is_kept_back_asks_in_the_round_after_the_one_it_waited_for():
+    rounds, asked = Rounds(), []
+    first = Held(rounds)
+
+    def waits():
+        with rounds:
+            ready.wait()
+            first.wait(20)
+            rounds.arrive()
+            asked.append(("second", rounds.number, "entry" in rounds.seen))
+
+    ready = Barrier(2)
+    thread = Thread(target=waits)
+    thread.start()
+    with rounds:
+        ready.wait()
+        rounds.wait_for(1, since=0)
+        rounds.fresh.add("entry")  # written in this round
+        rounds.arrive()
+        asked.append(("first", rounds.number, True))
+        first.set()
+        rounds.arrive()  # not before the other one asks too
+        asked.append(("first", rounds.number, True))
+    thread.join(20)
+    assert asked[0][:2] == ("first", 1)
+    assert sorted(asked[1:]) == [("first", 2, True), ("second", 2, True)]
+
+
+def test_a_call_that_has_waited_long_enough_is_counted_again():
+    rounds = Rounds()
+    held = Held(rounds)
+    with rounds:
+        assert not held.wait(0.01)
+        assert rounds.held == 0
+        held.set()
+        assert rounds.held == 0
+        assert held.wait()
+
+
+def test_one_call_of_a_night_writes_the_prompt_that_the_others_read():
+    first = {one.key: one.calls[0] for one in play(SHOP, ours)}
+    assert [call.read == 0 for call in first.values()].count(True) == 1
+    assert first[SHOP.scenarios[0].key].read == 0
 
 
 def test_every_block_of_a_request_counts():
