@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, datetime
 
 from nightwatch_core.escaping import line
 from nightwatch_core.matching import seed_tags
@@ -45,6 +45,7 @@ def lesson_from(
             "pr_number": earlier.pr_number,
             "outcome": earlier.outcome if same_fix else "",
             "nights": _with_night(earlier.nights, fresh.nights[0]),
+            "seen_until": _later(earlier.seen_until, night.window.until),
             "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-MOST_TAGS:],
         }
     )
@@ -65,6 +66,7 @@ def seen_again(lesson: Lesson, case: Case, night: Night) -> Lesson:
             **_kept_names(lesson, case),
             "occurrences": case.occurrences,
             "nights": _with_night(lesson.nights, seen),
+            "seen_until": _later(lesson.seen_until, night.window.until),
         }
     )
 
@@ -135,6 +137,7 @@ def _fresh(analysis: Analysis, night: Night, digests: Mapping[str, str]) -> Less
         tokens_used=analysis.usage.new_tokens,
         commit=analysis.commit,
         nights=(seen,),
+        seen_until=night.window.until,
         evidence=_cited(analysis, digests),
         edits=analysis.fix,
         next_steps=analysis.next_steps,
@@ -191,6 +194,11 @@ def _with_night(nights: tuple[NightSeen, ...], new: NightSeen) -> tuple[NightSee
     others = (seen for seen in nights if seen.night != new.night)
     entry = new.model_copy(update={"verdict": verdict})
     return tuple(sorted((*others, entry), key=lambda seen: (seen.date, seen.night)))[-MOST_NIGHTS:]
+
+
+def _later(known: datetime | None, other: datetime) -> datetime:
+    """The later moment; people edit documents, so that one may name no time zone and is dropped."""
+    return max(known, other) if known and known.tzinfo else other
 
 
 def _numbered(lesson: Lesson, receipts: tuple[Receipt, ...]) -> Lesson:

@@ -92,14 +92,20 @@ def run_name() -> str:
 
 @dataclass
 class Morning:
-    """Which night the morning after belongs to, once it is known."""
+    """Which night the morning after belongs to, and how far its report has come."""
 
     night: Night | None = None
+    report: RunReport | None = None
 
     def after(self, night: Night) -> Night:
         """Remember the night that began."""
         self.night = night
         return night
+
+    def knowing(self, report: RunReport) -> RunReport:
+        """Remember what is known by now."""
+        self.report = report
+        return report
 
 
 @contextmanager
@@ -111,11 +117,11 @@ def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
     except NotTonight:
         raise
     except NightWatchError as trouble:
-        trouble.add_note(_tell_of(options, morning.night, str(trouble)))
+        trouble.add_note(_last_words(options, morning, str(trouble)))
         raise
     except Exception as bug:  # ours: reported like any failure, and raised again
         why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
-        bug.add_note(_tell_of(options, morning.night, why))
+        bug.add_note(_last_words(options, morning, why))
         raise
 
 
@@ -168,13 +174,22 @@ def _key(options: NightOptions) -> str:
     return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
 
 
-def _tell_of(options: NightOptions, night: Night | None, why: str) -> str:
+def _last_words(options: NightOptions, morning: Morning, why: str) -> str:
+    try:
+        return f"Report: {_told(options, morning, why)}"
+    except NightWatchError as trouble:
+        return f"No report could be written: {trouble}"
+
+
+def _told(options: NightOptions, morning: Morning, why: str) -> str:
+    """Keep what is known and why it ends there, and tell it; returns where it can be read."""
     now = reading(options).clock.now()
-    night = night or _begun(options, Window(since=now, until=now))
-    report = summing_up.failed(summing_up.opened(night, options, banner(options), now), why, now)
+    night = morning.night or _begun(options, Window(since=now, until=now))
+    known = morning.report or summing_up.opened(night, options, banner(options), now)
+    report = summing_up.failed(known, why, now)
     world = publishing(options)
     folder = world.nights.keep(report)
     report = report.model_copy(update={"night": night.model_copy(update={"folder": folder})})
     told = attempt("telling the team", world.notifier.publish, report, otherwise=folder)
     world.nights.finish(report)
-    return f"Report: {told.value}"
+    return told.value

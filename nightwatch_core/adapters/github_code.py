@@ -3,6 +3,7 @@
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
@@ -17,10 +18,19 @@ from nightwatch_core.adapters.github_clone import (
     Origin,
 )
 from nightwatch_core.adapters.github_rows import Repository, Tree, place, read
+from nightwatch_core.adapters.latest import Latest
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
 
 LARGEST_REPOSITORY = 5 * 1024 * 1024  # KiB, as GitHub counts it
+MOST_READERS = 4  # commits whose readers are kept
+
+
+class _Pinned(NamedTuple):
+    """A commit, and when its clone was made: made anew, it lacks what was fetched."""
+
+    commit: Commit
+    made: int
 
 
 class GitHubCode:
@@ -41,6 +51,7 @@ class GitHubCode:
         self._place = place(client, repository)
         self._folder = folder
         self._base_branch = base_branch
+        self._readers = Latest(self._reader, MOST_READERS)
 
     def head(self, release: str = "") -> Commit:
         """The commit of `release` (a tag or a commit sha), else the head of the base branch.
@@ -55,15 +66,10 @@ class GitHubCode:
         return found
 
     def reader(self, commit: Commit) -> ClonedReader:
-        """The tree at that commit, whose files are fetched now."""
+        """The tree at that commit, whose files are fetched the first time that it is asked for."""
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
-        if not self._clone.has(commit.sha):  # another machine has chosen the commit
-            self._clone.fetch(self._base)
-            if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
-                raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
-        self._clone.fetch_files(commit.sha, self._sizes(commit.sha), LARGEST_FILE)
-        return ClonedReader(self._clone, commit)
+        return self._readers.get(_Pinned(commit, self._clone.made))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Pull requests merged into the base branch, newest first, at most 200."""
@@ -78,6 +84,15 @@ class GitHubCode:
         commit = self.head()
         files = len(self.reader(commit).paths())
         return f"{commit.repository} at {commit.sha[:10]} ({commit.because}), {files} files"
+
+    def _reader(self, pinned: _Pinned) -> ClonedReader:
+        commit = pinned.commit
+        if not self._clone.has(commit.sha):  # another machine has chosen the commit
+            self._clone.fetch(self._base)
+            if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
+                raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
+        self._clone.fetch_files(commit.sha, self._sizes(commit.sha), LARGEST_FILE)
+        return ClonedReader(self._clone, commit)
 
     @cached_property
     def _described(self) -> Repository:

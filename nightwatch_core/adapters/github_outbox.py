@@ -9,7 +9,7 @@ from nightwatch_core.adapters import github_permissions
 from nightwatch_core.adapters.branch_changes import Refused
 from nightwatch_core.adapters.github_branch import Branches, Made
 from nightwatch_core.adapters.github_client import GitHubClient
-from nightwatch_core.adapters.github_errors import Lost, Rejected
+from nightwatch_core.adapters.github_errors import Forbidden, Lost, Rejected
 from nightwatch_core.adapters.github_finding import Finder, has_key
 from nightwatch_core.adapters.github_labels import NO_DRAFTS, Labels
 from nightwatch_core.adapters.github_pacing import Pacing
@@ -63,7 +63,8 @@ class GitHubOutbox:
             with self._lock:
                 return self._published(proposal)
         except (Refused, Rejected) as refused:
-            return _receipt(proposal, "refused", reason=str(refused))
+            receipt = _receipt(proposal, "refused", reason=str(refused))
+            return receipt.model_copy(update={"barred": isinstance(refused, Forbidden)})
         except Lost as lost:
             return _receipt(proposal, "unknown", reason=str(lost))
 

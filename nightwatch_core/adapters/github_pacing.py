@@ -12,6 +12,7 @@ from nightwatch_core.ports import Clock
 SPACING = 1.0  # seconds between writes, as GitHub asks
 MOST_AN_HOUR = 200  # GitHub allows 500 that create content
 SETTLING = 5.0  # seconds until a write whose answer was lost shows, or never will
+LOOKS = 3  # for such a write: who cannot tell whether it was made must not make it again
 T = TypeVar("T")
 
 
@@ -45,11 +46,14 @@ class Pacing:
         raise AssertionError("unreachable")
 
     def _looked(self, find: Callable[[], T | None], lost: Lost) -> T | None:
-        self._pause(SETTLING)
-        try:
-            return find()
-        except TryLater as error:
-            raise Lost(f"{lost}; and looking failed: {error}") from None
+        for left in range(LOOKS - 1, -1, -1):
+            self._pause(SETTLING)
+            try:
+                return find()
+            except TryLater as error:
+                if not left:
+                    raise Lost(f"{lost}; and looking failed: {error}") from None
+        raise AssertionError("unreachable")
 
     def _take_turn(self) -> None:
         now = self._clock.monotonic()

@@ -69,7 +69,7 @@ def converse(
     """
     end, usage = clock.monotonic() + allowance.seconds, Usage()
     try:
-        talk = begun(opening, model.capabilities(), allowance)
+        talk = begun(opening, _able(model), allowance)
         while True:
             talk = _wrapped_up(talk, bound_in_sight(talk, allowance, end - clock.monotonic()))
             left = max(end - clock.monotonic(), CONCLUDING * allowance.seconds, 1.0)
@@ -133,6 +133,14 @@ def _within(talk: Talk, may: Allowance) -> Conversation:
     rooms = reckon(talk.prompt, talk.usage, may, talk.able)
     most = reserving.granted(rooms, wanted, _least(talk, may))
     return talk.conversation.model_copy(update={"max_tokens": most})
+
+
+def _able(model: Model) -> Capabilities:
+    try:
+        return model.capabilities()
+    except TryLater as away:
+        endings.unreachable(away)
+        raise
 
 
 def _asked(model: Model, conversation: Conversation, seconds: float) -> Reply:

@@ -15,6 +15,7 @@ class Traced(Value):
 
     group: ErrorGroup
     traces: tuple[Trace, ...] = ()
+    trouble: str = ""  # why its traces could not be read
 
 
 class CodeTonight(Value):
@@ -90,4 +91,4 @@ class Findings(Value):
     memory: Recollection
     analyst: AnalystTonight = AnalystTonight()
     waves: tuple[Wave, ...] = ()
-    trouble: str = ""
+    troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing

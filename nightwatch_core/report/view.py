@@ -25,7 +25,7 @@ from nightwatch_core.report.sections import (
 from nightwatch_core.report.values import FULL, Done, Fact, Limits, ReportView, Standing
 from nightwatch_core.report.words import Some, first, plural, spending
 
-NOTHING_CAME = "No usable answer came from the error source: nothing could be analysed."
+NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."
 NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
 UNREADABLE = "No error group was found, but some records could not be read."

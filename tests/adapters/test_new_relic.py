@@ -219,6 +219,19 @@ def test_the_inbox_says_what_the_team_said(service: NerdGraphService) -> None:
         "Both": "",  # its two groups there say different things: never drop by chance
         "Unheard": "",
     }
+    came_back = {group.error_class: group.regressed_at for group in found.groups}
+    assert came_back.pop("Back") == NOW - HOUR
+    assert set(came_back.values()) == {None}
+
+
+def test_of_two_returns_the_later_one_counts(service: NerdGraphService) -> None:
+    times = [round((NOW - hours * HOUR).timestamp() * 1_000) for hours in (3, 1, 2)]
+    service.inbox = [
+        inbox_group("KeyError", f"no {at}", "UNRESOLVED", regressedAt=at) | {"id": str(at)}
+        for at in times
+    ]
+    service.error("KeyError", message="no 4711")
+    assert only(fetched(service)).regressed_at == NOW - HOUR
 
 
 def test_an_assignee_without_a_name_is_told_without_an_address(service: NerdGraphService) -> None:

@@ -31,7 +31,7 @@ class Cell:
     """A way to fail, and what has to come of it.
 
     `says` is looked for in what the report calls degraded or refused, `published` has the form of
-    `ALL`. `owed` says what does not hold yet.
+    `ALL`.
     """
 
     service: str
@@ -40,7 +40,6 @@ class Cell:
     code: int
     says: str
     published: str
-    owed: str = ""
 
     @property
     def name(self) -> str:
@@ -100,15 +99,15 @@ CELLS: tuple[Cell, ...] = (
     Cell("New Relic", "Errors Inbox denied", new_relic("errors", "ErrorGroups",
          code="ACCESS_DENIED"), 3, "Errors Inbox could not be read", ALL),
     Cell("New Relic", "no traces to be had", new_relic("status", "exception(", status=503), 3,
-         "trace", "told", "one trace that cannot be read fails the whole night"),
+         "traces of 2 error groups could not be read", "told"),
     Cell("GitHub", "502 all along", github(502), 1, "GitHub", "told"),
     Cell("GitHub", "429, Retry-After a day", github(429, retry_after=A_DAY), 1,
          "asks to wait", "told"),
     Cell("GitHub", "401", github(401), 1, "GITHUB_TOKEN", "told"),
     Cell("GitHub", "may not write issues", forbidden("issues"), 3, "issues=write",
-         "1 draft, told", "a missing permission does not degrade the night"),
+         "1 draft, told"),
     Cell("GitHub", "may not write code", forbidden("contents"), 3, "contents=write",
-         "2 issues, told", "a missing permission does not degrade the night"),
+         "2 issues, told"),
     Cell("GitHub", "may not be cloned", lambda world: setattr(world.github, "has_clone", False),
          0, "", ALL),
     Cell("GitHub", "502 after issue, branch and draft were stored", lost_answers, 0, "", ALL),

@@ -195,9 +195,9 @@ def test_lists_are_bounded():
     ],
 )
 def test_hostile_text_is_given_up_quickly(text):
-    begin = time.perf_counter()
+    begin = time.process_time()
     complaint(text)
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
 
 
 def test_the_schema_says_what_is_required_and_allows_nothing_else():

@@ -1,3 +1,5 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from analysis_shapes import case, group
 
@@ -31,6 +33,29 @@ def test_whatever_the_assignee_is_called_the_state_is_the_teams(state, name):
 def test_a_case_is_a_regression_if_any_of_its_groups_is():
     assert inbox.came_back(said("", "resolved, and back"))
     assert not inbox.came_back(said("resolved", "assigned to resolved, and back"))
+
+
+NOON = datetime(2031, 3, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "at", "moment", "later"),
+    [
+        ("resolved, and back", NOON, NOON - HOUR, True),
+        ("resolved, and back", NOON, NOON, False),
+        ("resolved, and back", NOON - HOUR, NOON, False),
+        ("resolved, and back", None, NOON, True),
+        ("resolved, and back", NOON, None, True),
+        ("resolved, and back", NOON, NOON.replace(tzinfo=None), True),
+        ("resolved", NOON, NOON - HOUR, False),
+        ("", None, None, False),
+    ],
+)
+def test_a_return_is_later_than_a_moment_unless_both_are_known(line, at, moment, later):
+    sibling = group("v1:1", inbox=line, regressed_at=at)
+    told = case(leader=group("v1:0"), others=(sibling,))
+    assert inbox.came_back_after(told, moment) is later
 
 
 @pytest.mark.parametrize(

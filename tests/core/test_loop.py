@@ -291,3 +291,25 @@ def answered_in_turn(shown):
             told = shown.turns[number + 1]
             assert isinstance(told, ResultsTurn)
             assert [result.id for result in told.results] == [call.id for call in turn.calls]
+
+
+def test_a_model_that_does_not_even_say_what_it_can_do_is_unreachable():
+    class Away(MemoryModel):
+        def capabilities(self):
+            raise TryLater("529")
+
+    with pytest.raises(TryLater) as ended:
+        converse(OPENING, Away(), run, allowance(), MemoryClock())
+    assert ended.value.ending.kind == "unreachable"
+
+
+def test_asking_comes_before_forbidding():
+    shown = []
+
+    def stubborn(conversation):
+        shown.append((conversation.tools_off, conversation.no_calls))
+        return says(answer()) if conversation.no_calls else reads(len(shown))
+
+    ended = talk(stubborn, iterations=3)[0]
+    assert ended.ending.kind == "wrapped up"
+    assert shown[-2:] == [(True, False), (True, True)]

@@ -152,7 +152,7 @@ def test_warnings_come_before_anything_else_but_the_banner() -> None:
 @pytest.mark.parametrize("render", [printed, as_markdown, as_html])
 def test_a_failed_night_is_no_quiet_night(render) -> None:  # type: ignore[no-untyped-def]
     text = flat(render(failed()))
-    assert "No usable answer" in text
+    assert "failed before any error had been read" in text
     assert "permission denied" in text
     assert not re.search(r"\b0 error", text)
 

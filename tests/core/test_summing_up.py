@@ -28,7 +28,7 @@ def found(known=(), waves=(), selection=None, trouble="", **memory):
         code=CodeTonight(commit=COMMIT),
         memory=Recollection(known=known, **memory),
         waves=waves,
-        trouble=trouble,
+        troubles=(trouble,),
     )
 
 
@@ -118,7 +118,7 @@ def test_acts_and_their_unknown_ends():
     report = summing_up.with_acts(OPENED, Acted(receipts=(done,), skips=(skip,)))
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
     report = summing_up.with_acts(OPENED, Acted(receipts=(done, unknown)))
-    assert report.degraded == ("1 publications have an unknown end",)
+    assert report.degraded == ("1 publication with an unknown end",)
 
 
 def test_a_failed_learning_degrades():
@@ -138,3 +138,14 @@ def test_failed_stays_failed():
     assert (failed.status, failed.finished) == ("failed", later)
     assert summing_up.with_trouble(failed, "and more").status == "failed"
     assert summing_up.ended(OPENED, later).finished == later
+
+
+def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
+    def with_receipt(barred):
+        one = Receipt(
+            key="k", kind="issue", fingerprint="v1:a", status="refused", reason="no", barred=barred
+        )
+        return summing_up.with_acts(OPENED, Acted(receipts=(one,)))
+
+    assert with_receipt(barred=False).status == "complete"
+    assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)

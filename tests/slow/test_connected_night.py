@@ -184,9 +184,6 @@ def _told_as_known(world: World, again: Night) -> None:
     assert len({night for night, _ in world.slack.parts()}) == 2
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the same return of a resolved error is news again in every night by hand"
-)
 def test_an_error_that_came_back_is_news_once(tmp_path: Path, server: str) -> None:
     with World(tmp_path, (shop.NO_ADDRESS,), server) as world:
         assert world.night().code == 0
