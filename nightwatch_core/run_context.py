@@ -20,7 +20,7 @@ def run_context(leader: Analysis) -> tuple[str, ...]:
     told = (summary(leader), *(_line(learning, LONGEST_SUMMARY) for learning in learnings))
     tags = _line(", ".join(leader.tags), LONGEST_SUMMARY)
     patterns = f"patterns seen: {tags}" if tags else ""
-    left = LONGEST - sum(len(line) + 1 for line in (*told, patterns))
+    left = LONGEST - sum(len(line) + 1 for line in (*told, patterns)) - 1
     return tuple(filter(None, (*told, _files(leader.read, left), patterns)))
 
 

@@ -1,5 +1,5 @@
 from analysis_shapes import analysis
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.models.analysis import Learning
@@ -38,6 +38,7 @@ def test_files_are_named_whole_or_counted():
 TEXT = st.text(max_size=40).map(lambda text: text * 30)
 
 
+@settings(max_examples=40, deadline=None)
 @given(TEXT, st.lists(TEXT, max_size=9), st.lists(TEXT, max_size=60), st.lists(TEXT, max_size=9))
 def test_it_is_bounded(text, facts, read, tags):
     leader = analysis(
