@@ -50,7 +50,7 @@ def but_the_last(
     at: Callable[[Effect], bool], world: World, answered: bool
 ) -> Callable[[Effect], bool]:
     def holds(effect: Effect) -> bool:
-        told = sum(one.what == "chat.postMessage" for one in world.bell.effects)
+        told = sum(one.what.startswith("chat.postMessage") for one in world.bell.effects)
         return at(effect) and not (answered and told == MESSAGES)
 
     return holds
