@@ -1,4 +1,4 @@
-"""Run the token benchmark, and every evaluation harness on the development data; `make bench`."""
+"""Run the benchmarks of tokens and time, and the harnesses on development data; `make bench`."""
 
 import os
 import subprocess
@@ -33,9 +33,15 @@ def tokens() -> int:
     return subprocess.run(command, cwd=HERE.parents[1], check=False).returncode
 
 
+def fifty() -> int:
+    """How near a night of fifty errors comes to its critical path; 1 where it did not end well."""
+    command = [sys.executable, "-m", "tests.benchmarks.fifty"]
+    return subprocess.run(command, cwd=HERE.parents[1], check=False).returncode
+
+
 def main() -> int:
     """Run all; exit code 1 where one fails."""
-    failed = tokens()
+    failed = int(any((tokens(), fifty())))
     if not EVAL.is_dir():
         print(f"skipped: there is no evaluation data at {EVAL}")
         return failed
