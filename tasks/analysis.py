@@ -50,14 +50,15 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
     agent, plan = led_by(assignment, options)
     world = reading(options.model_copy(update={"model": plan.model}))
-    resumable = ResumableModel(world.model, records(), f"turns/{assignment.night}/{plan.model}")
+    heard = TranscribedModel(world.model, transcripts(), assignment.night)
+    model = ResumableModel(heard, records(), f"turns/{assignment.night}/{plan.model}")
     log.info("%s: %s", assignment.case.leader.short, before(plan, assignment.allowance))
     found = analysing.analyse(
         assignment.case,
         assignment.traces,
         assignment.research,
         reader_of(options, assignment.commit),
-        TranscribedModel(resumable, transcripts(), assignment.night),
+        model,
         agent,
         assignment.allowance,
         world.clock,

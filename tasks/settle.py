@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 from prefect import Task, unmapped
 from prefect.futures import PrefectFuture, wait
 from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.utilities.annotations import opaque
 
 from nightwatch_core.agent.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
@@ -63,17 +64,19 @@ def fan_out(
 ) -> Sequence[PrefectFuture[T]]:
     """Map a task over items on threads, `options.concurrency` at a time; all are done on return.
 
-    The task takes an item, the options, and the rest.
+    The task takes an item, the options, and the rest: values, in which Prefect need not look for
+    futures (`opaque`), because looking takes longer than most steps.
     """
     if not items:
         return ()
     names = list(inspect.signature(step.fn).parameters)
     fixed = {
-        name: unmapped(value) for name, value in zip(names[1:], (options, *rest), strict=False)
+        name: opaque(unmapped(value))
+        for name, value in zip(names[1:], (options, *rest), strict=False)
     }
     threads: ThreadPoolTaskRunner[T] = ThreadPoolTaskRunner(max_workers=options.concurrency)
     with threads as runner:
-        futures = list(runner.map(step, {names[0]: list(items), **fixed}))
+        futures = list(runner.map(step, {names[0]: opaque(list(items)), **fixed}))
         wait(futures)
     return cast(Sequence[PrefectFuture[T]], futures)
 
@@ -85,4 +88,5 @@ def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
 
 def one_by_one(step: Task[..., T], items: Iterable[Any], *rest: Any) -> tuple[T, ...]:
     """Run a task on every item, in order: for side effects, which are never parallel."""
-    return tuple(step(item, *rest) for item in items)
+    told = tuple(map(opaque, rest))
+    return tuple(step(opaque(item), *told) for item in items)

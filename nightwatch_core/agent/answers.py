@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -58,6 +59,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@cache
 def answer_schema() -> dict[str, Any]:
     """The JSON schema that is sent with the first request and never changes."""
     return Answer.model_json_schema()

@@ -1,5 +1,7 @@
 """The front matter of an agent file, with the lines its keys and items stand on."""
 
+from functools import lru_cache
+
 import yaml
 
 from nightwatch_core import frontmatter
@@ -24,6 +26,7 @@ class Front(Value):
         return own if item is None else self.lines.get(f"{key} {item}", own)
 
 
+@lru_cache(maxsize=32)  # YAML is slow, and every analysis reads all agents
 def read(text: str) -> Front:
     """Take an agent file apart; a text without front matter is all prompt.
 
