@@ -1,13 +1,14 @@
 """From selected groups to causes: the middle of the night, and all of a single error's run."""
 
-from nightwatch_core.models.assignment import Findings
+from nightwatch_core.models.assignment import AnalystTonight, Findings
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
+from nightwatch_core.tracing import untraced
 from nightwatch_core.waves import first_wave, second_wave
-from tasks.analysis import explained
+from tasks.analysis import ask_analyst, explained
 from tasks.code import pin_code
-from tasks.errors import trace_group
+from tasks.errors import trace_groups
 from tasks.knowledge import nothing_recalled, recall_cases
 from tasks.research import research_case
 from tasks.selection import make_cases, narrow
@@ -17,7 +18,7 @@ from tasks.settle import all_of, attempt, fan_out
 def find_causes(options: NightOptions, night: Night, selection: Selection) -> Findings:
     """Trace, recall, research, analyse: leaders first, then siblings, told what was found."""
     code = pin_code(options, night, selection)
-    traced = all_of(fan_out(trace_group, selection.kept, options, code))
+    traced = trace_groups(options, selection.kept, code)
     cases = make_cases(traced)
     memory = attempt(
         "recalling lessons",
@@ -29,13 +30,15 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
         fan_out(research_case, tonight.memory.unknown, options, code, tonight.selection)
     )
 
-    waves = first_wave(options, night, code, prepared)
+    analyst = attempt("asking the model", ask_analyst, options, otherwise=AnalystTonight()).value
+    waves = first_wave(options, night, code, prepared, analyst.able)
     leaders = explained(options, waves.leaders)
-    siblings = explained(options, second_wave(options, waves, leaders))
+    siblings = explained(options, second_wave(options, waves, leaders, analyst.able))
     return Findings(
         selection=tonight.selection,
         code=code,
         memory=tonight.memory,
+        analyst=analyst,
         waves=(leaders, siblings),
-        trouble=memory.trouble,
+        troubles=(code.trouble, untraced(traced), memory.trouble),
     )

@@ -34,10 +34,12 @@ def nightly(**choices: Any) -> RunReport:
         night = morning.after(open_night(options))
         fetched = fetch_errors(options, night)
         selection = select_groups(options, fetched)
-        report = summing_up.with_errors(open_report(options, night), fetched, selection)
+        report = morning.knowing(
+            summing_up.with_errors(open_report(options, night), fetched, selection)
+        )
 
         found = find_causes(options, night, selection)
-        report = summing_up.with_findings(report, found, outcomes.value or ())
+        report = morning.knowing(summing_up.with_findings(report, found, outcomes.value or ()))
 
         acted = attempt("publishing", publish_findings, report, outcomes.value, otherwise=Acted())
         report = keep_report(summing_up.with_acts(report, acted.value))

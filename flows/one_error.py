@@ -44,7 +44,9 @@ def one_error(
     with morning_comes_anyway(options) as morning:
         fetched, selection = seek_error(options, error, error_class, transaction)
         night = morning.after(open_single(options, fetched, selection))
-        report = summing_up.with_errors(open_report(options, night), fetched, selection)
+        report = morning.knowing(
+            summing_up.with_errors(open_report(options, night), fetched, selection)
+        )
 
         found = find_causes(options, night, selection)
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)

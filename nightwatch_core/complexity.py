@@ -1,9 +1,11 @@
 """How much work an error class asks for: the tier, its ceiling of model turns, its effort."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from nightwatch_core.error_classes import ClassTable
 from nightwatch_core.models.conversation import Effort
+from nightwatch_core.models.error import Case
 
 Tier = Literal["simple", "auth", "database", "complex", "other"]
 
@@ -20,17 +22,20 @@ TIERS: dict[Tier, tuple[str, ...]] = {
     "simple": (
         # Ruby
         *("NoMethodError", "NameError", "ArgumentError", "TypeError", "KeyError"),
+        *("FrozenError", "ZeroDivisionError", "FloatDomainError", "ParameterMissing"),
         # Python
-        *("AttributeError", "UnboundLocalError", "ValueError", "IndexError"),
+        *("AttributeError", "UnboundLocalError", "ValueError", "IndexError", "AssertionError"),
+        *("UnicodeDecodeError", "UnicodeEncodeError", "JSONDecodeError", "ValidationError"),
         # JavaScript
-        *("ReferenceError", "RangeError"),
+        *("ReferenceError", "RangeError", "SyntaxError"),
         # Java, C#
         *("NullPointerException", "NullReferenceException", "ClassCastException"),
         *("InvalidCastException", "IllegalArgumentException", "ArgumentException"),
         *("ArgumentNullException", "IndexOutOfBoundsException", "IndexOutOfRangeException"),
-        *("KeyNotFoundException", "NoSuchElementException"),
+        *("KeyNotFoundException", "NoSuchElementException", "NumberFormatException"),
+        *("FormatException", "ArithmeticException", "DivideByZeroException"),
         # Go, PHP
-        *("runtime error", "InvalidArgumentException", "ErrorException"),
+        *("runtime error", "InvalidArgumentException", "ErrorException", "DivisionByZeroError"),
     ),
     "auth": (
         *("NotAuthorizedError", "NotAuthorized", "Unauthorized", "UnauthorizedError"),
@@ -57,12 +62,15 @@ TIERS: dict[Tier, tuple[str, ...]] = {
         # time
         *("Timeout::Error", "TimeoutError", "TimeoutException", "ReadTimeout", "OpenTimeout"),
         *("WriteTimeout", "ConnectTimeout", "RequestTimeout", "SocketTimeoutException"),
-        *("DeadlineExceeded", "ETIMEDOUT"),
+        *("DeadlineExceeded", "ETIMEDOUT", "TaskCanceledException", "CancelledError"),
         # connections
         *("ConnectionError", "ConnectionRefusedError", "ConnectionResetError", "ConnectException"),
         *("ConnectionException", "ConnectionNotEstablished", "ConnectionFailed"),
         *("ConnectionTimeoutError", "SocketException", "SocketError", "BrokenPipeError"),
-        *("ECONNREFUSED", "ECONNRESET", "EPIPE", "OpError", "HttpRequestException"),
+        *("ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ENOTFOUND", "EAI_AGAIN"),
+        *("OpError", "HttpRequestException", "UnknownHostException", "SSLError"),
+        # several at once
+        *("ConcurrentModificationException", "ThreadError", "BrokenExecutor", "WorkerLostError"),
     ),
 }
 NAMESPACE_TIERS: dict[Tier, tuple[str, ...]] = {
@@ -72,6 +80,10 @@ NAMESPACE_TIERS: dict[Tier, tuple[str, ...]] = {
         *("ActiveRecord", "PG", "Mysql2", "SQLite3", "Sequel", "Mongoid"),
         *("django.db", "sqlalchemy", "psycopg2", "psycopg", "sqlite3"),
         *("java.sql", "org.hibernate", "Doctrine\\DBAL", "Illuminate\\Database"),
+    ),
+    "complex": (
+        *("Redis", "redis.exceptions", "Dalli", "Bunny", "kafka.errors", "Faraday", "Excon"),
+        *("urllib3.exceptions", "aiohttp", "grpc", "java.net", "io.netty"),
     ),
 }
 
@@ -99,6 +111,25 @@ def tier(error_class: str) -> Tier:
     ('simple', 'database', 'complex', 'other')
     """
     return _TABLE.find(error_class) or "other"
+
+
+def tier_of(case: Case) -> Tier:
+    """The tier of a case: its own class's, else that of what caused it, the root cause first.
+
+    Frameworks wrap what happened: a template's error is as hard as the error inside it.
+    """
+    return next((found for one in _classes(case) if (found := _TABLE.find(one))), "other")
+
+
+def unplaced(cases: Iterable[Case]) -> tuple[str, ...]:
+    """Classes of cases that no table places, each once, in their order."""
+    unknown = (case for case in cases if not any(map(is_known, _classes(case))))
+    return tuple(dict.fromkeys(case.leader.error_class for case in unknown))
+
+
+def _classes(case: Case) -> tuple[str, ...]:
+    links = case.trace.links if case.trace else ()
+    return (case.leader.error_class, *(link.error_class for link in reversed(links)))
 
 
 def iterations(error_class: str, ceiling: int) -> int:

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nightwatch_core.models.analysis import Usage
+    from nightwatch_core.models.analysis import Ending, Usage
 
 
 class NightWatchError(Exception):
     """Everything we raise on purpose; the message says what to do."""
 
     usage: "Usage | None" = None  # what an analysis had used before it ended so
+    ending: "Ending | None" = None  # how a conversation ended without an answer
 
 
 class TryLater(NightWatchError):

@@ -3,6 +3,8 @@
 The state comes first and the name last, so that no name is taken for a state.
 """
 
+from datetime import datetime
+
 from nightwatch_core.models.error import Case, ErrorGroup
 
 IGNORED, RESOLVED, BACK = "ignored", "resolved", "resolved, and back"
@@ -40,6 +42,11 @@ def came_back(case: Case) -> bool:
     return any(is_back(group) for group in case.groups)
 
 
+def came_back_after(case: Case, moment: datetime | None) -> bool:
+    """Whether any group came back later; it did where one of the moments is not known."""
+    return any(is_back(group) and _is_later(group.regressed_at, moment) for group in case.groups)
+
+
 def assignees(case: Case) -> tuple[str, ...]:
     """Who looks after the case's groups, each once."""
     names = (group.inbox.partition(_ASSIGNED)[2] for group in case.groups)
@@ -54,3 +61,9 @@ def sentence(case: Case) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     whom = f"{_ASSIGNED}{', '.join(names[:_MOST_NAMES])}{more}" if names else ""
     return "; ".join(filter(None, (said, whom)))
+
+
+def _is_later(at: datetime | None, moment: datetime | None) -> bool:
+    if at is None or moment is None or not (at.tzinfo and moment.tzinfo):
+        return True
+    return at > moment

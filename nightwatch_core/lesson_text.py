@@ -23,7 +23,7 @@ FIELDS = (  # of the front matter, in their order
     "title", "error_class", "transaction", "module", "message", "occurrences", "root_cause",
     "fix_confidence", "has_fix", "issue_number", "pr_number", "outcome", "tags", "first_detected",
     "run_id", "iterations_used", "tokens_used", "fingerprint", "aliases", "commit", "nights",
-    "evidence", "edits", "next_steps", "learnings", "related", "causes", "places",
+    "seen_until", "evidence", "edits", "next_steps", "learnings", "related", "causes", "places",
     "frames", "schema_version",
 )  # fmt: skip
 _TEXTS = frozenset(n for n, field in Lesson.model_fields.items() if field.annotation is str)

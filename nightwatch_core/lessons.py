@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, datetime
 
 from nightwatch_core.escaping import line
 from nightwatch_core.matching import seed_tags
@@ -11,6 +11,7 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
+from nightwatch_core.retrieval.footprint import remembered
 
 MOST_NIGHTS, MOST_ALIASES, MOST_TAGS = 60, 100, 20
 ISSUE_KINDS, PULL_KINDS = ("issue", "comment", "reopen"), ("pull",)
@@ -32,7 +33,7 @@ def lesson_from(
     """
     if analysis.ending.kind == "reused" and earlier is not None:
         return _numbered(seen_again(earlier, analysis.case, night), receipts)
-    fresh = _fresh(analysis, night, digests)
+    fresh = _fresh(analysis, night, digests).model_copy(update=remembered(analysis.case))
     if earlier is None:
         return _numbered(fresh, receipts)
     same_fix = _changes(analysis.fix) == _changes(earlier.edits)
@@ -45,6 +46,7 @@ def lesson_from(
             "pr_number": earlier.pr_number,
             "outcome": earlier.outcome if same_fix else "",
             "nights": _with_night(earlier.nights, fresh.nights[0]),
+            "seen_until": _later(earlier.seen_until, night.window.until),
             "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-MOST_TAGS:],
         }
     )
@@ -65,6 +67,7 @@ def seen_again(lesson: Lesson, case: Case, night: Night) -> Lesson:
             **_kept_names(lesson, case),
             "occurrences": case.occurrences,
             "nights": _with_night(lesson.nights, seen),
+            "seen_until": _later(lesson.seen_until, night.window.until),
         }
     )
 
@@ -135,6 +138,7 @@ def _fresh(analysis: Analysis, night: Night, digests: Mapping[str, str]) -> Less
         tokens_used=analysis.usage.new_tokens,
         commit=analysis.commit,
         nights=(seen,),
+        seen_until=night.window.until,
         evidence=_cited(analysis, digests),
         edits=analysis.fix,
         next_steps=analysis.next_steps,
@@ -191,6 +195,11 @@ def _with_night(nights: tuple[NightSeen, ...], new: NightSeen) -> tuple[NightSee
     others = (seen for seen in nights if seen.night != new.night)
     entry = new.model_copy(update={"verdict": verdict})
     return tuple(sorted((*others, entry), key=lambda seen: (seen.date, seen.night)))[-MOST_NIGHTS:]
+
+
+def _later(known: datetime | None, other: datetime) -> datetime:
+    """The later moment; people edit documents, so that one may name no time zone and is dropped."""
+    return max(known, other) if known and known.tzinfo else other
 
 
 def _numbered(lesson: Lesson, receipts: tuple[Receipt, ...]) -> Lesson:

@@ -1,9 +1,9 @@
 """The first message of an analysis: everything known about the case, as data in fences.
 
 The system prompt (an agent file) holds no date and no error text, so that it caches; all of that is
-here. Sections are dropped from the tail when the message would pass `LIMIT` characters. What came
-from outside stands in fences only, without characters that nobody sees; code stands there as it is,
-because edits must quote it exactly.
+here. Sections are dropped, previews first, when the message would pass `LIMIT` tokens. What
+came from outside stands in fences only, without characters that nobody sees; code stands there as
+it is, because edits must quote it exactly.
 """
 
 import re
@@ -11,16 +11,21 @@ from collections.abc import Callable
 
 from nightwatch_core.escaping import block, line
 from nightwatch_core.models.code import Suspect
-from nightwatch_core.models.error import Case, Frame, Trace
+from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.token_counts import estimated
+from nightwatch_core.trace_text import frames_text, middle_out, printed_text
 
-LIMIT = 60_000  # characters: about 20,000 tokens of code on today's tokenizers
-_TRACE = 6_000
-_MESSAGE = 2_000
-_GROUPS, _FRAMES, _FILES, _IGNORED = 8, 40, 12, 5
-_SEED = 8_000
+LIMIT = 20_000  # tokens, as token_counts reckons them
+_MESSAGE, _OTHER_MESSAGE = 2_000, 200  # of the leading group, and of each other one
+_GROUPS, _FILES, _IGNORED = 8, 12, 5
+_SEED, _TOLD, _CONVENTIONS = 8_000, 1_500, 2_000
+_EARLIER = (
+    "It ended unsure. Take it as a lead, not as a fact: look where it did not, settle what it left "
+    "open, and read again only what you have to see for yourself."
+)
 
 
 class Section(Value):
@@ -36,17 +41,19 @@ Sections = tuple[Section, ...]
 def first_message(
     case: Case, traces: tuple[Trace, ...], research: ResearchContext, seed: str = ""
 ) -> str:
-    """What the analyst reads first, at most `LIMIT` characters.
+    """What the analyst reads first, at most `LIMIT` tokens.
 
-    Error and trace always stay; they are bounded by themselves.
+    Error and frames always stay; they are bounded by themselves. `seed` is what an earlier look
+    found.
     """
     sections = [section for write in _SECTIONS for section in write(case, traces, research)]
     if seed:
-        text = fenced(_middle_out(block(seed, 10 * _SEED), _SEED))
-        sections.append(Section(weight=8, text=f"## An earlier look\n\n{text}"))
-    while sum(len(s.text) + 2 for s in sections) > LIMIT and len(sections) > 2:
+        text = fenced(middle_out(block(seed, 10 * _SEED), _SEED))
+        sections.append(Section(weight=8, text=f"## An earlier look\n\n{_EARLIER}\n\n{text}"))
+    sizes = [estimated(section.text) + 1 for section in sections]
+    while sum(sizes) > LIMIT and len(sections) > 2:
         lightest = min(range(len(sections)), key=lambda n: (sections[n].weight, -n))
-        del sections[lightest]
+        del sections[lightest], sizes[lightest]
     return "\n\n".join(section.text for section in sections)
 
 
@@ -71,8 +78,8 @@ def _error(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> 
     ]
     seen = [
         f"{line(one.error_class, 200)} in {line(one.transaction, 200) or 'unknown'}: "
-        f"{block(one.message, _MESSAGE)}"
-        for one in case.groups[:_GROUPS]
+        f"{block(one.message, _OTHER_MESSAGE if number else _MESSAGE)}"
+        for number, one in enumerate(case.groups[:_GROUPS])
     ]
     left = len(case.groups) - _GROUPS
     seen += [f"and {left} more groups of the same cause"] if left > 0 else []
@@ -88,25 +95,23 @@ def _trace(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> 
     if trace is None:
         text = "No stack trace is known. Start from the transaction's name."
         return (Section(weight=9, text=f"## Trace\n\n{text}"),)
-    frames = "\n".join(_frame(frame) for frame in trace.frames[:_FRAMES])
-    raw = _middle_out(block(trace.raw, 100_000), _TRACE)
-    shown = [
-        f"{title}\n\n{fenced(body)}"
-        for title, body in (("## Trace, innermost frame first", frames), ("As printed:", raw))
+    raw = printed_text(trace)
+    frames = frames_text(trace, raw)
+    return tuple(
+        Section(weight=weight, text=f"{title}\n\n{fenced(body)}")
+        for weight, title, body in (
+            (10, "## Trace, innermost frame first", frames),
+            (9, "As printed:", raw),
+        )
         if body.strip()
-    ]
-    return (Section(weight=9, text="\n\n".join(shown)),) if shown else ()
-
-
-def _frame(frame: Frame) -> str:
-    where = "app" if frame.in_app else "lib"
-    return f"{where}  {line(frame.place, 200)} in {line(frame.function, 120) or '?'}"
+    )
 
 
 def _leader(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
     if not research.leader_findings:
         return ()
-    told = "\n".join(line(finding, 200) for finding in research.leader_findings[:4])
+    rows = "\n".join(line(finding, _TOLD) for finding in research.leader_findings)
+    told = middle_out(rows, _TOLD)
     text = (
         "## Found earlier tonight for related errors\n\nIf this is the same cause, say so and "
         f"do not read the same files again.\n\n{fenced(told)}"
@@ -151,10 +156,10 @@ def _priors(case: Case, traces: tuple[Trace, ...], research: ResearchContext) ->
 
 
 def _prior(prior: PriorAnalysis) -> str:
-    lesson = prior.lesson
+    lesson, match = prior.lesson, prior.match
     return (
         f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} (match "
-        f"{prior.match.score:.0%}: {line(', '.join(prior.match.because), 300)})\n"
+        f"{match.relevance or match.score:.0%}: {line(', '.join(match.because), 300)})\n"
         f"root cause: {line(lesson.root_cause, 1_000)}\n"
         f"confidence {lesson.fix_confidence}, fix {'yes' if lesson.has_fix else 'no'}, "
         f"outcome: {line(lesson.outcome, 100) or 'unknown'}\n{block(prior.summary, 500)}"
@@ -165,7 +170,7 @@ def _previews(case: Case, traces: tuple[Trace, ...], research: ResearchContext) 
     """One section a preview, so that only as many are dropped as have to be."""
     title = "## Source, read at the pinned commit\n\n"
     return tuple(
-        Section(weight=4, text=("" if number else title) + preview_text(preview))
+        Section(weight=1, text=("" if number else title) + preview_text(preview))
         for number, preview in enumerate(research.previews)
     )
 
@@ -180,12 +185,20 @@ def preview_text(preview: Preview) -> str:
     return fenced(f"{line(head, 400)}\n{numbered}")
 
 
+def _conventions(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
+    if not research.conventions:
+        return ()
+    title = "## How code is written here, in the repository's own words"
+    text = fenced(middle_out(research.conventions, _CONVENTIONS))
+    return (Section(weight=3, text=f"{title}\n\n{text}"),)
+
+
 def _ignored(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
     if not research.similar_ignored:
         return ()
     ignored = research.similar_ignored[:_IGNORED]
     lines = "\n".join(line(f"{one.group.title}: {one.reason}", 400) for one in ignored)
-    return (Section(weight=1, text=f"## Similar errors that are ignored\n\n{fenced(lines)}"),)
+    return (Section(weight=2, text=f"## Similar errors that are ignored\n\n{fenced(lines)}"),)
 
 
 _SECTIONS: tuple[Callable[[Case, tuple[Trace, ...], ResearchContext], Sections], ...] = (
@@ -196,12 +209,6 @@ _SECTIONS: tuple[Callable[[Case, tuple[Trace, ...], ResearchContext], Sections],
     _likely,
     _priors,
     _previews,
+    _conventions,
     _ignored,
 )
-
-
-def _middle_out(text: str, limit: int) -> str:
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n[... {len(text) - limit} characters left out ...]\n{text[-half:]}"

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.agent.verdict import looked_up, scored, sound_fix
+from nightwatch_core.agent.score import scored
+from nightwatch_core.agent.verdict import looked_up, sound_fix
 from nightwatch_core.lesson_body import summary
 from nightwatch_core.matching import is_same, recall
 from nightwatch_core.models.analysis import Analysis

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.error import Frame, Link, Trace
 from nightwatch_core.models.value import Value
-from nightwatch_core.path_index import PathIndex
-from nightwatch_core.stacktrace.in_app import is_own
+from nightwatch_core.path_index import PathIndex, common_tail
+from nightwatch_core.stacktrace.in_app import is_own, lies_elsewhere
 
 _LONGEST = 1_000  # characters of a path that are read
 _SHORTEST_LINE = 6  # characters of a source line that make it more than an `end` or a `}`
@@ -16,6 +16,7 @@ _WEB = re.compile(r"^https?://[^/]*/?")
 _DRIVE = re.compile(r"^[a-zA-Z]:/")
 _QUERY = re.compile(r"[?#][^/]*$")
 _PACKAGED = (".java", ".kt", ".kts", ".scala", ".groovy", ".clj")
+SEVERAL = 3  # last segments that no two files share by chance
 _EXACT_PACKAGES = (".java",)  # the compiler insists on the folder; Kotlin may leave some out
 
 
@@ -133,6 +134,26 @@ def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
     return next((found for way in ways if (found := way(path, frame, index, placement))), "")
 
 
+def is_beyond_doubt(frame: Frame, path: str) -> bool:
+    """Whether a file of the tree is the frame's by more than its name.
+
+    Its whole path ends the printed one, or three segments agree; the JVM prints no folder, so
+    there the frame's package has to agree.
+
+    >>> is_beyond_doubt(Frame(path="~/shop/app/cart.rb"), "app/cart.rb")
+    True
+    >>> is_beyond_doubt(Frame(path="redis/client.py"), "app/redis/client.py")
+    False
+    """
+    printed = plain(frame.path)
+    if "/" not in printed:
+        package = frame.module.split("$")[0].replace(".", "/")
+        stem, inside = path.rpartition(".")[0], f"{package}/{printed}"
+        return max(common_tail(stem, package), common_tail(path, inside)) >= SEVERAL
+    is_whole = "/" in path and f"/{printed}".endswith(f"/{path}")
+    return is_whole or common_tail(path, printed) >= SEVERAL
+
+
 def mapped(
     trace: Trace,
     paths: tuple[str, ...] | PathIndex,
@@ -141,19 +162,22 @@ def mapped(
 ) -> Trace:
     """The trace with `repo_path` set where a frame's file is found among `paths`.
 
-    A frame that is found is in-app; frames of libraries stay as they are and lead nowhere. Give a
-    `PathIndex` where many traces are mapped against one tree.
+    A frame that is found is in-app; frames of libraries stay as they are and lead nowhere. A frame
+    that only a table of names takes for a library's is ours where the tree holds its file beyond
+    doubt. Give a `PathIndex` where many traces are mapped against one tree.
     """
     index = paths if isinstance(paths, PathIndex) else PathIndex(paths)
     placement = Placement(prefixes=prefixes, app_root=app_root)
     known: dict[tuple[str, str, bool], str] = {}
 
     def found(frame: Frame) -> Frame:
-        if not (frame.in_app or is_own(frame, trace.language)):
+        is_doubtful = not (frame.in_app or is_own(frame, trace.language))
+        if is_doubtful and lies_elsewhere(frame, trace.language):
             return frame
         key = (frame.path, frame.module, frame.in_app)
         if key not in known:
-            known[key] = repo_path(frame, index, placement)
+            path = repo_path(frame, index, placement)
+            known[key] = path if not is_doubtful or is_beyond_doubt(frame, path) else ""
         if not known[key]:
             return frame
         return frame.model_copy(update={"repo_path": known[key], "in_app": True})

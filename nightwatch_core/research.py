@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 
+from nightwatch_core.callee_names import frames_of
+from nightwatch_core.callees import Search, callees
 from nightwatch_core.correlation import suspects
+from nightwatch_core.definitions import LONGEST_LINE, definition
 from nightwatch_core.error_classes import last_segment
 from nightwatch_core.families import root_class
 from nightwatch_core.likely_files import likely_files
@@ -17,23 +21,10 @@ from nightwatch_core.selection import is_ignored
 from nightwatch_core.templates import message_template
 from nightwatch_core.transactions import endpoint
 
-PREVIEWS, PREVIEW_LINES = 5, 100
-PREVIEW_BUDGET = 45_000  # characters: with the rest of the message about 20,000 tokens
+PREVIEWS, PREVIEW_LINES = 4, 60
+CALLER_LINES = 30  # around own frames that no preview shows
+PREVIEW_BUDGET = 30_000  # characters: with the rest of the message far below 20,000 tokens
 PRIORS, RELEASES, IGNORED = 3, 3, 3
-_LONGEST_LINE = 400  # characters: a minified line must not fill the budget
-_NAME = re.compile(r"[A-Za-z_]\w{0,80}[?!]?$")
-
-# How languages begin the definition of {name}, tried in this order.
-DEFINITIONS = (
-    r"\s*(?:async\s+)?def\s+(?:self\.)?{name}(?!\w)",
-    r"\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*{name}(?!\w)",
-    r"\s*(?:export\s+)?(?:const|let|var)\s+{name}\s*=",
-    r"\s*func\s+(?:\([^)]*\)\s*)?{name}(?!\w)",
-    r"\s*(?:(?:public|private|protected|internal|static|final|abstract|override|async|suspend)\s+)+"
-    r"[\w<>\[\],.? ]*?\b{name}\s*\(",
-    r"\s*(?:fun|function)\s+{name}(?!\w)",
-    r"\s*(?:async\s+)?{name}\s*\([^)]*\)\s*\{{",
-)
 
 Read = Callable[[str], str | None]
 
@@ -46,12 +37,18 @@ def gather(
     releases: tuple[Release, ...] = (),
     priors: tuple[PriorAnalysis, ...] = (),
     dropped: tuple[Dropped, ...] = (),
+    search: Search | None = None,
 ) -> ResearchContext:
-    """Put together what is known before an analysis starts; `read` gives a file's text or None."""
-    likely = likely_files(case, index)
+    """Put together what is known before an analysis starts; `read` gives a file's text or None.
+
+    `search` finds lines of the tree that hold a text; without it fewer definitions are found.
+    """
+    likely, once = likely_files(case, index), cache(read)
+    windows = previews(case, likely, once)
+    windows += callers(case, once, windows)
     return ResearchContext(
         likely_files=likely,
-        previews=previews(case, likely, read),
+        previews=(*windows, *callees(case, index, once, search, windows)),
         suspects=suspects(case, likely, pulls, releases),
         releases=recent_releases(case, releases),
         priors=priors[:PRIORS],
@@ -83,6 +80,19 @@ def previews(
     return tuple(shown)
 
 
+def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview, ...]:
+    """Small windows around the innermost own frames whose lines were not `shown`."""
+    found: list[Preview] = []
+    for frame in frames_of(case):
+        text = read(frame.repo_path)
+        line = (realigned(frame, text).line or 0) if text else 0
+        seen = ((one.start, one.end) for one in (*shown, *found) if one.path == frame.repo_path)
+        is_shown = any(start <= line <= end for start, end in seen)
+        if text and 0 < line <= len(text_lines(text)) and not is_shown:
+            found.append(window(frame.repo_path, text, line, CALLER_LINES))
+    return tuple(found)
+
+
 def window(path: str, text: str, line: int, lines: int) -> Preview:
     """At most `lines` lines with `line` in their middle, as far as the file allows.
 
@@ -93,7 +103,7 @@ def window(path: str, text: str, line: int, lines: int) -> Preview:
     every = text_lines(text)
     start = max(1, min(line - lines // 2, len(every) - lines + 1))
     end = min(len(every), start + lines - 1)
-    cut = (" ".join(one.splitlines())[:_LONGEST_LINE] for one in every[start - 1 : end])
+    cut = (" ".join(one.splitlines())[:LONGEST_LINE] for one in every[start - 1 : end])
     return Preview(path=path, start=start, end=end, text="\n".join(cut), lines=len(every))
 
 
@@ -129,23 +139,6 @@ INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (
     _failing_function,
     _action,
 )
-
-
-def definition(name: str, text: str) -> int:
-    """The line on which a function of this name begins; 0 where none is found.
-
-    >>> definition("show", "class A\\n  def index; end\\n  def show\\n"), definition("x y", "")
-    (3, 0)
-    """
-    if not _NAME.match(name):
-        return 0
-    every = text_lines(text)
-    for form in DEFINITIONS:
-        begins = re.compile(form.format(name=re.escape(name)))
-        for number, line in enumerate(every, start=1):
-            if name in line and begins.match(line[:_LONGEST_LINE]):
-                return number
-    return 0
 
 
 def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.inbox import came_back
+from nightwatch_core.inbox import came_back_after
 from nightwatch_core.lessons import MOST_NIGHTS, file_name, night_date
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
@@ -45,12 +45,14 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     return f"{changed} has changed since" if changed else ""
 
 
-def _regression(case: Case) -> str:
-    return "it was resolved, and came back" if came_back(case) else ""
+def _regression(lesson: Lesson, case: Case) -> str:
+    """The lesson's own nights may have seen it come back: the same return is news once."""
+    is_new = came_back_after(case, lesson.seen_until)
+    return "it was resolved, and came back" if is_new else ""
 
 
-NEWS: tuple[Callable[[Case], str], ...] = (_regression,)
-"""What tonight says against every lesson."""
+NEWS: tuple[Callable[[Lesson, Case], str], ...] = (_regression,)
+"""What happened since the lesson, and speaks against the soundest one."""
 
 DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
     _no_root_cause,
@@ -71,7 +73,7 @@ def still_sound(
     `digest_of` gives the digest of a file at tonight's commit, empty where there is no such file;
     it is asked only when nothing else speaks against the lesson.
     """
-    news = (told(case) for told in NEWS) if case else ()
+    news = (told(lesson, case) for told in NEWS) if case else ()
     if reason := next(filter(None, news), ""):
         return False, reason
     for doubt in DOUBTS:

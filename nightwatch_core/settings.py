@@ -103,6 +103,25 @@ class Settings(BaseSettings):
         "", alias="ANTHROPIC_BASE_URL", description="Address of a compatible server."
     )
 
+    clear_at_tokens: int = Field(
+        80_000,
+        ge=0,
+        alias="NIGHTWATCH_CLEAR_AT_TOKENS",
+        description="Prompt size at which the service clears old tool results; 0: never.",
+    )
+    compact_at_tokens: int = Field(
+        150_000,
+        ge=0,
+        alias="NIGHTWATCH_COMPACT_AT_TOKENS",
+        description="Prompt size at which the service sums a conversation up; 0: never.",
+    )
+    keep_thinking_turns: int = Field(
+        0,
+        ge=0,
+        alias="NIGHTWATCH_KEEP_THINKING_TURNS",
+        description="Turns whose thinking the service keeps; 0: its own default.",
+    )
+
     @field_validator("home", "state_dir", "knowledge_dir")
     @classmethod
     def _of_the_user(cls, folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What the rules answer where the model could not be reached, told apart from what it answers."""
+"""What the rules answer where the model could not be reached, or paid, told apart from its own."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,12 +8,13 @@ from nightwatch_core.models.assignment import Assignment, Unanswered, Wave
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.report.words import plural
 
-_NEXT = "{said}, because: {why}. Analyse this error again once the model can be reached."
+STANDS_IN = ("unreachable", "budget gone")  # endings after which the rules are asked
+_NEXT = "{said}, because: {why}. Analyse this error again once the model can be asked."
 
 
 def unanswered(wave: Wave, asked: Sequence[Assignment]) -> tuple[Unanswered, ...]:
     """The assignments of a wave whose model was away, with what it took to find out."""
-    away = {one.case.fingerprint: one for one in wave.failures if one.model_away}
+    away = {one.case.fingerprint: one for one in wave.failures if one.ending.kind in STANDS_IN}
     return tuple(
         Unanswered(assignment=one, failure=away[one.case.fingerprint])
         for one in asked

@@ -2,18 +2,22 @@
 
 from datetime import datetime
 
-from nightwatch_core import standing_in
+from nightwatch_core import accounting, complexity, standing_in
 from nightwatch_core.blaming import named_first
+from nightwatch_core.choosing import RULES
+from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Acted, Findings
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import Fetched, Selection
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Learned, Night, RunReport
+from nightwatch_core.report.words import plural
 from nightwatch_core.waves import used
 
 MANY_UNREAD = 0.1  # share of records
+MOST_UNPLACED = 20  # classes that are named
 
 
 def opened(
@@ -55,19 +59,31 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
     )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    troubled = with_trouble(report, found.trouble, failed, standing_in.summary(fresh))
+    stood_in = standing_in.summary(fresh)
+    troubled = with_trouble(report, *found.troubles, failed, stood_in)
     return troubled.model_copy(
         update={
             "commit": found.code.commit,
             "analyses": _ranked((*found.memory.known, *fresh), found.selection),
             "failures": failures,
             "dropped": found.selection.dropped,
-            "complaints": (*report.complaints, *found.memory.complaints),
+            "complaints": _complaints(report, found, fresh),
             "outcomes": outcomes,
             "usage": used(fresh, failures),
             "code_reads": code_reads(fresh),
+            "accounts": accounting.accounts((*found.memory.known, *fresh), failures),
         }
     )
+
+
+def _complaints(report: RunReport, found: Findings, fresh: tuple[Analysis, ...]) -> tuple[str, ...]:
+    """What was odd about knowledge, the model and the agent files, and classes of no tier."""
+    told = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
+    unplaced = complexity.unplaced(analysis.case for analysis in fresh)
+    if not unplaced or report.options.model == RULES:
+        return told
+    names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
+    return (*told, f"no table knows how hard these are, so they had the middle effort: {names}")
 
 
 def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
@@ -77,11 +93,18 @@ def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
 
 
 def with_acts(report: RunReport, acted: Acted) -> RunReport:
-    """What was published; an effect with an unknown end degrades the night."""
+    """What was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
-    trouble = f"{unknown} publications have an unknown end" if unknown else ""
+    trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
     update = {"receipts": acted.receipts, "skips": acted.skips}
-    return with_trouble(report.model_copy(update=update), trouble)
+    return with_trouble(report.model_copy(update=update), trouble, _barred(acted.receipts))
+
+
+def _barred(receipts: tuple[Receipt, ...]) -> str:
+    barred = [receipt for receipt in receipts if receipt.barred]
+    if not barred:
+        return ""
+    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
 
 
 def with_learned(report: RunReport, learned: Learned) -> RunReport:

@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Callable
 
+from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.path_index import PathIndex
 from nightwatch_core.repo_paths import mapped, realigned
+from nightwatch_core.report.words import plural
 
 Read = Callable[[str], str | None]
 
@@ -26,6 +28,14 @@ def placed(trace: Trace, index: PathIndex, read: Read, options: NightOptions) ->
         for link in found.links
     )
     return found.model_copy(update={"links": tuple(links)})
+
+
+def untraced(traced: tuple[Traced, ...]) -> str:
+    """A sentence where traces could not be read; empty where all could."""
+    missing = [one.trouble for one in traced if one.trouble]
+    if not missing:
+        return ""
+    return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"
 
 
 def digest(text: str | None) -> str:

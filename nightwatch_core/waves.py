@@ -1,14 +1,16 @@
 """Who is analysed first, who second, and with what: leaders, then siblings told their finding."""
 
 from nightwatch_core.allowances import deal
-from nightwatch_core.families import families, findings
-from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.families import families
+from nightwatch_core.models.analysis import Allowance, Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
+from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Family
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.run_context import run_context
 
 
 class Prepared(Value):
@@ -29,44 +31,46 @@ class Waves(Value):
 
 
 def first_wave(
-    options: NightOptions, night: Night, code: CodeTonight, prepared: tuple[Prepared, ...]
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    prepared: tuple[Prepared, ...],
+    able: Capabilities | None = None,
 ) -> Waves:
-    """Group the cases into families and assign every leader."""
+    """Group the cases, the best ranked first, into families and assign the leaders.
+
+    Every case is dealt its allowance by its rank (`able` is the model's, for what USD are worth); a
+    leader for whom nothing is left waits for what the first wave leaves.
+    """
     related = families(tuple(one.unknown.case for one in prepared))
-    allowance = deal(options, len(prepared))
+    waves = Waves(night=night, code=code, prepared=prepared, families=related, leaders=())
+    dealt = _by_rank(prepared, deal(options, len(prepared), able=able))
     by_name = {one.unknown.case.fingerprint: one for one in prepared}
     leaders = tuple(
-        Assignment(
-            case=family.leader,
-            traces=by_name[family.leader.fingerprint].unknown.traces,
-            research=by_name[family.leader.fingerprint].research,
-            allowance=allowance,
-            commit=code.commit,
-            night=night.id,
-        )
-        for family in related
+        _assignment(waves, by_name[name], by_name[name].research, dealt[name])
+        for name in (family.leader.fingerprint for family in related)
+        if dealt[name].tokens > 0
     )
-    return Waves(night=night, code=code, prepared=prepared, families=related, leaders=leaders)
+    return waves.model_copy(update={"leaders": leaders})
 
 
-def second_wave(options: NightOptions, waves: Waves, first: Wave) -> tuple[Assignment, ...]:
-    """Assign the siblings: told what their leader's analysis found, with what wave 1 left."""
+def second_wave(
+    options: NightOptions, waves: Waves, first: Wave, able: Capabilities | None = None
+) -> tuple[Assignment, ...]:
+    """Assign all others: siblings told what their leader found, with what wave 1 left."""
+    begun = {assignment.case.fingerprint for assignment in waves.leaders}
     found = {analysis.fingerprint: analysis for analysis in first.analyses}
-    by_name = {one.unknown.case.fingerprint: one for one in waves.prepared}
-    siblings = [(family, case) for family in waves.families for case in family.siblings]
-    allowance = deal(options, len(siblings), used(first.analyses, first.failures))
+    leader_of = {
+        case.fingerprint: found.get(family.leader.fingerprint)
+        for family in waves.families
+        for case in family.siblings
+    }
+    waiting = tuple(one for one in waves.prepared if _name(one) not in begun)
+    spent = used(first.analyses, first.failures)
+    dealt = _by_rank(waiting, deal(options, len(waiting), spent, able))
     return tuple(
-        Assignment(
-            case=case,
-            traces=by_name[case.fingerprint].unknown.traces,
-            research=_told(
-                by_name[case.fingerprint].research, found.get(family.leader.fingerprint)
-            ),
-            allowance=allowance,
-            commit=waves.code.commit,
-            night=waves.night.id,
-        )
-        for family, case in siblings
+        _assignment(waves, one, _told(one.research, leader_of.get(_name(one))), dealt[_name(one)])
+        for one in waiting
     )
 
 
@@ -76,6 +80,28 @@ def used(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> 
     return sum((analysis.usage for analysis in analyses), fallen)
 
 
+def _assignment(
+    waves: Waves, one: Prepared, research: ResearchContext, allowance: Allowance
+) -> Assignment:
+    return Assignment(
+        case=one.unknown.case,
+        traces=one.unknown.traces,
+        research=research,
+        allowance=allowance,
+        commit=waves.code.commit,
+        night=waves.night.id,
+        given=waves.night.given,
+    )
+
+
+def _by_rank(prepared: tuple[Prepared, ...], dealt: tuple[Allowance, ...]) -> dict[str, Allowance]:
+    return dict(zip(map(_name, prepared), dealt, strict=True))
+
+
+def _name(one: Prepared) -> str:
+    return one.unknown.case.fingerprint
+
+
 def _told(research: ResearchContext, leader: Analysis | None) -> ResearchContext:
-    told = findings((leader,)) if leader else ()
+    told = run_context(leader) if leader else ()
     return research.model_copy(update={"leader_findings": told})

@@ -1,6 +1,7 @@
 """Door to the analysis: one case, one task, one verdict."""
 
 import hashlib
+import logging
 from datetime import timedelta
 from typing import Any
 
@@ -8,27 +9,30 @@ from prefect import Task, task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
-from nightwatch_core.agent import analysing, specs
+from nightwatch_core.agent import analysing, plans, specs
+from nightwatch_core.agent.decisions import after, before
 from nightwatch_core.agent.resuming import ResumableModel
-from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.agent.transcribing import TranscribedModel
+from nightwatch_core.models.agent import AgentSpec, Plan
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Assignment, Unanswered, Wave
+from nightwatch_core.models.assignment import AnalystTonight, Assignment, Unanswered, Wave
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.standing_in import marked, together, unanswered
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
 from tasks.records import records
 from tasks.settle import fan_out, settled
-from tasks.wiring import reading
+from tasks.wiring import reading, transcripts
 
-SCHEMA = 1  # raised when Analysis changes its meaning, so that no older record is taken for one
+log = logging.getLogger(__name__)
+SCHEMA = 2  # raised when Analysis changes its meaning, so that no older record is taken for one
 
 
 def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
     """Names an analysis by everything that shapes it, so that a resumed night finds it again."""
     assignment, options = parameters["assignment"], parameters["options"]
-    agent = agent_for(assignment, options)
-    said = (str(SCHEMA), agent.digest, options.model, assignment.model_dump_json())
+    agent, plan = led_by(assignment, options)
+    said = (str(SCHEMA), agent.digest, plan.model_dump_json(), assignment.model_dump_json())
     digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
     return f"analysis/{assignment.night}/{digest}"
 
@@ -44,18 +48,36 @@ def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
 )
 def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
-    world, agent = reading(options), agent_for(assignment, options)
-    prefix = f"turns/{assignment.night}/{options.model}"
-    return analysing.analyse(
+    agent, plan = led_by(assignment, options)
+    world = reading(options.model_copy(update={"model": plan.model}))
+    heard = TranscribedModel(world.model, transcripts(), assignment.night)
+    model = ResumableModel(heard, records(), f"turns/{assignment.night}/{plan.model}")
+    log.info("%s: %s", assignment.case.leader.short, before(plan, assignment.allowance))
+    found = analysing.analyse(
         assignment.case,
         assignment.traces,
         assignment.research,
         reader_of(options, assignment.commit),
-        ResumableModel(world.model, records(), prefix),
+        model,
         agent,
-        analysing.allowance(assignment.case, agent, assignment.allowance),
+        assignment.allowance,
         world.clock,
+        plan,
     )
+    log.info("%s: %s", assignment.case.leader.short, after(found))
+    return found
+
+
+@task(name="ask the analyst", task_run_name="ask the analyst", **PATIENTLY)
+def ask_analyst(options: NightOptions) -> AnalystTonight:
+    """What the model can do and until when, and which agent files cannot be used.
+
+    Raises `StopTheNight` where the model is retired or the key is not accepted.
+    """
+    world = reading(options)
+    able = world.model.capabilities()
+    note = (f"{able.model}: {able.note}",) if able.note else ()
+    return AnalystTonight(able=able, complaints=(*note, *specs.agents_of(world.agents).complaints))
 
 
 def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
@@ -74,7 +96,7 @@ def answer_by_rules(left: Unanswered, options: NightOptions) -> Analysis:
         reader_of(options, assignment.commit),
         world.stand_in or world.model,
         specs.BUILT_IN,
-        analysing.allowance(assignment.case, specs.BUILT_IN, assignment.allowance),
+        assignment.allowance,
         world.clock,
     )
     return marked(analysis, left.failure)
@@ -88,11 +110,16 @@ def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wav
     return together(wave, settled(fan_out(answer_by_rules, left, options), asked))
 
 
+def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, Plan]:
+    """The agent for the case, and the plan that run, agent file, settings and tier make."""
+    agent = agent_for(assignment, options)
+    return agent, plans.plan(assignment.case, agent, options, assignment.given)
+
+
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
     """The agent that was chosen, else the one for the trace's language."""
-    shelf = reading(options).agents
     if not options.agents_enabled or options.model == "rules":
         return specs.BUILT_IN
     trace = assignment.case.trace
-    shelved = tuple(shelf.agent(name) for name in shelf.names())
-    return specs.choose(shelved, trace.language if trace else "", options.agent)
+    agents = specs.agents_of(reading(options).agents)
+    return specs.choose(agents, trace.language if trace else "", options.agent)

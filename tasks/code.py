@@ -6,13 +6,15 @@ from functools import lru_cache
 from prefect import task
 
 from nightwatch_core.models.assignment import CodeTonight
-from nightwatch_core.models.code import Commit
+from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.path_index import PathIndex
-from nightwatch_core.ports import CodeReader
+from nightwatch_core.ports import CodeHost, CodeReader
+from nightwatch_core.releases import merged, sha_of
 from tasks.policies import PATIENTLY
+from tasks.settle import attempt
 from tasks.wiring import reading
 
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
@@ -27,12 +29,16 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 )
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """The commit that runs in production, and what was merged and released before it."""
-    host = reading(options).code
-    commit, base = host.head(_newest_release(selection)), host.head()
+    world = reading(options)
+    host = world.code
+    nothing: tuple[Release, ...] = ()
+    deployed = attempt("reading deployments", world.errors.releases, otherwise=nothing)
+    commit = _in_production(host, _newest_release(selection), deployed.value)
     return CodeTonight(
-        commit=commit.model_copy(update={"branch": base.branch}),
+        commit=commit.model_copy(update={"branch": host.head().branch}),
         pulls=host.pulls_merged_since(night.window.since - LOOK_BACK),
-        releases=host.releases(),
+        releases=merged(host.releases(), deployed.value),
+        trouble=deployed.trouble,
     )
 
 
@@ -49,6 +55,15 @@ def index_of(options: NightOptions, commit: Commit) -> PathIndex:
 @lru_cache(maxsize=2)
 def _index(paths: tuple[str, ...]) -> PathIndex:
     return PathIndex(paths)
+
+
+def _in_production(host: CodeHost, release: str, deployed: tuple[Release, ...]) -> Commit:
+    """The commit that a deployment names; else the release itself, which may be a tag."""
+    sha = sha_of(release, deployed)
+    commit = host.head(sha or release)
+    if sha and not commit.sha.startswith(sha):  # deployed from elsewhere
+        return host.head(release)
+    return commit
 
 
 def _newest_release(selection: Selection) -> str:

@@ -2,6 +2,7 @@
 
 from prefect import task
 
+from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.assignment import CodeTonight, Traced
 from nightwatch_core.models.error import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions
@@ -9,6 +10,7 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.tracing import placed
 from tasks.code import index_of, reader_of
 from tasks.policies import PATIENTLY
+from tasks.settle import fan_out
 from tasks.wiring import reading
 
 
@@ -39,3 +41,20 @@ def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> 
     return Traced(
         group=group, traces=tuple(placed(trace, index, read, options) for trace in traces)
     )
+
+
+def trace_groups(
+    options: NightOptions, groups: tuple[ErrorGroup, ...], code: CodeTonight
+) -> tuple[Traced, ...]:
+    """Every group with its traces; one whose traces cannot be read is analysed without."""
+    futures = fan_out(trace_group, groups, options, code)
+    ends = (future.result(raise_on_failure=False) for future in futures)
+    return tuple(_without(group, end) for group, end in zip(groups, ends, strict=True))
+
+
+def _without(group: ErrorGroup, end: Traced | BaseException) -> Traced:
+    if isinstance(end, Traced):
+        return end
+    if isinstance(end, NightWatchError) and not isinstance(end, StopTheNight):
+        return Traced(group=group, trouble=str(end))
+    raise end

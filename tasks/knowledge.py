@@ -10,10 +10,11 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.recollecting import recollected
+from nightwatch_core.recollecting import Similar, recollected
 from nightwatch_core.tracing import digest
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
+from tasks.settle import attempt
 from tasks.wiring import publishing, reading
 
 
@@ -30,13 +31,27 @@ def recall_cases(
         return nothing_recalled(cases, traced)
     knowledge, tree = reading(options).knowledge, reader_of(options, code.commit)
     index = knowledge.index()
-    ends = [recollected(case, index, knowledge.read, tree, night, options.force) for case in cases]
-    complaints = (*index.quarantined, *knowledge.ignore_rules().complaints)
+    search = attempt("searching lessons", _search, options, otherwise=None)
+    ends = [
+        recollected(case, index, knowledge.read, tree, night, options.force, search.value)
+        for case in cases
+    ]
+    unsearched = (search.trouble,) if search.trouble else ()
+    complaints = (*index.quarantined, *knowledge.ignore_rules().complaints, *unsearched)
     return Recollection(
         known=tuple(end for end in ends if isinstance(end, Analysis)),
         unknown=tuple(_with_traces(end, traced) for end in ends if isinstance(end, Unknown)),
         complaints=complaints,
     )
+
+
+def _search(options: NightOptions) -> Similar | None:
+    """The search over lessons, brought up to date; None where the index is read through."""
+    recall = reading(options).recall
+    if recall is None:
+        return None
+    recall.compare()
+    return recall.similar
 
 
 def nothing_recalled(cases: tuple[Case, ...], traced: tuple[Traced, ...]) -> Recollection:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from prefect import task
+from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
 from nightwatch_core import summing_up
@@ -13,12 +14,12 @@ from nightwatch_core.choosing import is_sample
 from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.settings import night_options
-from nightwatch_core.windows import lookback, night_name
+from nightwatch_core.models.report import Night, NightKind, RunReport
+from nightwatch_core.settings import night_options, settings
+from nightwatch_core.windows import RESUMABLE, how_far, is_live, left_out, night_name, source_key
 from tasks.policies import PATIENTLY
 from tasks.settle import attempt
-from tasks.wiring import chosen, forget, nights, publishing, reading
+from tasks.wiring import chosen, forget, half_described, nights, publishing, reading
 
 log = logging.getLogger(__name__)
 
@@ -53,10 +54,35 @@ def taken_up(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
 def open_night(options: NightOptions) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
-    Kept, so that a Retry of the run stays in its night and finds its analyses done.
+    A live source has another window at every moment, so its unfinished night keeps its own. The
+    night is kept, so that a Retry of the run stays in it and finds its analyses done.
     """
-    world = reading(options)
-    return _begun(options, world.errors.window(lookback(options.since), world.clock.now()))
+    world, kind = reading(options), kind_of(options)
+    now = world.clock.now()
+    if is_live(options):
+        cut = publishing(options).nights.unfinished(kind, now - RESUMABLE)
+        if cut:
+            return _begun(options, cut.window, kind, cut.id)
+    return _begun(options, world.errors.window(how_far(options, kind.scheduled), now), kind)
+
+
+def kind_of(options: NightOptions) -> NightKind:
+    """What the night reads and why it runs; `prefect deployment run` is by hand, too."""
+    context = FlowRunContext.get()
+    run = context.flow_run if context else None
+    return NightKind(
+        key=_key(options),
+        scheduled=run is not None and run.auto_scheduled,
+        dry=options.dry_run,
+        since=options.since.strip(),
+    )
+
+
+def given() -> tuple[str, ...]:
+    """Names of the options that this run was given itself: they win over agent files."""
+    context = FlowRunContext.get()
+    parameters = (context.parameters if context else None) or {}
+    return tuple(name for name, value in parameters.items() if value is not None)
 
 
 def run_name() -> str:
@@ -66,14 +92,20 @@ def run_name() -> str:
 
 @dataclass
 class Morning:
-    """Which night the morning after belongs to, once it is known."""
+    """Which night the morning after belongs to, and how far its report has come."""
 
     night: Night | None = None
+    report: RunReport | None = None
 
     def after(self, night: Night) -> Night:
         """Remember the night that began."""
         self.night = night
         return night
+
+    def knowing(self, report: RunReport) -> RunReport:
+        """Remember what is known by now."""
+        self.report = report
+        return report
 
 
 @contextmanager
@@ -85,11 +117,11 @@ def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
     except NotTonight:
         raise
     except NightWatchError as trouble:
-        trouble.add_note(_tell_of(options, morning.night, str(trouble)))
+        trouble.add_note(_last_words(options, morning, str(trouble)))
         raise
     except Exception as bug:  # ours: reported like any failure, and raised again
         why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
-        bug.add_note(_tell_of(options, morning.night, why))
+        bug.add_note(_last_words(options, morning, why))
         raise
 
 
@@ -103,29 +135,61 @@ def banner(options: NightOptions) -> tuple[str, ...]:
         ),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
     )
-    return tuple(line for line, holds in lines if holds)
+    begun = (
+        f"Not connected: {service}, for which {' and '.join(missing)} must be set."
+        for service, missing in half_described().items()
+    )
+    return (*(line for line, holds in lines if holds), *begun)
 
 
-def _begun(options: NightOptions, window: Window) -> Night:
-    zone = reading(options).clock.now().tzinfo
+def _begun(
+    options: NightOptions, window: Window, kind: NightKind | None = None, name: str = ""
+) -> Night:
+    kind = kind or kind_of(options)
+    zone, store = reading(options).clock.now().tzinfo, publishing(options).nights
     local = Window(since=window.since.astimezone(zone), until=window.until.astimezone(zone))
+    follows = is_live(options) and kind.scheduled and not kind.since
+    gap = left_out(store.watermark(kind.key), local) if follows else ""
 
     def night(id: str, resumed: bool) -> Night:
-        return Night(id=id, window=local, now=local.until, resumed=resumed)
+        return Night(
+            id=id,
+            window=local,
+            now=local.until,
+            resumed=resumed,
+            given=given(),
+            kind=kind,
+            left_out=gap,
+        )
 
-    name = night_name(local, f"{options.source}|{options.errors}|{options.repo}")
-    begun = publishing(options).nights.begin(name, night)
+    begun = store.begin(name or night_name(local, kind.key), night)
     log.info("night %s%s", begun.id, ", taken up again" if begun.resumed else "")
     return begun
 
 
-def _tell_of(options: NightOptions, night: Night | None, why: str) -> str:
+def _key(options: NightOptions) -> str:
+    if not is_live(options):
+        return source_key(options)
+    at = settings()
+    return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+
+
+def _last_words(options: NightOptions, morning: Morning, why: str) -> str:
+    try:
+        return f"Report: {_told(options, morning, why)}"
+    except NightWatchError as trouble:
+        return f"No report could be written: {trouble}"
+
+
+def _told(options: NightOptions, morning: Morning, why: str) -> str:
+    """Keep what is known and why it ends there, and tell it; returns where it can be read."""
     now = reading(options).clock.now()
-    night = night or _begun(options, Window(since=now, until=now))
-    report = summing_up.failed(summing_up.opened(night, options, banner(options), now), why, now)
+    night = morning.night or _begun(options, Window(since=now, until=now))
+    known = morning.report or summing_up.opened(night, options, banner(options), now)
+    report = summing_up.failed(known, why, now)
     world = publishing(options)
     folder = world.nights.keep(report)
     report = report.model_copy(update={"night": night.model_copy(update={"folder": folder})})
     told = attempt("telling the team", world.notifier.publish, report, otherwise=folder)
     world.nights.finish(report)
-    return f"Report: {told.value}"
+    return told.value

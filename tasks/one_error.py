@@ -10,7 +10,8 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report.lookup import SHORTEST, case_of
 from nightwatch_core.settings import night_options
-from nightwatch_core.windows import lookback
+from nightwatch_core.windows import how_far
+from tasks.night import given
 from tasks.policies import PATIENTLY
 from tasks.wiring import chosen, forget, nights, pasted, publishing, reading
 
@@ -39,7 +40,7 @@ def seek_error(
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
     world = reading(options)
-    window = world.errors.window(lookback(options.since), world.clock.now())
+    window = world.errors.window(how_far(options), world.clock.now())
     fetched = world.errors.error_groups(window)
     known = known_case(error)
     meant = known[1].groups if known else ()
@@ -62,7 +63,7 @@ def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -
     name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
     def night(id: str, resumed: bool) -> Night:
-        return Night(id=id, window=fetched.window, now=now, resumed=resumed)
+        return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given())
 
     return publishing(options).nights.begin(name, night)
 

@@ -22,10 +22,12 @@ def research_case(
     unknown: Unknown, options: NightOptions, code: CodeTonight, selection: Selection
 ) -> Prepared:
     """Likely files, previews, suspects and earlier cases for one error."""
+    tree = reader_of(options, code.commit)
     research = gather(
         unknown.case,
         index=index_of(options, code.commit),
-        read=reader_of(options, code.commit).read_file,
+        read=tree.read_file,
+        search=tree.search,
         pulls=code.pulls,
         releases=code.releases,
         priors=unknown.priors,

@@ -9,9 +9,11 @@ from typing import Any, Generic, TypeVar, cast
 from prefect import Task, unmapped
 from prefect.futures import PrefectFuture, wait
 from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.utilities.annotations import opaque
 
-from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.agent.endings import failure
+from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, Wave
 from nightwatch_core.models.options import NightOptions
 
@@ -51,7 +53,7 @@ def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignme
         if isinstance(end, StopTheNight):
             raise end
         if isinstance(end, BaseException):
-            failures.append(_failure(assignment, end))
+            failures.append(failure(assignment.case, end))
         else:
             analyses.append(end)
     return Wave(analyses=tuple(analyses), failures=tuple(failures))
@@ -62,17 +64,19 @@ def fan_out(
 ) -> Sequence[PrefectFuture[T]]:
     """Map a task over items on threads, `options.concurrency` at a time; all are done on return.
 
-    The task takes an item, the options, and the rest.
+    The task takes an item, the options, and the rest: values, in which Prefect need not look for
+    futures (`opaque`), because looking takes longer than most steps.
     """
     if not items:
         return ()
     names = list(inspect.signature(step.fn).parameters)
     fixed = {
-        name: unmapped(value) for name, value in zip(names[1:], (options, *rest), strict=False)
+        name: opaque(unmapped(value))
+        for name, value in zip(names[1:], (options, *rest), strict=False)
     }
     threads: ThreadPoolTaskRunner[T] = ThreadPoolTaskRunner(max_workers=options.concurrency)
     with threads as runner:
-        futures = list(runner.map(step, {names[0]: list(items), **fixed}))
+        futures = list(runner.map(step, {names[0]: opaque(list(items)), **fixed}))
         wait(futures)
     return cast(Sequence[PrefectFuture[T]], futures)
 
@@ -84,20 +88,5 @@ def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
 
 def one_by_one(step: Task[..., T], items: Iterable[Any], *rest: Any) -> tuple[T, ...]:
     """Run a task on every item, in order: for side effects, which are never parallel."""
-    return tuple(step(item, *rest) for item in items)
-
-
-def _failure(assignment: Assignment, end: BaseException) -> Failure:
-    usage = end.usage if isinstance(end, NightWatchError) else None
-    return Failure(
-        case=assignment.case,
-        reason=_said(end),
-        usage=usage or Usage(),
-        model_away=isinstance(end, TryLater),
-    )
-
-
-def _said(end: BaseException) -> str:
-    if isinstance(end, NightWatchError):
-        return str(end)
-    return f"{type(end).__name__}: {end}"[:1_000]
+    told = tuple(map(opaque, rest))
+    return tuple(step(opaque(item), *told) for item in items)

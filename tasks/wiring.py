@@ -22,6 +22,7 @@ from nightwatch_core.adapters.memory_keepers import MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.nights import NightStore
 from nightwatch_core.adapters.pasted import keep_pasted
 from nightwatch_core.adapters.rules import RulesModel
+from nightwatch_core.adapters.transcripts import Transcripts
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
@@ -35,9 +36,11 @@ from nightwatch_core.ports import (
     Nights,
     Notifier,
     Outbox,
+    Recall,
     Tracker,
 )
 from nightwatch_core.settings import Settings, settings
+from nightwatch_core.windows import source_key
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Reading:
     model: Model
     clock: Clock
     stand_in: Model | None = None  # answers where `model` cannot be reached
+    recall: Recall | None = None  # without it the index is read through
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,11 @@ def nights() -> Nights:
     """The nights that were, whatever the options."""
     other = _other.get()
     return other.publishing.nights if other else NightStore(settings().state, SystemClock())
+
+
+def transcripts() -> Transcripts:
+    """What was said between us and models, whatever the options."""
+    return Transcripts(settings().state / "transcripts", SystemClock())
 
 
 def shelf() -> AgentShelf:
@@ -176,6 +185,7 @@ def _reading(options: NightOptions, at: Settings) -> Reading:
         model=rules if is_local else services.claude(options, at),
         clock=SystemClock(),
         stand_in=None if is_local else rules,
+        recall=local.recall(options, at),
     )
 
 
@@ -201,10 +211,16 @@ def _errors(options: NightOptions, at: Settings) -> ErrorSource:
     sources: dict[str, Callable[[], ErrorSource]] = {
         "file": lambda: local.error_files(options),
         "sample": lambda: local.sample_records(at),
-        "newrelic": lambda: services.new_relic(options, at, None, SystemClock()),
+        "newrelic": lambda: _new_relic(options, at),
     }
     named = {name: sources[name]() for name in options.sources()}
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
+
+
+def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
+    clock = SystemClock()
+    key = source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+    return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
 
 
 def _code(options: NightOptions, at: Settings) -> CodeHost:
@@ -223,7 +239,7 @@ def _tracker(options: NightOptions, at: Settings) -> Tracker:
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
     if options.delivery == "github":
-        return services.github_outbox(at, SystemClock())
+        return services.github_outbox(options, at, SystemClock())
     return local.delivery(options, at, night.id)
 
 

@@ -6,10 +6,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from git_repositories import Change, git, repository, tag
+from pydantic import SecretStr
 from services.github import GitHub
+from services.github_app import pem
 
 from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_outbox import GitHubOutbox
+from nightwatch_core.adapters.github_sign_in import GitHubSignIn
 from nightwatch_core.adapters.github_tracker import GitHubTracker
 from nightwatch_core.adapters.memory import MemoryClock
 from nightwatch_core.issue_text import marker
@@ -47,14 +50,28 @@ def bare_shop(folder: Path) -> Path:
     return shutil.copytree(Path(_template().name) / "shop.git", folder / "shop.git")
 
 
+def signed_in(server: GitHub) -> GitHubSignIn:
+    return GitHubSignIn(token=SecretStr(server.token))
+
+
 def client(server: GitHub, clock: MemoryClock | None = None, **more: object) -> GitHubClient:
     pause = (clock or MemoryClock()).pass_by
-    return GitHubClient(server.token, server.url, pause=pause, **more)  # type: ignore[arg-type]
+    return GitHubClient(signed_in(server), server.url, pause=pause, **more)  # type: ignore[arg-type]
+
+
+def as_app(app_id: str = "12345", installation_id: str = "") -> GitHubSignIn:
+    key = SecretStr(pem())
+    return GitHubSignIn(app_id=app_id, installation_id=installation_id, private_key=key)
 
 
 def outbox(server: GitHub, clock: MemoryClock | None = None) -> GitHubOutbox:
     clock = clock or MemoryClock()
-    return GitHubOutbox(client(server, clock), server.repository, clock, clock.pass_by)
+    return outbox_of(client(server, clock), clock)
+
+
+def outbox_of(client: GitHubClient, clock: MemoryClock | None = None) -> GitHubOutbox:
+    clock = clock or MemoryClock()
+    return GitHubOutbox(client, "acme/shop", clock, clock.pass_by)
 
 
 def tracker(server: GitHub) -> GitHubTracker:

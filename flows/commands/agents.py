@@ -6,12 +6,14 @@ from rich.text import Text
 
 
 def agents() -> None:
-    """List the agent files."""
+    """List the agent files, and what is wrong with those that cannot be used."""
+    from nightwatch_core.agent.specs import agents_of
     from tasks.readers import agent_shelf
 
-    shelf = agent_shelf()
+    found, console = agents_of(agent_shelf()), Console()
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
-    for name in shelf.names():
-        agent = shelf.agent(name)
-        table.add_row(Text(name), Text(", ".join(agent.languages)), Text(agent.description))
-    Console().print(table)
+    for agent in found.specs:
+        table.add_row(Text(agent.name), Text(", ".join(agent.languages)), Text(agent.description))
+    console.print(table)
+    for complaint in found.complaints:
+        console.print(Text(complaint, style="bold red"))

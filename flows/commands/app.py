@@ -9,6 +9,7 @@ from flows.commands.knowledge import knowledge
 from flows.commands.night import night
 from flows.commands.one import one
 from flows.commands.running import complain
+from flows.commands.transcript import transcript
 from nightwatch_core.errors import NightWatchError
 
 app = typer.Typer(
@@ -17,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Reads production errors at night: causes, issues and draft pull requests by morning.",
 )
-for verb in (night, one, agents, report, history, check):
+for verb in (night, one, agents, report, history, transcript, check):
     app.command()(verb)
 app.add_typer(knowledge, name="knowledge")
 

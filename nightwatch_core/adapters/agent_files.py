@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nightwatch_core.adapters.document_folder import documents, text_of
-from nightwatch_core.agent.specs import BASE, BUILT_IN, spec_from
+from nightwatch_core.agent.specs import BASE, BUILT_IN, BrokenFile, inherited
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.escaping import line
 from nightwatch_core.models.agent import AgentSpec
@@ -32,20 +32,24 @@ class AgentFiles:
         return tuple(Path(file).stem for file in found)
 
     def agent(self, name: str) -> AgentSpec:
-        """One agent; the built-in one stands in for a base agent without a file.
+        """One agent with what its bases give; the built-in one for a base without a file.
 
-        Raises `StopTheNight` with what to do where the file is missing or wrong.
+        Raises `StopTheNight` with file, line and what to do where a file is missing or wrong.
         """
         names = self.names()
-        if name in names and self._folder is not None:
-            return self._read(self._folder / f"{name}.md", name)
+        if name in names:
+            return inherited(name, lambda one: self._text(one) if one in names else None)
         if name == BASE:
             return BUILT_IN
         known = ", ".join(dict.fromkeys((*names, BASE)))
         raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {known}")
 
-    def _read(self, path: Path, name: str) -> AgentSpec:
+    def _text(self, name: str) -> str | None:
+        if self._folder is None:
+            return None
         try:
-            return spec_from(text_of(path, MOST_BYTES), name)
+            return text_of(self._folder / f"{name}.md", MOST_BYTES)
+        except FileNotFoundError:
+            return None
         except (GiveUp, OSError) as error:
-            raise StopTheNight(f"cannot read agents/{name}.md: {error}") from error
+            raise BrokenFile(f"cannot read agents/{name}.md: {error}") from error

@@ -7,32 +7,35 @@ client library's own retries are off: they wait as long as the service asks, wit
 
 import asyncio
 import random
-import re
-import ssl
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import Any, TypeVar
 
 import anthropic
-import httpx2
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
-from nightwatch_core.adapters import claude_errors, claude_models, claude_wire
+from nightwatch_core.adapters import (
+    claude_client,
+    claude_context,
+    claude_errors,
+    claude_gate,
+    claude_models,
+    claude_usage,
+    claude_wire,
+)
+from nightwatch_core.adapters.claude_context import Tuning
+from nightwatch_core.adapters.claude_gate import Passage
 from nightwatch_core.adapters.claude_models import Able
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
 
-ADDRESS = "https://api.anthropic.com"
-CONNECTING = 10.0  # seconds
 ASKING = 30.0  # seconds for what the model can do
 LONGEST_WAIT = 60.0  # seconds: who asks for more patience is asked again by a later night
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
 _EXPECTED = (anthropic.APIError, *claude_errors.BROKEN, ValueError)  # the last: no JSON
-_KEY = re.compile(r"[!-~]+")  # what a header can hold, without spaces
 T = TypeVar("T")
 
 
@@ -40,7 +43,14 @@ class Claude:
     """A model at Anthropic's address, or at `base_url` (with or without `/v1`).
 
     `attempts` are made for one turn, the first included; between them the service's own wish
-    counts, else `patience` seconds, doubled each time.
+    counts, else `patience` seconds, doubled each time. A stream that says nothing for `silence`
+    seconds is taken for broken.
+
+    `client` makes another kind of client, as for Bedrock or Vertex; it is called for every turn
+    and has to make them without retries of their own. Where it has no Models API, `able` says what
+    the model can do; without `able` nothing optional is asked of it.
+
+    Calls of a `gate` that begin alike let the first one write what the others read.
     """
 
     def __init__(
@@ -50,15 +60,21 @@ class Claude:
         base_url: str = "",
         attempts: int = 3,
         patience: float = 0.5,
+        silence: float = claude_client.SILENCE,
+        tuning: Tuning | None = None,
+        client: Callable[[], Any] | None = None,
+        able: Able | None = None,
+        gate: claude_gate.Gate = claude_gate.PROCESS,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
-        if not _KEY.fullmatch(api_key.get_secret_value()):
-            raise StopTheNight("ANTHROPIC_API_KEY is empty or holds what no key does: copy it anew")
         self._key, self._model = api_key, model
         self._attempts, self._patience = max(attempts, 1), patience
-        self._address = _address(base_url)
-        self._compatible = self._address != ADDRESS
-        self._known: Able | None = None
+        self._tuning = tuning or Tuning()
+        self._address = claude_client.address(base_url)
+        self._compatible = client is not None or self._address != claude_client.ADDRESS
+        self._client = client or claude_client.maker(api_key, self._address, silence)
+        self._known: Able | None = able
+        self._gate = gate
         self._asking = threading.Lock()
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
@@ -70,8 +86,13 @@ class Claude:
         end, spent = time.monotonic() + timeout, list[Usage]()
         try:
             able = self._able(end)
-            request = claude_wire.body(conversation, able)
-            message = self._run(self._turn(request, spent, end), end)
+            request = claude_wire.body(conversation, able, self._tuning)
+            if announced := claude_context.betas(able, self._tuning):
+                request["betas"] = list(announced)
+            whose = self._address, self._key.get_secret_value()
+            begins = claude_gate.beginning(request, whose)
+            with self._gate.entered(begins, end - time.monotonic()) as passage:
+                message = self._run(self._turn(request, spent, end, passage), end)
         except claude_errors.TooLong as long:
             turn = AssistantTurn()
             return Reply(
@@ -122,9 +143,14 @@ class Claude:
         with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
             return beside.submit(asyncio.run, bounded()).result()
 
-    async def _turn(self, request: claude_wire.Json, spent: list[Usage], end: float) -> Any:
-        async def once(client: anthropic.AsyncAnthropic) -> Any:
-            return await self._streamed(client, request, spent)
+    async def _turn(
+        self, request: claude_wire.Json, spent: list[Usage], end: float, passage: Passage
+    ) -> Any:
+        async def once(client: Any) -> Any:
+            try:
+                return await self._streamed(client, request, spent, passage)
+            finally:
+                passage.over()
 
         return await self._patiently(once, end)
 
@@ -151,33 +177,34 @@ class Claude:
         return own if asked is None else asked
 
     async def _streamed(
-        self, client: anthropic.AsyncAnthropic, request: claude_wire.Json, spent: list[Usage]
+        self, client: Any, request: claude_wire.Json, spent: list[Usage], passage: Passage
     ) -> claude_wire.Json:
         """One message, whole; what it took is in `spent` even where it breaks."""
         begun: Any = None
-        opening = client.messages.stream(**request)
+        opening = client.beta.messages.stream(**request)
         try:
             async with opening as stream:
                 async for event in stream:
+                    if event.type == "message_start":
+                        passage.begun()
                     if begun is not None or event.type == "message_start":
                         begun = stream.current_message_snapshot
         except claude_errors.DAMAGED as problem:
             raise claude_errors.translated(problem) from None
         finally:
             if begun is not None:
-                spent.append(self._priced(begun))
+                spent.append(claude_usage.usage(begun.to_dict(mode="json"), self._model))
         if begun is None or begun.stop_reason is None:
             raise TryLater("Claude's answer ended before it was whole: try again later")
         message: claude_wire.Json = begun.to_dict(mode="json")
         return message
 
-    def _priced(self, message: BaseModel) -> Usage:
-        counted = message.model_dump(mode="json", include={"usage"}).get("usage")
-        return claude_models.priced(self._model, claude_wire.usage(counted or {}))
-
-    async def _found_out(self, client: anthropic.AsyncAnthropic) -> Able:
+    async def _found_out(self, client: Any) -> Able:
+        models = getattr(client, "models", None)
+        if models is None:  # clouds of others have no such list
+            return Able(model=self._model)
         try:
-            info: object = await client.models.retrieve(self._model)
+            info: object = await models.retrieve(self._model)
         except anthropic.NotFoundError as problem:
             if self._compatible and self._model not in str(problem.api_message):
                 return Able(model=self._model)
@@ -196,41 +223,5 @@ class Claude:
             return Able(model=self._model)
         raise TryLater("the Models API's answer cannot be read: try again later")
 
-    def _client(self) -> anthropic.AsyncAnthropic:
-        key = self._key.get_secret_value()
-        return anthropic.AsyncAnthropic(
-            api_key=key,
-            base_url=self._address,
-            max_retries=0,
-            timeout=httpx2.Timeout(None, connect=CONNECTING),
-            default_headers={"x-api-key": key} if self._compatible else {},
-            # The key goes to the address it was given for and nowhere else.
-            http_client=anthropic.DefaultAsyncHttpxClient(
-                follow_redirects=False, verify=_trusted()
-            ),
-        )
-
     def _sum(self, spent: list[Usage]) -> Usage:
         return sum(spent, Usage())
-
-
-@cache
-def _trusted() -> ssl.SSLContext:
-    """Whose certificates count; reading them takes longer than the rest of a client."""
-    return httpx2.create_ssl_context()
-
-
-def _address(base_url: str) -> str:
-    """The address as the client library wants it: without the version at its end.
-
-    >>> _address(" http://localhost:11434/v1/ "), _address("")
-    ('http://localhost:11434', 'https://api.anthropic.com')
-    """
-    address = base_url.strip().rstrip("/").removesuffix("/v1") or ADDRESS
-    try:
-        url = httpx2.URL(address)
-    except httpx2.InvalidURL:
-        url = httpx2.URL("")
-    if url.scheme not in ("https", "http") or not url.host or url.userinfo:
-        raise StopTheNight("ANTHROPIC_BASE_URL has to be like https://host or http://host:port")
-    return address

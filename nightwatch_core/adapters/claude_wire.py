@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from anthropic import transform_schema
-
+from nightwatch_core.adapters.claude_context import Tuning, management
 from nightwatch_core.adapters.claude_models import Able
+from nightwatch_core.adapters.claude_schemas import complete, strict_schema, tool_params
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -23,8 +23,13 @@ from nightwatch_core.models.conversation import (
 )
 
 Json = dict[str, Any]
-THINKING = 8_000  # tokens, for models that want a number: one for a whole conversation
+# Tokens by the effort a conversation begins with, for models that want a number.
+THINKING: Mapping[str, int] = {"low": 4_000, "medium": 8_000, "high": 12_000}
 _LEAST_THINKING = 1_024  # the service's own bound
+_LEAST_DECAYED = 2_000
+_DECAYED = 0.25  # share of the budget that is left at the end
+_UNDECAYED = 2  # first turns with the whole budget
+LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 _CACHED = {"type": "ephemeral"}
 _IN_WORDS = (
     "When you have the answer, write it as one JSON object that fits this JSON schema, and write "
@@ -36,35 +41,43 @@ STOPS: Mapping[str, str] = {
     "tool_use": "tools",
     "max_tokens": "cut",
     "pause_turn": "paused",
+    "compaction": "paused",
     "refusal": "refused",
     "model_context_window_exceeded": "context exceeded",
 }
 
 
-def body(conversation: Conversation, able: Able) -> Json:
+def body(conversation: Conversation, able: Able, tuning: Tuning | None = None) -> Json:
     """The request for the next turn, as keywords of `messages.stream`."""
+    chosen = tuning or Tuning()
     most = min(conversation.max_tokens, able.max_output)
+    said = messages(conversation, able.turn_effort)
     request: Json = {
         "model": able.model,
         "max_tokens": most,
         "system": _system(conversation, able),
-        "tools": [
-            _tool(spec.name, spec.description, spec.parameters) for spec in conversation.tools
-        ],
-        "messages": messages(conversation),
-        "thinking": _thinking(able, most),
+        "tools": tool_params(conversation.tools, strict=able.structured),
+        "messages": _found_again(said) if able.caching else said,
+        "thinking": _thinking(conversation, able, chosen, most),
         "output_config": _output(conversation, able),
+        "context_management": management(
+            able, chosen, last=conversation.tools_off or _has_failed_summary(said)
+        ),
         "cache_control": _CACHED if able.caching else None,
-        "tool_choice": {"type": "none"} if conversation.tools_off and conversation.tools else None,
+        "tool_choice": {"type": "none"} if conversation.no_calls and conversation.tools else None,
     }
     kept = {name: value for name, value in request.items() if value}
     whole: Json = _whole(kept)
     return whole
 
 
-def messages(conversation: Conversation) -> list[Json]:
-    """The turns; what we said in a row is one message, the results of tools first."""
+def messages(conversation: Conversation, turn_effort: bool = False) -> list[Json]:
+    """The turns; what we said in a row is one message, the results of tools first.
+
+    With `turn_effort` a change of effort is a message of its own, which stays where it is.
+    """
     said: list[Json] = []
+    effort: str = conversation.effort
     for turn in conversation.turns:
         if isinstance(turn, AssistantTurn):
             # A turn without content cannot be sent; what follows stays a message of its own.
@@ -73,19 +86,11 @@ def messages(conversation: Conversation) -> list[Json]:
             said[-1]["content"].extend(_user(turn))
         else:
             said.append({"role": "user", "content": _user(turn)})
-    return [message for message in said if message["content"]]
-
-
-def strict_schema(schema: Mapping[str, Any]) -> Json:
-    """The schema as the service wants it: closed objects, every field required, no defaults.
-
-    >>> strict_schema({"type": "object", "properties": {"a": {"type": "string", "default": ""}}})
-    {'type': 'object', 'properties': {'a': {'type': 'string'}}, 'additionalProperties': False, \
-'required': ['a']}
-    """
-    plain = _without_defaults(schema)
-    strict: Json = _all_required(transform_schema(plain))
-    return strict
+        if turn_effort and isinstance(turn, UserTurn) and (turn.effort or effort) != effort:
+            effort = str(turn.effort)
+            change = {"output_config": {"effort": effort}}
+            said.append({"role": "system", "content": [], **change})
+    return [one for one in said if one["content"] or one["role"] == "system"]
 
 
 def reply(message: Mapping[str, Any], usage: Usage) -> Reply:
@@ -101,58 +106,75 @@ def reply(message: Mapping[str, Any], usage: Usage) -> Reply:
             "turn": AssistantTurn(text=text, calls=calls, opaque=json.dumps(blocks)),
             "stop": stop,
             "usage": usage,
-            "detail": _detail(message) if stop == "refused" else "",
+            "detail": _detail(message),
         }
     )
-
-
-def usage(counted: Mapping[str, Any]) -> Usage:
-    """One request's tokens as the service counts them; the cost is not known here."""
-    return Usage(
-        calls=1,
-        input_tokens=_number(counted.get("input_tokens")),
-        output_tokens=_number(counted.get("output_tokens")),
-        cache_write_tokens=_number(counted.get("cache_creation_input_tokens")),
-        cache_read_tokens=_number(counted.get("cache_read_input_tokens")),
-        cost=None,
-    )
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _system(conversation: Conversation, able: Able) -> list[Json]:
     """The prompt; where no schema can be asked for, the schema in words. The last is cached."""
     texts = [conversation.system]
     if conversation.answer_schema and not able.structured:
-        schema = json.dumps(_all_required(_without_defaults(conversation.answer_schema)))
+        schema = json.dumps(complete(conversation.answer_schema))
         texts.append(_IN_WORDS.format(schema=schema))
     blocks: list[Json] = [{"type": "text", "text": text} for text in texts if text.strip()]
     return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}] if blocks else []
 
 
-def _tool(name: str, description: str, parameters: Json) -> Json:
-    return {"name": name, "description": description, "input_schema": parameters}
-
-
-def _thinking(able: Able, most: int) -> Json | None:
+def _thinking(conversation: Conversation, able: Able, tuning: Tuning, most: int) -> Json | None:
     if able.adaptive:
         return {"type": "adaptive"}
-    budget = min(THINKING, most // 2)
+    wanted = conversation.thinking_budget or THINKING[conversation.effort]
+    budget = min(_decayed(wanted, conversation, tuning.thinking_decay), most // 2)
     if able.budgeted and budget >= _LEAST_THINKING:
         return {"type": "enabled", "budget_tokens": budget}
     return None
 
 
+def _decayed(budget: int, conversation: Conversation, over: int) -> int:
+    """A budget that falls from turn to turn; each change costs the cache of the conversation."""
+    turns = sum(isinstance(turn, AssistantTurn) for turn in conversation.turns)
+    if over <= _UNDECAYED or turns < _UNDECAYED:
+        return budget
+    gone = min((turns - _UNDECAYED + 1) / (over - _UNDECAYED), 1.0)
+    return max(int(budget * (1 - gone * (1 - _DECAYED))), min(_LEAST_DECAYED, budget))
+
+
 def _output(conversation: Conversation, able: Able) -> Json:
     output: Json = {}
-    if effort := able.effort(conversation.effort):
+    wanted: str = conversation.effort
+    if not able.turn_effort:  # a change is one for the whole request, and costs the cache
+        asked = (turn.effort for turn in conversation.turns if isinstance(turn, UserTurn))
+        wanted = next((effort for effort in reversed([*asked]) if effort), wanted)
+    if effort := able.effort(wanted):
         output["effort"] = effort
     if conversation.answer_schema and able.structured:
         schema = strict_schema(conversation.answer_schema)
         output["format"] = {"type": "json_schema", "schema": schema}
     return output
+
+
+def _found_again(said: list[Json]) -> list[Json]:
+    """With a marker where the last request ended, if too much has been said since to look back."""
+    replies = [number for number, one in enumerate(said) if one["role"] == "assistant"]
+    asked = [number for number, one in enumerate(said) if one["role"] == "user"]
+    before = [number for number in asked if replies and number < replies[-1]]
+    if not before or sum(len(one["content"]) for one in said[before[-1] + 1 :]) <= LOOK_BACK:
+        return said
+    end = before[-1]
+    *rest, last = said[end]["content"]
+    marked = {**said[end], "content": [*rest, {**last, "cache_control": _CACHED}]}
+    return [*said[:end], marked, *said[end + 1 :]]
+
+
+def _has_failed_summary(said: list[Json]) -> bool:
+    """Whether the service tried to summarise in vain: it would try again at every request."""
+    return any(
+        block.get("type") == "compaction" and block.get("content") is None
+        for one in said
+        if one["role"] == "assistant"
+        for block in one["content"]
+    )
 
 
 def _user(turn: UserTurn | ResultsTurn) -> list[Json]:
@@ -200,35 +222,13 @@ def _call(block: Json) -> ToolCall:
 
 
 def _detail(message: Mapping[str, Any]) -> str:
-    told = message.get("stop_details") or {}
-    return str(told.get("category") or told.get("explanation") or "")[:300]
-
-
-def _without_defaults(schema: Any) -> Any:
-    """The schema without defaults and titles; properties that are called so stay."""
-    if isinstance(schema, list):
-        return [_without_defaults(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {
-        name: {key: _without_defaults(one) for key, one in value.items()}
-        if name in ("properties", "$defs")
-        else _without_defaults(value)
-        for name, value in schema.items()
-        if not (name == "default" or (name == "title" and isinstance(value, str)))
-    }
-
-
-def _all_required(schema: Any) -> Any:
-    """The same with every property of every object required."""
-    if isinstance(schema, list):
-        return [_all_required(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    inner = {name: _all_required(value) for name, value in schema.items()}
-    if isinstance(inner.get("properties"), dict) and inner.get("type") == "object":
-        inner["required"] = list(inner["properties"])
-    return inner
+    """Why a model refused, or that the service made room."""
+    if message.get("stop_reason") == "refusal":
+        told = message.get("stop_details") or {}
+        return str(told.get("category") or told.get("explanation") or "")[:300]
+    summaries = [one for one in message["content"] if one.get("type") == "compaction"]
+    failed = any(one.get("content") is None for one in summaries)
+    return ("a summary failed" if failed else "summarised") if summaries else ""
 
 
 def _whole(value: Any) -> Any:

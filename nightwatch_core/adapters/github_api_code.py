@@ -1,28 +1,20 @@
 """A GitHub repository as the code host without a clone: everything through the API."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from urllib.parse import quote
 
 from nightwatch_core.adapters.checkout import SPELLINGS
 from nightwatch_core.adapters.code_cache import CodeCache
-from nightwatch_core.adapters.git_pulls import LONGEST_TITLE, MOST_PULLS
 from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_errors import Rejected, plain
+from nightwatch_core.adapters.github_pulls import merged_pulls
 from nightwatch_core.adapters.github_reader import ApiReader
-from nightwatch_core.adapters.github_rows import Person, Row, Text, place, read
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.adapters.github_rows import Row, Text, place, read
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.ports import Records
 
 MOST_RELEASES = 10  # each costs a question for its date
-_MOST_PAGES = 10
-_PULLS = (
-    "query($owner:String!,$name:String!,$base:String!,$cursor:String){repository(owner:$owner,"
-    "name:$name){pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,"
-    "direction:DESC},first:50,after:$cursor){pageInfo{hasNextPage endCursor} nodes{number title "
-    "mergedAt updatedAt author{login} mergeCommit{oid} files(first:100){nodes{path}}}}}}"
-)
 
 
 class CommitDate(Row):
@@ -42,36 +34,6 @@ class FoundCommit(Row):
 
     sha: Text
     commit: CommitAbout
-
-
-class Oid(Row):
-    """An object's name."""
-
-    oid: Text
-
-
-class Path(Row):
-    """A file of a pull request."""
-
-    path: Text
-
-
-class Files(Row):
-    """The files of a pull request."""
-
-    nodes: tuple[Path, ...] = ()
-
-
-class MergedRow(Row):
-    """A merged pull request as GraphQL tells it."""
-
-    number: int
-    title: Text = ""
-    mergedAt: datetime
-    updatedAt: datetime
-    author: Person | None = None
-    mergeCommit: Oid | None = None
-    files: Files | None = None
 
 
 class GitHubApiCode:
@@ -106,19 +68,7 @@ class GitHubApiCode:
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Pull requests merged into the base branch, newest first, at most 200."""
-        found = [row for row in self._merged(self._base(), since) if row.mergedAt >= since]
-        found.sort(key=lambda row: row.mergedAt, reverse=True)
-        return tuple(
-            MergedPull(
-                number=row.number,
-                title=row.title[:LONGEST_TITLE],
-                sha=row.mergeCommit.oid if row.mergeCommit else "",
-                author=row.author.login if row.author else "",
-                merged_at=row.mergedAt,
-                files=tuple(one.path for one in row.files.nodes) if row.files else (),
-            )
-            for row in found[:MOST_PULLS]
-        )
+        return merged_pulls(self._place, self._base(), since)
 
     def releases(self) -> tuple[Release, ...]:
         """Ten tags, newest first."""
@@ -164,22 +114,3 @@ class GitHubApiCode:
                 return None
             raise
         return read(FoundCommit, answer)
-
-    def _merged(self, base: str, since: datetime) -> Iterator[MergedRow]:
-        """Ordered by their last change: one merged since then cannot have changed before."""
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            where = {"owner": self._place.owner, "name": self._place.name, "base": base}
-            told = self._place.client.graph(_PULLS, {**where, "cursor": cursor})
-            pulls = (told.get("repository") or {}).get("pullRequests")
-            if not isinstance(pulls, dict):
-                raise GiveUp("GitHub's pull requests are not as documented")
-            for node in pulls.get("nodes") or ():
-                row = read(MergedRow, node)
-                if row.updatedAt < since:
-                    return
-                yield row
-            page = pulls.get("pageInfo") or {}
-            if not page.get("hasNextPage"):
-                return
-            cursor = page.get("endCursor")

@@ -1,7 +1,7 @@
 """Answers of GitHub kept with their ETags: asking again costs no allowance while nothing changed.
 
 githubkit's own cache is shared by all clients of the process and keeps request headers, the token
-among them, on disk. This one keeps answers only, below names that the token takes part in.
+among them, on disk. This one keeps answers only, below names that the sign-in takes part in.
 """
 
 import base64
@@ -18,6 +18,7 @@ from nightwatch_core.models.value import Value
 MOST_ANSWERS = 2_000
 LARGEST_ANSWER = 4 * 1024 * 1024  # bytes
 _KEPT = ("content-type", "link")  # headers
+_JUST_NOW = ("x-ratelimit", "x-oauth-scopes", "x-accepted-")
 _ASKED = ("accept", "x-github-api-version")
 
 
@@ -32,19 +33,25 @@ class Answer(Value):
 class Answers:
     """A folder of answers, one file each; damage counts as absence."""
 
-    def __init__(self, folder: Path, token: str) -> None:
-        """Nothing is written before the first `keep`; what one token may see no other is shown."""
+    def __init__(self, folder: Path, owner: str) -> None:
+        """Nothing is written before the first `keep`; what one owner may see no other is shown."""
         self._folder = folder
-        self._owner = hashlib.sha256(token.encode()).hexdigest()
+        self._owner = hashlib.sha256(owner.encode()).hexdigest()
 
-    def find(self, request: httpx.Request) -> Answer | None:
-        """What was answered to the same request with the same token."""
+    def file(self, request: httpx.Request) -> Path:
+        """Where the answer to that request, asked under that sign-in, is kept."""
+        asked = (request.headers.get(name, "") for name in _ASKED)
+        parts = "\n".join((self._owner, str(request.url), *asked))
+        return self._folder / f"{hashlib.sha256(parts.encode()).hexdigest()}.json"
+
+    def find(self, file: Path) -> Answer | None:
+        """What is kept there."""
         try:
-            return Answer.model_validate_json(self._file(request).read_bytes())
+            return Answer.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):
             return None
 
-    def keep(self, request: httpx.Request, response: httpx.Response) -> None:
+    def keep(self, file: Path, response: httpx.Response) -> None:
         """Keep an answer that has an ETag; a full disk is no reason to fail."""
         etag, body = response.headers.get("etag", ""), response.content
         if response.status_code != 200 or not etag or len(body) > LARGEST_ANSWER:
@@ -53,15 +60,10 @@ class Answers:
         answer = Answer(etag=etag, headers=headers, body=base64.b64encode(body).decode())
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write(self._file(request), answer.model_dump_json().encode())
+            atomic.write(file, answer.model_dump_json().encode())
             self._forget_oldest()
         except OSError:
             return
-
-    def _file(self, request: httpx.Request) -> Path:
-        asked = (request.headers.get(name, "") for name in _ASKED)
-        parts = "\n".join((self._owner, str(request.url), *asked))
-        return self._folder / f"{hashlib.sha256(parts.encode()).hexdigest()}.json"
 
     def _forget_oldest(self) -> None:
         files = list(self._folder.glob("*.json"))
@@ -84,19 +86,20 @@ class CachingClient(httpx.Client):
         """Send; a 304 becomes the answer that is kept."""
         if self._answers is None or request.method != "GET":
             return super().send(request, **options)
-        kept = self._answers.find(request)
+        file = self._answers.file(request)  # what sends a request adds to its headers
+        kept = self._answers.find(file)
         if kept:
             request.headers["If-None-Match"] = kept.etag
         response = super().send(request, **options)
         if response.status_code == 304 and kept:
             return _restored(kept, response)
-        self._answers.keep(request, response)
+        self._answers.keep(file, response)
         return response
 
 
 def _restored(kept: Answer, response: httpx.Response) -> httpx.Response:
-    """The kept answer, with what GitHub said about limits just now."""
-    limits = {k: v for k, v in response.headers.items() if k.startswith("x-ratelimit")}
+    """The kept answer, with what GitHub said about limits and permissions just now."""
+    limits = {k: v for k, v in response.headers.items() if k.startswith(_JUST_NOW)}
     return httpx.Response(
         200,
         headers={**limits, **kept.headers},

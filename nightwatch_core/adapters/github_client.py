@@ -10,6 +10,7 @@ from githubkit.exception import GitHubException, GraphQLFailed
 
 from nightwatch_core.adapters.github_cache import Answers
 from nightwatch_core.adapters.github_errors import (
+    SOON,
     Lost,
     Unwell,
     answered_wrongly,
@@ -38,8 +39,8 @@ MOST_PAGES = 100
 class GitHubClient:
     """Asks GitHub under one sign-in; safe for many threads.
 
-    Reads are repeated where that can help, writes never are: `Lost` says that one may have been
-    done. Every method raises `TryLater`, `GiveUp` or `StopTheNight`.
+    Reads are repeated once where that can help, writes never are: `Lost` says that one may have
+    been done. Every method raises `TryLater`, `GiveUp` or `StopTheNight`.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class GitHubClient:
             except ValueError:
                 asked = httpx.Request("GET", "https://github.com/graphql")  # repeated like one
                 trouble = answered_wrongly(asked, "no JSON")
-            wait = trouble.wait if isinstance(trouble, Unwell) else 2.0
+            wait = trouble.wait if isinstance(trouble, Unwell) else SOON
             again = isinstance(trouble, Unwell | Lost) and wait <= LONGEST_WAIT
             if not again or attempt + 1 == ATTEMPTS:
                 raise trouble

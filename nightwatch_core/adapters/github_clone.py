@@ -105,6 +105,14 @@ class Clone:
         """Objects, and no way to get more of them."""
         return Git(self._folder / "view.git")
 
+    @property
+    def made(self) -> int:
+        """When the view was made, in nanoseconds since 1970; 0 where there is none."""
+        try:
+            return self._borrows.stat().st_mtime_ns
+        except OSError:
+            return 0
+
     def fetch(self, branch: str) -> None:
         """Fetch the history of a branch, and all tags.
 
@@ -149,15 +157,20 @@ class Clone:
             with self._alone():
                 self._fetched("--stdin", "origin", stdin="".join(f"{oid}\n" for oid in missing))
 
+    @property
+    def _borrows(self) -> Path:
+        """Where git reads whose objects the view borrows; written last when it is made."""
+        return self.view.folder / "objects" / "info" / "alternates"
+
     def _prepare(self) -> None:
         store, view = self.store.folder, self.view.folder
-        if not (view / "objects" / "info" / "alternates").exists():
+        if not self._borrows.exists():
             for folder in (store, view):
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
                 new_repository(folder, "none")
             borrowed = f"{(store / 'objects').resolve()}\n".encode()
-            atomic.write(view / "objects" / "info" / "alternates", borrowed)
+            atomic.write(self._borrows, borrowed)
         self.store.run("config", "remote.origin.url", self._origin.address)
 
     def _fetched(self, *words: str, stdin: str = "") -> None:

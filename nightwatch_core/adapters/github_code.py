@@ -1,9 +1,9 @@
 """A GitHub repository as the code host: cloned once, then read as git objects."""
 
-from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 
@@ -18,10 +18,19 @@ from nightwatch_core.adapters.github_clone import (
     Origin,
 )
 from nightwatch_core.adapters.github_rows import Repository, Tree, place, read
+from nightwatch_core.adapters.latest import Latest
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
 
 LARGEST_REPOSITORY = 5 * 1024 * 1024  # KiB, as GitHub counts it
+MOST_READERS = 4  # commits whose readers are kept
+
+
+class _Pinned(NamedTuple):
+    """A commit, and when its clone was made: made anew, it lacks what was fetched."""
+
+    commit: Commit
+    made: int
 
 
 class GitHubCode:
@@ -35,18 +44,14 @@ class GitHubCode:
         self,
         client: GitHubClient,
         repository: str,
-        token: str | Callable[[], str],
         folder: Path,
         base_branch: str = "",
     ) -> None:
-        """`repository` is owner/name, `folder` keeps clones; an empty branch means the default.
-
-        Where tokens end, `token` tells the one of the moment.
-        """
+        """`repository` is owner/name, `folder` keeps clones; an empty branch means the default."""
         self._place = place(client, repository)
-        self._token = (lambda: token) if isinstance(token, str) else token
         self._folder = folder
         self._base_branch = base_branch
+        self._readers = Latest(self._reader, MOST_READERS)
 
     def head(self, release: str = "") -> Commit:
         """The commit of `release` (a tag or a commit sha), else the head of the base branch.
@@ -61,15 +66,10 @@ class GitHubCode:
         return found
 
     def reader(self, commit: Commit) -> ClonedReader:
-        """The tree at that commit, whose files are fetched now."""
+        """The tree at that commit, whose files are fetched the first time that it is asked for."""
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
-        if not self._clone.has(commit.sha):  # another machine has chosen the commit
-            self._clone.fetch(self._base)
-            if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
-                raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
-        self._clone.fetch_files(commit.sha, self._sizes(commit.sha), LARGEST_FILE)
-        return ClonedReader(self._clone, commit)
+        return self._readers.get(_Pinned(commit, self._clone.made))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Pull requests merged into the base branch, newest first, at most 200."""
@@ -84,6 +84,15 @@ class GitHubCode:
         commit = self.head()
         files = len(self.reader(commit).paths())
         return f"{commit.repository} at {commit.sha[:10]} ({commit.because}), {files} files"
+
+    def _reader(self, pinned: _Pinned) -> ClonedReader:
+        commit = pinned.commit
+        if not self._clone.has(commit.sha):  # another machine has chosen the commit
+            self._clone.fetch(self._base)
+            if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
+                raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
+        self._clone.fetch_files(commit.sha, self._sizes(commit.sha), LARGEST_FILE)
+        return ClonedReader(self._clone, commit)
 
     @cached_property
     def _described(self) -> Repository:
@@ -102,7 +111,8 @@ class GitHubCode:
             )
         home = place(self._place.client, described.full_name)  # its new name where it has moved
         address = clone_address(home.client.address, home.full_name)
-        return Clone(self._folder / f"{home.owner}__{home.name}", Origin(address, self._token))
+        origin = Origin(address, home.client.token)
+        return Clone(self._folder / f"{home.owner}__{home.name}", origin)
 
     @cached_property
     def _checkout(self) -> ClonedCheckout:

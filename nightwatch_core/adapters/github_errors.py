@@ -14,9 +14,11 @@ SAFE = ("GET", "HEAD")
 _SECONDARY = re.compile(r"secondary rate|abuse detection", re.IGNORECASE)
 _SECONDARY_WAIT = 60.0  # seconds, as GitHub's documentation asks where it names none
 _OVERLOADED = re.compile(r"something went wrong while executing|timeout|timedout", re.IGNORECASE)
-_UNWELL_WAIT = 2.0
+SOON = 0.5  # seconds until the same is asked again, where GitHub names no time
 _SLOWER = "run again after that; where it happens often, give NightWatch a token or App of its own"
-_LATER = "the next night tries again; https://www.githubstatus.com says whether GitHub is unwell"
+_LATER = (
+    "the next night tries again; https://www.githubstatus.com says whether github.com is unwell"
+)
 _DAY = 86_400
 
 
@@ -73,9 +75,7 @@ def refused_query(told: str) -> NightWatchError:
     """What errors inside the answer to a query mean."""
     said = plain(told)
     if _OVERLOADED.search(said):
-        return Unwell(
-            f"GitHub could not answer a query ({said}): {_LATER}", _UNWELL_WAIT, safe=True
-        )
+        return Unwell(f"GitHub could not answer a query ({said}): {_LATER}", SOON, safe=True)
     todo = advice(said) or "run `nightwatch check` to see what the token may read"
     return Rejected(f"GitHub refused a query: {said}: {todo}", said=said)
 
@@ -116,14 +116,15 @@ def _seconds(said: str) -> int:
 
 def _refusal(error: RequestFailed) -> NightWatchError:
     response, request = error.response.raw_response, error.request
-    status, said, asked = response.status_code, words(response), _asked(request)
+    status, asked = response.status_code, _asked(request)
+    said = words(response) or f"status {status}"
     safe = request.method in SAFE
     if isinstance(error, RateLimitExceeded):
         wait = error.retry_after.total_seconds()
-        why = f"GitHub asks to wait {wait:.0f} s ({said or status}): {_SLOWER}"
+        why = f"GitHub asks to wait {wait:.0f} s ({said}): {_SLOWER}"
         return Unwell(why, wait, safe=safe)
     if status == 429 or (status == 403 and _SECONDARY.search(said)):
-        why = f"GitHub asks to slow down ({said or status}): {_SLOWER}"
+        why = f"GitHub asks to slow down ({said}): {_SLOWER}"
         return Unwell(why, _SECONDARY_WAIT, safe=safe)
     if status == 401:
         return NotAccepted(said)
@@ -145,7 +146,7 @@ def _silence(error: Exception) -> NightWatchError:
     kind = type(error).__name__
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         why = f"GitHub cannot be reached ({kind}): {_unreachable(error)}"
-        return Unwell(why, _UNWELL_WAIT, safe=_method(error) in SAFE)
+        return Unwell(why, SOON, safe=_method(error) in SAFE)
     if isinstance(error, httpx.TooManyRedirects) or not isinstance(error, httpx.RequestError):
         return _odd(kind)
     return _unclear(_method(error), f"GitHub did not answer ({kind}): {_LATER}")
@@ -163,7 +164,7 @@ def _unreachable(error: Exception) -> str:
 
 def _unclear(method: str, message: str) -> TryLater:
     if method in SAFE:
-        return Unwell(message, _UNWELL_WAIT, safe=True)
+        return Unwell(message, SOON, safe=True)
     return Lost(
         f"{message}. It may have been done all the same: the next night looks before it repeats it"
     )

@@ -19,6 +19,7 @@ from githubkit.versions import RestVersionSwitcher
 from nightwatch_core.adapters.github_cache import Answers, CachingClient
 from nightwatch_core.adapters.github_errors import (
     SAFE,
+    SOON,
     Lost,
     Rejected,
     Unwell,
@@ -29,7 +30,7 @@ from nightwatch_core.adapters.github_errors import (
 )
 from nightwatch_core.errors import GiveUp, StopTheNight
 
-ATTEMPTS = 3
+ATTEMPTS = 2  # a lost read is asked for once more; steps are tried again by who runs them
 LONGEST_WAIT = 120.0  # seconds; who asks for more is asked another night
 LARGEST_ANSWER = 64 * 1024 * 1024  # bytes
 TIMEOUT = 30.0  # seconds
@@ -110,11 +111,11 @@ class Asking:
             try:
                 return self._asked_once(call)
             except (Unwell, Lost) as trouble:
-                wait = trouble.wait if isinstance(trouble, Unwell) else 2.0
+                wait = trouble.wait if isinstance(trouble, Unwell) else SOON
                 safe = harmless or (isinstance(trouble, Unwell) and trouble.safe)
                 if attempt + 1 == ATTEMPTS or not safe or wait > LONGEST_WAIT:
                     raise
-                self._pause(min(wait * (attempt + 1), LONGEST_WAIT))
+                self._pause(wait)
         raise AssertionError("unreachable")
 
     def _asked_once(self, call: Call) -> tuple[Response[Any, Any], Any]:
@@ -145,7 +146,8 @@ Origin = tuple[str, str, int | None]
 def _guard(home: Origin, server: Server, request: httpx.Request) -> None:
     """The token goes nowhere else, whatever a link or a redirect says."""
     if _origin(request.url) != home:
-        raise GiveUp(f"GitHub points to another machine: {plain(request.url.host)}")
+        host = plain(request.url.host)
+        raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
     writes = request.method not in SAFE and not request.url.path.endswith("/graphql")
     if server.read_only and writes:
         raise GiveUp("this sign-in to GitHub is for reading only")
@@ -163,7 +165,7 @@ def _guard_redirect(response: httpx.Response) -> None:
 def _guard_size(response: httpx.Response) -> None:
     size = response.headers.get("content-length", "")
     if size.isdigit() and int(size) > LARGEST_ANSWER:
-        raise GiveUp(f"GitHub's answer has {size[:20]} bytes, more than {LARGEST_ANSWER}")
+        raise GiveUp(f"GitHub's answer has {size[:20]} bytes: over {LARGEST_ANSWER} are not read")
 
 
 def _origin(url: httpx.URL) -> Origin:

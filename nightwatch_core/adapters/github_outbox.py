@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
+from nightwatch_core.adapters import github_permissions
 from nightwatch_core.adapters.branch_changes import Refused
 from nightwatch_core.adapters.github_branch import Branches, Made
 from nightwatch_core.adapters.github_client import GitHubClient
-from nightwatch_core.adapters.github_errors import Lost, Rejected
+from nightwatch_core.adapters.github_errors import Forbidden, Lost, Rejected
 from nightwatch_core.adapters.github_finding import Finder, has_key
 from nightwatch_core.adapters.github_labels import NO_DRAFTS, Labels
 from nightwatch_core.adapters.github_pacing import Pacing
@@ -37,8 +38,14 @@ class GitHubOutbox:
         repository: str,
         clock: Clock,
         pause: Callable[[float], None] = time.sleep,
+        *,
+        pulls: bool = True,
     ) -> None:
-        """`repository` is owner/name; nothing is asked before the first `publish`."""
+        """`repository` is owner/name; nothing is asked before the first `publish`.
+
+        `pulls` is whether `probe` asks for what pull requests need, too.
+        """
+        self._pulls = pulls
         self._place = place(client, repository)
         self._pacing = Pacing(clock, pause)
         self._branches = Branches(self._place, self._pacing)
@@ -56,9 +63,14 @@ class GitHubOutbox:
             with self._lock:
                 return self._published(proposal)
         except (Refused, Rejected) as refused:
-            return _receipt(proposal, "refused", reason=str(refused))
+            receipt = _receipt(proposal, "refused", reason=str(refused))
+            return receipt.model_copy(update={"barred": isinstance(refused, Forbidden)})
         except Lost as lost:
             return _receipt(proposal, "unknown", reason=str(lost))
+
+    def probe(self) -> str:
+        """Say what can be written, without writing; raises `GiveUp` that names what is missing."""
+        return github_permissions.probe(self._place, pulls=self._pulls)
 
     def _published(self, proposal: Proposal) -> Receipt:
         if not has_key(proposal.body, proposal.key):

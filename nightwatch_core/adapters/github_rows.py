@@ -71,6 +71,12 @@ class Saying(Row):
     author_association: Text = ""
 
 
+class Roles(Row):
+    """What the token's owner may do in a repository."""
+
+    push: bool = False
+
+
 class Repository(Row):
     """A repository."""
 
@@ -78,7 +84,16 @@ class Repository(Row):
     default_branch: Text
     size: int = 0  # KiB
     archived: bool = False
+    disabled: bool = False
     private: bool = False
+    has_issues: bool = True
+    has_pull_requests: bool = True
+    permissions: Roles | None = None
+
+    @property
+    def is_public(self) -> bool:
+        """Whether everybody may read it."""
+        return not self.private
 
 
 class HeadRepository(Row):

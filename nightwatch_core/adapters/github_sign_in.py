@@ -15,7 +15,8 @@ from nightwatch_core.models.value import Value
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,1000}")
 _APP_ID = re.compile(r"[A-Za-z0-9._-]{1,80}")  # its number, or its client id
-_PEM = re.compile(r"-----BEGIN ([A-Z ]{1,40})-----(.{1,20000}?)-----END \1-----", re.DOTALL)
+_LONGEST_KEY = 20_000  # characters
+_BEGIN = re.compile(r"-----BEGIN ([A-Z ]{1,40})-----")
 _BREAK = re.compile(r"\\r|\\n|\s")  # as keys come through environments: "\n" in two characters
 _CLOCKS_DIFFER, _LASTS = 60, 540  # seconds; GitHub takes nothing that lasts over ten minutes
 
@@ -79,14 +80,17 @@ def _said(secret: SecretStr | None) -> str:
 
 def rsa_key(text: str) -> RSAPrivateKey:
     r"""The key in a PEM text, whose line ends may be lost, blanks, or written "\n"."""
-    found = _PEM.search(text)
-    if not found:
+    begin = _BEGIN.search(text[:_LONGEST_KEY])
+    kind = begin[1] if begin else ""
+    body, end, _ = text[begin.end() if begin else 0 :][:_LONGEST_KEY].partition(
+        f"-----END {kind}-----"
+    )
+    if not begin or not end:
         raise StopTheNight(
             "GITHUB_APP_PRIVATE_KEY is no PEM text: give the content of the .pem file that GitHub "
             "made for the App, from -----BEGIN to -----END; line ends may be written \\n"
         )
-    kind, body = found[1], _BREAK.sub("", found[2])
-    lines = (f"-----BEGIN {kind}-----", body, f"-----END {kind}-----", "")
+    lines = (f"-----BEGIN {kind}-----", _BREAK.sub("", body), f"-----END {kind}-----", "")
     try:
         key = serialization.load_pem_private_key("\n".join(lines).encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import httpx
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
@@ -16,6 +16,7 @@ from nightwatch_core.adapters.github_sign_in import GitHubSignIn, app_token
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 RENEWED = 1_200.0  # seconds before a token ends; git may fetch for 900
+_UNKNOWN = "integration not found"  # so GitHub calls an App of that id
 WANTED = ("metadata", "contents", "issues", "pull_requests")  # permissions, and no others
 
 
@@ -67,6 +68,9 @@ class FixedToken:
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+P = TypeVar("P", bound=_Part)
 
 
 class _Installation(_Part):
@@ -146,11 +150,9 @@ class InstallationTokens:
         held = {
             name: "read" if self._read_only else level for name, level in levels.items() if level
         }
-        body = {"repositories": [self._at[1]], "permissions": held}
         response, told = self._asked(
             lambda rest: rest.apps.create_installation_access_token(
-                installation.id,
-                data=body,  # type: ignore[arg-type]
+                installation.id, repositories=[self._at[1]], permissions=cast("Any", held)
             ),
             f"installation {installation.id} of the GitHub App may not use {self._repository}: "
             "give it access in the installation's settings, or correct GITHUB_REPO",
@@ -184,12 +186,12 @@ class InstallationTokens:
     def _asked(self, call: Call, advice: str) -> tuple[httpx.Response, Any]:
         try:
             response, told = self._asking.answered(call, harmless=True)
-        except NotAccepted as error:
-            raise StopTheNight(
-                f"GitHub does not accept the App ({error.said}): check GITHUB_APP_ID, "
-                "GITHUB_APP_PRIVATE_KEY and this machine's clock"
-            ) from None
-        except Rejected as error:
+        except (NotAccepted, Rejected) as error:
+            if isinstance(error, NotAccepted) or _UNKNOWN in error.said.lower():
+                raise StopTheNight(
+                    f"GitHub does not accept the App ({error.said}): check GITHUB_APP_ID, "
+                    "GITHUB_APP_PRIVATE_KEY and this machine's clock"
+                ) from None
             if error.status in (404, 422):
                 raise StopTheNight(f"{advice} (GitHub says: {error.said})") from None
             raise StopTheNight(f"the GitHub App gets no token: {error}") from None
@@ -235,7 +237,7 @@ def _date(response: httpx.Response) -> datetime:
     return said if said.tzinfo else said.replace(tzinfo=UTC)
 
 
-def _read(kind: type[Any], told: Any) -> Any:
+def _read(kind: type[P], told: Any) -> P:
     try:
         return kind.model_validate(told)
     except ValidationError:

@@ -10,6 +10,7 @@ from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.local_delivery import LocalDelivery
 from nightwatch_core.adapters.sample_code import SampleCode
 from nightwatch_core.adapters.sample_errors import sample_errors
+from nightwatch_core.adapters.search_index import SearchIndex
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource
 from nightwatch_core.settings import Settings
@@ -46,6 +47,14 @@ def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
         return KnowledgeFiles(at.state / "sample" / "knowledge", ignore)
     own = at.knowledge / "ignore.yml"
     return KnowledgeFiles(at.knowledge, own if own.is_file() else ignore)
+
+
+def recall(options: NightOptions, at: Settings) -> SearchIndex:
+    """The search over those lessons; its index may be deleted, it is made again."""
+    if choosing.is_sample(options):
+        sample_folder = at.state / "sample"
+        return SearchIndex(sample_folder / "recall.sqlite3", sample_folder / "knowledge")
+    return SearchIndex(at.state / "recall.sqlite3", at.knowledge)
 
 
 def _paths(errors: str) -> tuple[Path, ...]:

@@ -25,6 +25,7 @@ from nightwatch_core.adapters.nerdgraph_answers import (
     failed_status,
     failure,
     listed,
+    throttled,
 )
 from nightwatch_core.errors import StopTheNight
 
@@ -39,10 +40,11 @@ REGIONS: Mapping[str, str] = MappingProxyType(
 AT_ONCE = 4  # requests; New Relic advises at most 5 complex queries of one user at a time
 QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default is 5
 LONGEST_BODY = 16_000_000  # bytes
-LONGEST_WAIT = 30.0  # seconds waited where New Relic says when to come back
+LONGEST_WAIT = 60.0  # seconds; told to come back later than that, we do not wait at all
 TRIES = 2
 TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
 DEADLINE = QUERY_SECONDS + 30.0  # seconds of one request, however slowly its bytes drip
+_DAY = 86_400.0  # seconds
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -75,7 +77,8 @@ class NerdGraph:
     def ask(self, query: str, **variables: object) -> Answer:
         """Ask once, and once more where New Relic is throttled or unwell.
 
-        Raises `TryLater` or `StopTheNight` where there is no answer, or none of its parts came.
+        Told to wait for more than `LONGEST_WAIT` seconds it gives up at once. Raises `TryLater` or
+        `StopTheNight` where there is no answer, or none of its parts came.
         """
         for left in range(TRIES - 1, -1, -1):
             try:
@@ -84,9 +87,9 @@ class NerdGraph:
                 if not left or not unwell:
                     return answer
             except (Throttled, Unwell) as error:
-                if not left:
-                    raise
                 wait = error.wait if isinstance(error, Throttled) else 1.0
+                if not left or wait > LONGEST_WAIT:
+                    raise
             self._pause(wait)
         raise Unwell("New Relic was not asked")
 
@@ -131,8 +134,9 @@ class NerdGraph:
     def _check(self, status: int, headers: httpx.Headers, body: bytes) -> None:
         """Raise what a status other than 200 means."""
         error = failed_status(status, self._clean(body[:500].decode("utf-8", "replace")))
-        if isinstance(error, Throttled):
-            error.wait = _wait(headers.get("Retry-After", ""))
+        asked = _wait(headers.get("Retry-After", ""))
+        if isinstance(error, Throttled) and asked is not None:
+            raise throttled(asked)
         if error:
             raise error
 
@@ -185,14 +189,14 @@ def _read(answer: httpx.Response, end: float) -> bytes:
     return b"".join(parts)
 
 
-def _wait(said: str) -> float:
-    """Seconds to wait: as told in seconds or as a date, at least one, at most `LONGEST_WAIT`."""
+def _wait(said: str) -> float | None:
+    """Seconds to wait, told as a number or a date: a second to a day; None where it is neither."""
     text = said.strip()
     if text.isascii() and text.isdigit():
-        return min(max(float(text[:9]), 1.0), LONGEST_WAIT)
+        return min(max(float(text[:9]), 1.0), _DAY)
     try:
         at = parsedate_to_datetime(text)
         seconds = (at.astimezone(UTC) - datetime.now(UTC)).total_seconds()
     except (TypeError, ValueError, OverflowError, IndexError):
-        return 1.0
-    return min(max(seconds, 1.0), LONGEST_WAIT)
+        return None
+    return min(max(seconds, 1.0), _DAY)

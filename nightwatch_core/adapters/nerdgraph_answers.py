@@ -10,7 +10,7 @@ from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLat
 class Throttled(TryLater):
     """New Relic asks for fewer requests."""
 
-    wait = 1.0  # seconds, as far as we wait at all
+    wait = 1.0  # seconds until the next request
 
 
 class TooSlow(TryLater):
@@ -139,6 +139,20 @@ def failed_status(status: int, said: str) -> NightWatchError | None:
             f"there is no NerdGraph at NEW_RELIC_API_URL (HTTP {status}): check the address"
         )
     return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {said}")
+
+
+def throttled(seconds: float) -> Throttled:
+    """What an answer means that names the time to wait.
+
+    >>> str(throttled(7)), throttled(7).wait
+    ('New Relic asks for fewer requests, and to wait 7 seconds: try again after that (HTTP 429)', 7)
+    """
+    error = Throttled(
+        f"New Relic asks for fewer requests, and to wait {seconds:,.0f} seconds: "
+        "try again after that (HTTP 429)"
+    )
+    error.wait = seconds
+    return error
 
 
 def listed(value: object) -> list[Any]:

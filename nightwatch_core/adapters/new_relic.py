@@ -174,9 +174,10 @@ class NewRelic:
             inbox = new_relic_inbox.read(self._client, self._application.guids, window)
         except NightWatchError as trouble:
             return groups, (f"the Errors Inbox could not be read: {trouble}",)
+        told = ((group, inbox.of(found[group.fingerprint])) for group in groups)
         said = tuple(
-            group.model_copy(update={"inbox": inbox.of(found[group.fingerprint])})
-            for group in groups
+            group.model_copy(update={"inbox": one.words, "regressed_at": one.back})
+            for group, one in told
         )
         more = "the Errors Inbox holds more groups than were read: some may be ignored there"
         return said, (more,) if inbox.more else ()

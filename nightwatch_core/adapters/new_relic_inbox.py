@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from nightwatch_core.adapters.nerdgraph import NerdGraph
 from nightwatch_core.adapters.nerdgraph_answers import Unwell
@@ -17,23 +18,33 @@ PAGES = 3  # of New Relic's length
 STATES = ("UNRESOLVED", "RESOLVED", "IGNORED")
 
 
+class Said(NamedTuple):
+    """What the team said about a group in words of `inbox.py`, and when the group came back."""
+
+    words: str = ""
+    back: datetime | None = None
+
+
 @dataclass(frozen=True)
 class Inbox:
-    """States by the source's own group id, and by class and message template."""
+    """What was said, by the source's own group id, and by class and message template."""
 
-    by_id: Mapping[str, str]
-    by_name: Mapping[tuple[str, str], frozenset[str]]
+    by_id: Mapping[str, Said]
+    by_name: Mapping[tuple[str, str], frozenset[Said]]
     more: bool = False  # there are groups whose state was not read
 
-    def of(self, draft: Draft) -> str:
+    def of(self, draft: Draft) -> Said:
         """What was said about a group; nothing where its rows were told different things."""
         ids = {row.inbox_id for row in draft.rows if row.inbox_id in self.by_id}
         if ids:
             said = {self.by_id[one] for one in ids}
         else:
             names = {(row.pair[0], message_template(row.message)) for row in draft.rows}
-            said = {word for name in names for word in self.by_name.get(name, frozenset({""}))}
-        return next(iter(said)) if len(said) == 1 else ""
+            said = {one for name in names for one in self.by_name.get(name, frozenset({Said()}))}
+        words = {one.words for one in said}
+        if len(words) != 1:
+            return Said()
+        return Said(words.pop(), max((one.back for one in said if one.back), default=None))
 
 
 def read(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox:
@@ -58,8 +69,8 @@ def read(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox:
 
 
 def _inbox(found: Iterable[Mapping[str, Any]], window: Window, more: bool) -> Inbox:
-    by_id: dict[str, str] = {}
-    by_name: dict[tuple[str, str], set[str]] = {}
+    by_id: dict[str, Said] = {}
+    by_name: dict[tuple[str, str], set[Said]] = {}
     for group in found:
         said = _said(group, window)
         by_id[text(group.get("id"), 200)] = said
@@ -68,19 +79,17 @@ def _inbox(found: Iterable[Mapping[str, Any]], window: Window, more: bool) -> In
     return Inbox(by_id, {name: frozenset(said) for name, said in by_name.items()}, more)
 
 
-def _said(group: Mapping[str, Any], window: Window) -> str:
-    return told(_state(group, window), _who(group.get("assignment")))
-
-
-def _state(group: Mapping[str, Any], window: Window) -> str:
+def _said(group: Mapping[str, Any], window: Window) -> Said:
     """New Relic itself opens a resolved group again at its next event, and notes when.
 
     So a group that is still resolved has not come back, whatever the window holds.
     """
-    regressed = moment(group.get("regressedAt"))
+    who, regressed = _who(group.get("assignment")), moment(group.get("regressedAt"))
     if group.get("state") in (said := {"IGNORED": IGNORED, "RESOLVED": RESOLVED}):
-        return said[group["state"]]
-    return BACK if regressed and regressed >= window.since else ""
+        return Said(told(said[group["state"]], who))
+    if regressed and regressed >= window.since:
+        return Said(told(BACK, who), regressed)
+    return Said(told("", who))
 
 
 def _who(assignment: object) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude import Claude
+from nightwatch_core.adapters.claude_context import Tuning
 from nightwatch_core.adapters.github_api_code import GitHubApiCode
 from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_code import GitHubCode
@@ -85,15 +86,21 @@ def github_tracker(at: Settings) -> GitHubTracker:
     return GitHubTracker(_reader(at), at.github_repo)
 
 
-def github_outbox(at: Settings, clock: Clock) -> GitHubOutbox:
-    """Where issues and pull requests are published."""
-    return GitHubOutbox(_github(at, read_only=False), at.github_repo, clock)
+def github_outbox(options: NightOptions, at: Settings, clock: Clock) -> GitHubOutbox:
+    """Where issues are published, and pull requests where those are wanted."""
+    client, pulls = _github(at, read_only=False), options.publish == "all"
+    return GitHubOutbox(client, at.github_repo, clock, pulls=pulls)
 
 
 def claude(options: NightOptions, at: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
     key = at.anthropic_api_key or SecretStr(NO_KEY)
-    return Claude(key, options.model, at.anthropic_base_url)
+    tuning = Tuning(
+        clear_at=at.clear_at_tokens or None,
+        compact_at=at.compact_at_tokens or None,
+        keep_thinking=at.keep_thinking_turns or None,
+    )
+    return Claude(key, options.model, at.anthropic_base_url, tuning=tuning)
 
 
 def slack(at: Settings, clock: Clock) -> SlackNotifier:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -28,14 +29,18 @@ _OPENING = re.compile(r'\{\s*"')
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
 _LISTS = tuple(name for name, field in Answer.model_fields.items() if field.default == ())
 _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a bare text stands for
-    "file_changes": (Edit, "path"),
+    "file_changes": (Edit, ""),  # a fix is not guessed from words
     "evidence": (Evidence, "path"),
     "hypotheses": (Hypothesis, "statement"),
     "learnings": (Learning, "fact"),
 }
+_NOTHING = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
 _STANDINGS: tuple[str, ...] = get_args(Hypothesis.model_fields["standing"].annotation)
 SYNONYMS: Mapping[str, Mapping[str, str]] = {
-    "confidence": {"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
+    "confidence": {
+        **{f"{word} confidence": word for word in ("high", "medium", "low")},
+        **{"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
+    },
     "action": {
         **dict.fromkeys(("modify", "update", "replace", "change"), "edit"),
         **dict.fromkeys(("add", "new"), "create"),
@@ -54,6 +59,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@cache
 def answer_schema() -> dict[str, Any]:
     """The JSON schema that is sent with the first request and never changes."""
     return Answer.model_json_schema()
@@ -62,21 +68,42 @@ def answer_schema() -> dict[str, Any]:
 def read_answer(text: str) -> Answer:
     """Read the answer out of what the model said; raises `GiveUp` saying what is wrong with it.
 
-    Prose or fences around the JSON, a list of one, wrong case, null and unknown fields are
-    understood. Of several objects the last that holds most of what is required counts.
+    Prose or fences around the JSON, JSON inside a JSON text, a list of one, wrong case, null, text
+    for numbers and unknown fields are understood. Of several objects the last that holds most of
+    what is required counts. Nothing is guessed that decides anything: a fix has to be an object, a
+    confidence one of the words.
 
     >>> said = 'Here: ```json\\n{"title": "T", "root_cause": "R", "confidence": "High"}\\n```'
     >>> read_answer(said).confidence
     'high'
     """
     try:
-        return Answer.model_validate(_tidied(_object_in(text[:LONGEST])))
+        return Answer.model_validate(_tidied(_object_in(_unpacked(text[:LONGEST]))))
     except ValidationError as problems:
         wrong = "; ".join(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
             for problem in problems.errors(include_input=False)[:6]
         )
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
+
+
+def _unpacked(text: str) -> str:
+    """The text; where it is one JSON text, what that holds.
+
+    >>> _unpacked('"{}"'), _unpacked('"a" and "b"')
+    ('{}', '"a" and "b"')
+    """
+    inner = _loaded(text) if text.lstrip().startswith('"') else None
+    return inner if isinstance(inner, str) else text
+
+
+def _loaded(text: str) -> object:
+    """The JSON that the text is; None where it is none."""
+    try:
+        loaded: object = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return loaded
 
 
 def _object_in(text: str) -> dict[str, Any]:
@@ -134,12 +161,29 @@ def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _items(name: str, value: object) -> list[object]:
     """A list of items as their kind wants them; a single item is a list of one."""
-    items = value if isinstance(value, list) else [value]
     kind, bare = _ITEMS.get(name, (None, ""))
-    said = [item for item in items[:MOST_ITEMS] if item is not None]
+    value = _spoken(value, is_list=True)
+    items = value if isinstance(value, list) else [value]
+    said = [item for item in items[:MOST_ITEMS] if item is not None and item != ""]
     if kind is None:
         return [_clean(item, "") for item in said]
-    return [_known(item if isinstance(item, dict) else {bare: item}, kind) for item in said]
+    spoken = (_spoken(item) for item in said)
+    return [
+        _known(item if isinstance(item, dict) else {bare: item}, kind)
+        if bare or isinstance(item, dict)
+        else item
+        for item in spoken
+    ]
+
+
+def _spoken(value: object, is_list: bool = False) -> object:
+    """A list or object that came as its JSON; nothing where a word for that stands alone."""
+    if not isinstance(value, str):
+        return value
+    if is_list and value.strip().lower().rstrip(".") in _NOTHING:
+        return []
+    inner = _loaded(value) if value.lstrip()[:1] in ("[", "{") else None
+    return inner if isinstance(inner, list | dict) else value
 
 
 def _known(found: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:

@@ -1,15 +1,38 @@
 """Arguments of tool calls, checked against the tool's own schema: a sentence instead of a fault."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from nightwatch_core.models.conversation import ToolSpec
 
 _PATH_LONGEST = 1_000
-_TYPES: dict[str, Callable[[object], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+_NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
+_TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
+    "string": (lambda value: isinstance(value, str), "text in quotes"),
+    "integer": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool),
+        "a whole number like 12",
+    ),
 }
+
+
+def settled(spec: ToolSpec, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that were given, numbers in quotes or with a zero fraction as numbers.
+
+    Servers that do not enforce schemas send those. None counts as left out.
+
+    >>> spec = ToolSpec(name="t", description="", parameters={
+    ...     "properties": {"n": {"type": "integer"}}, "required": []})
+    >>> settled(spec, {"n": "12"}), settled(spec, {"n": 3.0}), settled(spec, {"n": None})
+    ({'n': 12}, {'n': 3}, {})
+    """
+    known = spec.parameters["properties"]
+    return {
+        name: _number(value) if known.get(name, {}).get("type") == "integer" else value
+        for name, value in arguments.items()
+        if value is not None
+    }
 
 
 def complaint(spec: ToolSpec, arguments: dict[str, Any]) -> str:
@@ -23,21 +46,29 @@ def complaint(spec: ToolSpec, arguments: dict[str, Any]) -> str:
     ('argument n is missing', 'argument n must be at least 1', '')
     """
     known, required = spec.parameters["properties"], spec.parameters["required"]
+    for name in arguments:
+        if name not in known:
+            return f"there is no argument {name[:80]!a}; {spec.name} takes {', '.join(known)}"
     for name in required:
         if arguments.get(name) is None:
             return f"argument {name} is missing"
     for name, value in arguments.items():
-        if name not in known:
-            return f"there is no argument {name[:80]!r}; {spec.name} takes {', '.join(known)}"
         wrong = "" if value is None else _unfit(value, known[name])
         if wrong:
             return f"argument {name} {wrong}"
     return ""
 
 
+def _number(value: object) -> object:
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _unfit(value: object, schema: dict[str, Any]) -> str:
-    if not _TYPES[schema["type"]](value):
-        return f"must be of type {schema['type']}, not {type(value).__name__}"
+    fits, meant = _TYPES[schema["type"]]
+    if not fits(value):
+        return f"must be of type {schema['type']} ({meant}), not {type(value).__name__}"
     if isinstance(value, str):
         if len(value) < schema.get("minLength", 0):
             return "must not be empty"
@@ -57,7 +88,32 @@ def inside(path: str) -> str | None:
     >>> inside("./app//a.py"), inside("a/../../b"), inside("/etc/passwd"), inside("")
     ('app/a.py', None, None, '')
     """
-    if path.startswith("/") or "\\" in path or not path.isprintable():
+    if outside(path):
         return None
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    return None if ".." in parts else "/".join(parts)
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def outside(path: str) -> str:
+    r"""Why a path is none of the repository; empty where it may be one.
+
+    >>> outside("app/a.py"), outside("../a.py")
+    ('', 'must not contain ..: paths start at the root of the repository')
+    """
+    return next((why for why, is_so in _OUTSIDE if is_so(path)), "")
+
+
+_OUTSIDE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    (
+        "must not contain characters that cannot be seen: type it like app/models/order.rb",
+        lambda path: not path.isprintable(),
+    ),
+    ("must have / between folders, not a backslash", lambda path: "\\" in path),
+    (
+        "must not begin with /: paths start at the root of the repository",
+        lambda path: path.startswith("/"),
+    ),
+    (
+        "must not contain ..: paths start at the root of the repository",
+        lambda path: ".." in path.split("/"),
+    ),
+)

@@ -1,12 +1,14 @@
 """Quotes looked up in the code: a model's evidence counts once its words are found where it says.
 
-White space is not compared. A quote may be cut at its ends, run over several lines, or carry the
+White space is not compared, nor whether hidden characters are quoted as they are or as they were
+shown. A quote may be cut at its ends, run over several lines, or carry the
 line numbers that read_file shows; a bracket alone, or a scrap of a line, is no quote.
 """
 
 import re
 
 from nightwatch_core.agent.arguments import inside
+from nightwatch_core.agent.showing import visible
 from nightwatch_core.models.analysis import Evidence
 
 NEAR = 3  # lines a quote may be off and still be the same place
@@ -70,4 +72,4 @@ def _stands_at(quote: tuple[str, ...], lines: list[str], number: int) -> bool:
 
 
 def _flat(line: str) -> str:
-    return " ".join(line.split())
+    return " ".join(visible(line.strip()).split())

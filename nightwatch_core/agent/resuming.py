@@ -5,17 +5,23 @@ import json
 
 from pydantic import ValidationError
 
-from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
+from nightwatch_core.agent.answers import read_answer
+from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.conversation import FELL_BACK, Capabilities, Conversation, Reply
 from nightwatch_core.ports import Model, Records
 
-_KEPT = ("tools", "paused")  # turns that lead on; an end, good or bad, is asked for again
+_LEADING_ON = ("tools", "paused")
 
 
 class ResumableModel:
     """A Model whose turns are kept in `records`, keyed by everything that was said.
 
-    Only turns that lead on are kept: a refusal or an unreadable answer must not come back for as
-    long as records live, and a good answer is kept by whoever asked for it.
+    Everything is the whole request: prompt, tools, schema, turns, effort, how much may be written.
+    `prefix` has to name the rest: the night, and the model. Kept are turns that lead on and answers
+    that can be read. A refusal, an unreadable answer or a turn of a model that stood in for another
+    must not come back for as long as records live. What attempts took that came to nothing is kept
+    too, and counted with the turn that came of it.
     """
 
     def __init__(self, model: Model, records: Records, prefix: str) -> None:
@@ -31,8 +37,16 @@ class ResumableModel:
                 return Reply.model_validate(json.loads(kept))
             except (ValidationError, ValueError):
                 pass  # damaged, or written by an older version: ask again
-        reply = self._model.reply(conversation, timeout)
-        if reply.stop in _KEPT:
+        lost = self._lost(key)
+        try:
+            reply = self._model.reply(conversation, timeout)
+        except NightWatchError as trouble:
+            trouble.usage = lost + (trouble.usage or Usage())
+            if trouble.usage != lost:
+                self._records.put(f"{key}-lost", _text(trouble.usage))
+            raise
+        reply = reply.model_copy(update={"usage": lost + reply.usage})
+        if _is_finished(reply, conversation.tools_off):
             self._records.put(key, _text(reply))
         return reply
 
@@ -44,11 +58,34 @@ class ResumableModel:
         """What the model behind says."""
         return self._model.probe()
 
+    def _lost(self, key: str) -> Usage:
+        """What earlier attempts at this turn took."""
+        try:
+            return Usage.model_validate(json.loads(self._records.get(f"{key}-lost") or "{}"))
+        except (ValidationError, ValueError):
+            return Usage()
+
+
+def _is_finished(reply: Reply, tools_off: bool) -> bool:
+    """Whether a night that is taken up again has to find this turn.
+
+    A message that was cut off is one where it asks for tools: it is told so, and goes on.
+    """
+    if reply.stop not in (*_LEADING_ON, "answer", "cut") or reply.detail.startswith(FELL_BACK):
+        return False
+    if not tools_off and (reply.turn.calls or reply.stop == "paused"):
+        return True
+    try:
+        read_answer(reply.turn.text)
+    except GiveUp:
+        return False
+    return True
+
 
 def _digest(conversation: Conversation) -> str:
     return hashlib.sha256(_text(conversation).encode()).hexdigest()[:32]
 
 
-def _text(value: Conversation | Reply) -> str:
+def _text(value: Conversation | Reply | Usage) -> str:
     """JSON in plain ASCII: what models say may hold half characters, which pydantic refuses."""
     return json.dumps(value.model_dump(mode="json"), sort_keys=True)

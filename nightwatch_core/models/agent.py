@@ -3,19 +3,52 @@
 from nightwatch_core.models.conversation import Effort
 from nightwatch_core.models.value import Value
 
-TOOLS = ("read_file", "search_code", "list_directory", "get_error_traces", "blame")
+TOOLS = (
+    *("read_file", "search_code", "find_files"),
+    *("list_directory", "get_error_traces", "blame"),
+)
 
 
 class AgentSpec(Value):
-    """An agent file: front matter and prompt. None means "as the options or tiers say"."""
+    """An agent file with what its bases give. None means "as the options or tiers say"."""
 
     name: str
     description: str = ""
-    prompt: str
+    prompt: str  # the bases' first, then its own, then the worked examples
+    extends: str = ""  # the agent it takes prompt and unset fields from
     languages: tuple[str, ...] = ()  # traces of these languages choose this agent
     model: str | None = None
     effort: Effort | None = None
+    thinking_budget: int | None = None  # tokens; for models that want a number
     max_iterations: int | None = None
     max_tokens: int | None = None
     tools: tuple[str, ...] = TOOLS
-    digest: str = ""  # of the file: part of every cache key
+    examples: tuple[str, ...] = ()
+    digest: str = ""  # of the file and its bases: part of every cache key
+
+
+class Agents(Value):
+    """Every agent that can be read, and what is wrong with the others."""
+
+    specs: tuple[AgentSpec, ...] = ()
+    broken: tuple["BrokenAgent", ...] = ()
+    complaints: tuple[str, ...] = ()  # for the report: broken files, and what is odd in others
+
+
+class BrokenAgent(Value):
+    """An agent file that cannot be used; `languages` as far as they could be read."""
+
+    name: str
+    complaint: str  # with file and line
+    languages: tuple[str, ...] = ()
+
+
+class Plan(Value):
+    """How one error is analysed, and for each choice who made it."""
+
+    model: str
+    effort: Effort
+    iterations: int  # model turns
+    max_tokens: int  # of one answer
+    thinking_budget: int | None = None  # tokens, for models that want a number; None: by effort
+    because: dict[str, str] = {}  # field to reason: "agents/x.md", "tier complex; ceiling 8"

@@ -64,7 +64,11 @@ class Answer(Value):
 
 
 class Usage(Value):
-    """What was used: tokens as the service counts them, cost in USD (None: price unknown)."""
+    """What was used: tokens as the service bills them, money in USD (None: price unknown).
+
+    Input, output and cache hold everything, summarising included; fields that say "thereof" name a
+    part of them. `cleared_tokens` were said earlier and no longer sent to the model.
+    """
 
     calls: int = 0
     input_tokens: int = 0
@@ -72,6 +76,12 @@ class Usage(Value):
     cache_write_tokens: int = 0
     cache_read_tokens: int = 0
     cost: float | None = 0.0
+    cache_write_1h_tokens: int = 0  # thereof, of what was written: kept for an hour, not 5 minutes
+    thinking_tokens: int = 0  # thereof, of the output; 0 where the service does not say
+    compaction_tokens: int = 0  # thereof: what summarising the conversation took
+    compactions: int = 0
+    cleared_tokens: int = 0
+    saved: float | None = 0.0  # what reading from the cache saved, less what writing to it added
 
     @property
     def new_tokens(self) -> int:
@@ -82,31 +92,70 @@ class Usage(Value):
         """
         return self.input_tokens + self.output_tokens + self.cache_write_tokens
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Everything that was sent, cached or not."""
+        return self.input_tokens + self.cache_write_tokens + self.cache_read_tokens
+
+    @property
+    def cache_write_5m_tokens(self) -> int:
+        """What was written for five minutes."""
+        return self.cache_write_tokens - self.cache_write_1h_tokens
+
     def __add__(self, other: "Usage") -> "Usage":
         """Both together; an unknown price stays unknown."""
-        both = {
+        counts = {
             name: getattr(self, name) + getattr(other, name)
             for name in type(self).model_fields
-            if name != "cost"
+            if name not in ("cost", "saved")
         }
-        known = self.cost is not None and other.cost is not None
-        return Usage(**both, cost=(self.cost or 0) + (other.cost or 0) if known else None)
+        return Usage(
+            **counts, cost=_sum(self.cost, other.cost), saved=_sum(self.saved, other.saved)
+        )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 class Ending(Value):
-    """How an analysis came to its verdict."""
+    """How an analysis came to its verdict, or why it came to none."""
 
-    kind: Literal["answered", "wrapped up", "reused"] = "answered"
-    detail: str = ""  # which bound wrapped it up, or the lesson that was reused
+    kind: Literal[
+        # with a verdict
+        "answered",
+        "wrapped up",
+        "reused",
+        # without one
+        "refused",
+        "context exceeded",
+        "unreachable",
+        "invalid",
+        "budget gone",
+        "failed",
+    ] = "answered"
+    detail: str = ""  # which bound, which lesson, which category of refusal
 
 
 class Allowance(Value):
-    """What one analysis may use."""
+    """What one analysis may use; a `cost` of None is no cap on USD."""
 
-    iterations: int
+    iterations: int  # of one conversation; a second look may take as many again
     tokens: int
-    cost: float
+    cost: float | None
     seconds: int
+
+
+class SecondLook(Value):
+    """What became of looking again at a case whose first verdict was weak."""
+
+    wanted: str  # why
+    skipped: str = ""  # why it was not made all the same
+    kept: Literal["first", "second"] = "first"
+    because: str = ""  # why that one was kept
+    confidence: tuple[Confidence, ...] = ()  # of the first, and of the second where there is one
+    score: tuple[float, ...] = ()  # likewise
+    usage: Usage = Usage()  # of the second, within the analysis's own
 
 
 class Analysis(Value):
@@ -129,9 +178,12 @@ class Analysis(Value):
     score: float = 0.0  # computed by our code, 0 to 1
     ending: Ending = Ending()
     passes: int = 1
-    iterations: int = 0
+    second_look: SecondLook | None = None  # None: none was wanted
+    iterations: int = 0  # of all passes
     read: tuple[str, ...] = ()  # files the model has seen
     missed: int = 0  # tool calls that named a file that is not there
+    truncated: int = 0  # tool results that were shortened
+    recalled: int = 0  # lessons of earlier nights it was told
     code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""
@@ -154,4 +206,4 @@ class Failure(Value):
     case: Case
     reason: str
     usage: Usage = Usage()
-    model_away: bool = False  # the model could not be reached: the rules may stand in
+    ending: Ending = Ending(kind="failed")

@@ -2,6 +2,7 @@
 
 from nightwatch_core.models.analysis import Allowance, Analysis, Failure
 from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.proposal import Receipt, Skip
@@ -14,6 +15,7 @@ class Traced(Value):
 
     group: ErrorGroup
     traces: tuple[Trace, ...] = ()
+    trouble: str = ""  # why its traces could not be read
 
 
 class CodeTonight(Value):
@@ -22,6 +24,7 @@ class CodeTonight(Value):
     commit: Commit
     pulls: tuple[MergedPull, ...] = ()
     releases: tuple[Release, ...] = ()
+    trouble: str = ""  # what could not be read of it, though the commit could
 
 
 class Unknown(Value):
@@ -49,6 +52,7 @@ class Assignment(Value):
     allowance: Allowance
     commit: Commit
     night: str
+    given: tuple[str, ...] = ()  # options that this run was given by name: they win
 
 
 class Wave(Value):
@@ -56,6 +60,13 @@ class Wave(Value):
 
     analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
+
+
+class AnalystTonight(Value):
+    """Who analyses tonight; without `able` it could not be asked."""
+
+    able: Capabilities | None = None
+    complaints: tuple[str, ...] = ()
 
 
 class Unanswered(Value):
@@ -78,5 +89,6 @@ class Findings(Value):
     selection: Selection
     code: CodeTonight
     memory: Recollection
+    analyst: AnalystTonight = AnalystTonight()
     waves: tuple[Wave, ...] = ()
-    trouble: str = ""
+    troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing

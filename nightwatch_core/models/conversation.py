@@ -40,10 +40,11 @@ class ToolResult(Value):
 
 
 class UserTurn(Value):
-    """We said something."""
+    """We said something; `effort` is asked for from here on, the conversation's where None."""
 
     kind: Literal["user"] = "user"
     text: str
+    effort: Effort | None = None
 
 
 class ResultsTurn(Value):
@@ -79,8 +80,10 @@ class Conversation(Value):
     case: Case
     research: ResearchContext = ResearchContext()
     effort: Effort = "medium"
+    thinking_budget: int | None = None  # tokens, where a model wants a number; None: by effort
     max_tokens: int = 32_000
     tools_off: bool = False  # the wrap-up turn: answer with what is known
+    no_calls: bool = False  # asking was not enough: the service refuses calls, and drops its cache
 
     def said(self, *turns: UserTurn | ResultsTurn | AssistantTurn) -> "Conversation":
         """The conversation with more turns at its end."""
@@ -106,3 +109,4 @@ class Capabilities(Value):
     context_tokens: int = 200_000
     max_output_tokens: int = 32_000
     note: str = ""  # "retires 2026-11-30" and the like, for the report
+    priced: str = ""  # date of the prices

@@ -52,6 +52,7 @@ class ErrorGroup(Value):
     releases: tuple[str, ...] = ()  # every release seen failing, oldest first
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
     inbox: str = ""  # the team's word at the source, read by inbox.py: "ignored; assigned to …"
+    regressed_at: datetime | None = None  # when it came back; aware, and only where inbox says so
 
     @property
     def title(self) -> str:

@@ -1,6 +1,6 @@
 """Words for what earlier nights taught."""
 
-from datetime import date
+from datetime import date, datetime
 
 from nightwatch_core.models.analysis import Confidence, Edit
 from nightwatch_core.models.value import Value
@@ -49,6 +49,7 @@ class Lesson(Value):
     commit: str = ""
     outcome: str = ""  # of our proposals: merged, closed unmerged, closed as not planned …
     nights: tuple[NightSeen, ...] = ()
+    seen_until: datetime | None = None  # where those nights' windows end; None: not recorded
     evidence: tuple[Cited, ...] = ()
     edits: tuple[Edit, ...] = ()
     next_steps: tuple[str, ...] = ()

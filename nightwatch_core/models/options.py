@@ -11,6 +11,7 @@ from pydantic import Field
 from nightwatch_core.models.value import Value
 
 Publish = Literal["all", "issues", "none"]
+EffortChoice = Literal["", "low", "medium", "high"]
 
 
 class NightOptions(Value):
@@ -44,7 +45,9 @@ class NightOptions(Value):
         default="", description="Own packages or folders in traces (comma list)."
     )
     since: str = Field(
-        default="", description="How far to look back: 24h, 7d; empty: all of a file."
+        default="",
+        description="How far to look back: 24h, 7d; empty: all of a file; of New Relic 24h, or "
+        "what no scheduled night has read.",
     )
     max_errors: int | None = Field(
         default=None, ge=1, le=200, description="Errors analysed a night; empty: 5, with rules 10."
@@ -69,12 +72,23 @@ class NightOptions(Value):
     max_iterations: int = Field(
         default=15, ge=1, le=100, description="Ceiling of model turns an error."
     )
+    iterations: int | None = Field(
+        default=None, ge=1, le=100, description="Model turns an error; empty: by its class."
+    )
+    effort: EffortChoice = Field(
+        default="", description="How hard the model thinks: low, medium, high; empty: by class."
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1_000, le=128_000, description="Tokens of one answer; empty: 32000."
+    )
     token_budget_per_error: int = Field(
         default=120_000, ge=1_000, description="New tokens an error."
     )
     total_token_budget: int = Field(default=1_000_000, ge=1_000, description="New tokens a night.")
-    cost_per_error: float = Field(default=1.50, gt=0, description="USD an error.")
-    cost_per_night: float = Field(default=6.00, gt=0, description="USD a night.")
+    cost_per_error: float = Field(
+        default=1.50, ge=0, description="USD an error; 0: only its share of the night's."
+    )
+    cost_per_night: float = Field(default=6.00, ge=0, description="USD a night; 0: no cap on USD.")
     seconds_per_error: int = Field(default=600, ge=5, le=7_200, description="Wall time an error.")
     concurrency: int = Field(default=4, ge=1, le=64, description="Analyses at the same time.")
     publish: Publish = Field(

@@ -92,6 +92,7 @@ class Receipt(Value):
     number: int | None = None
     url: str = ""  # an address or a path
     reason: str = ""
+    barred: bool = False  # refused for want of a right, which somebody has to give
 
 
 class Marker(Value):

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from nightwatch_core.models.accounts import Accounts
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.error import Dropped, Reject, Window
@@ -32,6 +33,7 @@ class Night(Value):
     now: datetime
     resumed: bool = False  # an unfinished night of the same window was taken up again
     folder: str = ""
+    given: tuple[str, ...] = ()  # options that this run was given by name
     kind: NightKind = NightKind()
     left_out: str = ""  # what lies before the window and was never read, one sentence
 
@@ -84,5 +86,6 @@ class RunReport(Value):
     learned: Learned = Learned()
     usage: Usage = Usage()
     code_reads: CodeReads | None = None  # of all analyses; None: the code was local
+    accounts: Accounts = Accounts()
     started: datetime
     finished: datetime

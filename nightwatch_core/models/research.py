@@ -33,4 +33,5 @@ class ResearchContext(Value):
     releases: tuple[Release, ...] = ()
     priors: tuple[PriorAnalysis, ...] = ()
     similar_ignored: tuple[Dropped, ...] = ()
-    leader_findings: tuple[str, ...] = ()  # at most 4, of 200 characters
+    conventions: str = ""  # what the repository says about how its code is written
+    leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters

@@ -69,8 +69,8 @@ CARD = """\
     <p class="what"><code>{{ card.error }}</code>{% if card.where %} in
       <code>{{ card.where }}</code>{% endif %}
     <span class="badge {{ card.confidence }}">{{ card.confidence }} confidence</span>
-    {% if card.known %}<span class="badge known">{{ card.known }}</span>{% endif %}
-    {% if card.regression %}<span class="badge low">regression</span>{% endif %}</p>
+    {% if card.known %}<span class="badge known">{{ card.known }}</span>{% endif -%}
+    {% if card.regression %} <span class="badge low">regression</span>{% endif %}</p>
   </div>
   {% if card.hourly|max|default(0) %}
   <svg viewBox="0 0 {{ card.hourly|length * pitch }} {{ height }}" role="img"
@@ -128,7 +128,6 @@ CARD = """\
 </details>
 {% if card.trace %}<details><summary>Stack trace</summary>
 <pre class="message" tabindex="0">{{ card.trace }}</pre></details>{% endif %}
-
 
 {% if card.again %}<p class="again">Again: <code>{{ card.again }}</code></p>{% endif %}
 </article>

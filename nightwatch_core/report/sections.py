@@ -8,6 +8,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.cards import command
+from nightwatch_core.report.spent import accounted
 from nightwatch_core.report.values import Bunch, DroppedError, Fact, Limits, Line
 from nightwatch_core.report.words import (
     Some,
@@ -21,6 +22,7 @@ from nightwatch_core.report.words import (
 )
 
 AT_MOST = 3  # patterns and suggestions worth a morning's attention
+COUNTED = "by the analyses; research before them is not counted"
 FILES = ("report.html", "report.md", "report.json")
 
 
@@ -150,6 +152,7 @@ def facts(report: RunReport) -> Iterable[Fact]:
     if models or report.options.model:
         yield Fact(name="Analyst", text=line(", ".join(models) or report.options.model, 200))
     yield Fact(name="Used", text=spending(report.usage))
+    yield from accounted(report.accounts)
     if cached := code_cache(report):
         yield Fact(name="Code cache", text=cached)
     chosen = ", ".join(_chosen(report.options))
@@ -158,7 +161,7 @@ def facts(report: RunReport) -> Iterable[Fact]:
 
 def code_cache(report: RunReport) -> str:
     """What the code cache did for the analyses; empty where the code was local."""
-    return f"in the analyses {caching(report.code_reads)}" if report.code_reads else ""
+    return f"{caching(report.code_reads)} ({COUNTED})" if report.code_reads else ""
 
 
 def _chosen(options: NightOptions) -> Iterable[str]:

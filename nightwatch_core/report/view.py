@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from itertools import chain
 
+from nightwatch_core.accounting import in_a_line
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
@@ -24,7 +25,7 @@ from nightwatch_core.report.sections import (
 from nightwatch_core.report.values import FULL, Done, Fact, Limits, ReportView, Standing
 from nightwatch_core.report.words import Some, first, plural, spending
 
-NOTHING_CAME = "No usable answer came from the error source: nothing could be analysed."
+NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."
 NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
 UNREADABLE = "No error group was found, but some records could not be read."
@@ -60,7 +61,7 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         rejected=len(report.rejects),
         complaints=first([line(each, 300) for each in report.complaints], limits.lines),
         learned=learned(report),
-        spent=spending(report.usage),
+        spent=(in_a_line(report.accounts) if report.usage.calls else "") or spending(report.usage),
         code_cache=code_cache(report),
         facts=tuple(facts(report)),
         files=files(report),

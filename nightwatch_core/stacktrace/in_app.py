@@ -44,6 +44,23 @@ def is_own(frame: Frame, language: str) -> bool:
     return not (_FILE.fullmatch(frame.path) or _FOLDER.search(_slashed(frame.path)))
 
 
+def lies_elsewhere(frame: Frame, language: str) -> bool:
+    """Whether the path itself leads to other people's files, whatever the repository holds.
+
+    Tables of packages and classes may be wrong about the one application that makes such a
+    library; folders are not. `~/` is a home folder, except where webpack means node_modules.
+
+    >>> lies_elsewhere(Frame(path="~/shop/app/cart.rb"), "ruby")
+    False
+    >>> lies_elsewhere(Frame(path="~/.rbenv/versions/3.3.0/cart.rb"), "ruby")
+    True
+    """
+    if frame.path.startswith(NO_FILE):
+        return True
+    path = frame.path if language == "javascript" else frame.path.removeprefix("~/")
+    return bool(_FILE.fullmatch(path) or _FOLDER.search(_slashed(path)))
+
+
 def _is_go_library(frame: Frame) -> bool:
     if frame.module == "" and frame.function == "panic":
         return True

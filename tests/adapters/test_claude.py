@@ -5,15 +5,20 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import anthropic
 import pytest
 from analysis_shapes import allowance, case, trace, tree
 from claude_talks import OPUS, claude, opening, results, shown
+from pydantic import SecretStr
 from services.anthropic import Anthropic
 
+from nightwatch_core.adapters.claude import Claude
+from nightwatch_core.adapters.claude_models import able
 from nightwatch_core.adapters.clock import SystemClock
 from nightwatch_core.agent.analysing import analyse
 from nightwatch_core.agent.specs import BUILT_IN
 from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.model_facts import facts
 from nightwatch_core.models.conversation import UserTurn
 from nightwatch_core.models.research import ResearchContext
 
@@ -38,7 +43,7 @@ def test_the_second_request_only_grows_at_its_end():
     with Anthropic() as server:
         analysed(claude(server))
         first, second = server.bodies
-    same = dict.fromkeys(set(first) - {"messages"})
+    same = dict.fromkeys(set(first) - {"messages", "max_tokens"})  # neither is in the cache's key
     assert {name: first[name] for name in same} == {name: second[name] for name in same}
     assert second["messages"][:1] == first["messages"]
     assistant, told = second["messages"][1:]
@@ -67,17 +72,69 @@ def test_what_it_costs():
     )
 
 
-def test_wrapping_up_keeps_the_tools_and_forbids_them():
+def test_wrapping_up_keeps_the_tools_and_the_cache():
     with Anthropic() as server:
         found = analysed(claude(server), iterations=2)
         first, last = server.bodies
     assert found.ending.kind == "wrapped up"
     assert last["tools"] == first["tools"]
-    assert "tool_choice" not in first
-    assert last["tool_choice"] == {"type": "none"}
+    assert "tool_choice" not in first | last
+    assert found.usage.cache_read_tokens > 1_000
     assert last["output_config"]["format"] == first["output_config"]["format"]
     assert last["output_config"]["effort"] == "low"
     assert [block["type"] for block in last["messages"][-1]["content"]] == ["tool_result", "text"]
+
+
+def test_calls_are_forbidden_only_where_asking_was_not_enough():
+    with Anthropic() as server:
+        model = claude(server)
+        first = model.reply(opening(), 10)
+        bound = {"tools_off": True, "no_calls": True}
+        asked = (results(first), UserTurn(text="Conclude."))
+        model.reply(opening(**bound).said(first.turn, *asked), 10)
+        last = server.bodies[-1]
+    assert last["tool_choice"] == {"type": "none"}
+    assert last["tools"] == server.bodies[0]["tools"]
+
+
+def test_effort_that_changes_in_mid_conversation_is_a_message_where_that_can_be():
+    with Anthropic() as server:
+        model = claude(server)
+        first = model.reply(opening(effort="high"), 10)
+        off = {"tools_off": True, "effort": "high"}
+        asked = (results(first), UserTurn(text="Conclude.", effort="low"))
+        last = model.reply(opening(**off).said(first.turn, *asked), 10)
+        again = opening(**off).said(first.turn, *asked, last.turn, UserTurn(text="As JSON."))
+        assert model.reply(again, 10).stop == "answer"
+        one, two, three = server.bodies
+    effort = {"role": "system", "content": [], "output_config": {"effort": "low"}}
+    assert two["output_config"] == one["output_config"]
+    assert two["messages"][-1] == effort
+    assert three["messages"][: len(two["messages"])] == two["messages"]
+    assert three["messages"][-1]["role"] == "user"
+
+
+def test_effort_that_changes_elsewhere_is_a_new_request():
+    with Anthropic() as server:
+        model = claude(server, "claude-haiku-5-5")
+        first = model.reply(opening(effort="high"), 10)
+        asked = (results(first), UserTurn(text="Conclude.", effort="low"))
+        model.reply(opening(effort="high").said(first.turn, *asked), 10)
+        one, two = server.bodies
+    assert (one["output_config"]["effort"], two["output_config"]["effort"]) == ("high", "low")
+    assert two["messages"][-1]["role"] == "user"
+
+
+def test_many_calls_at_once_do_not_lose_the_cache():
+    with Anthropic(reads=16) as server:
+        model = claude(server)
+        first = model.reply(opening(), 10)
+        second = model.reply(opening().said(first.turn, results(first)), 10)
+        one, two = server.bodies
+    assert len(first.turn.calls) == 16
+    assert second.usage.cache_read_tokens == first.usage.cache_write_tokens > 0
+    assert "cache_control" in two["messages"][0]["content"][-1]
+    assert "cache_control" not in one["messages"][0]["content"][-1]
 
 
 def test_several_calls_are_answered_in_one_turn_in_their_order():
@@ -173,9 +230,10 @@ def test_capabilities_are_asked_for_once_by_all():
 
 def test_what_the_models_api_says():
     with Anthropic() as server:
-        able, said = claude(server).capabilities(), claude(server).probe()
-    assert (able.context_tokens, able.max_output_tokens) == (1_000_000, 128_000)
-    assert (able.input_price, able.output_price, able.local, able.note) == (4, 20, False, "")
+        can, said = claude(server).capabilities(), claude(server).probe()
+    assert (can.context_tokens, can.max_output_tokens) == (1_000_000, 128_000)
+    assert (can.input_price, can.output_price, can.local, can.note) == (4, 20, False, "")
+    assert can.priced == facts(OPUS).priced == "2026-09-25"
     assert said == f"{OPUS} at {server.url}, 1,000,000 tokens of context"
 
 
@@ -220,3 +278,37 @@ def test_many_conversations_at_once():
         found = list(pool.map(lambda _: analysed(model), range(6)))
     assert len({one.model_dump_json(exclude={"usage"}) for one in found}) == 1
     assert sum(one.usage.calls for one in found) == len(server.bodies) == 12
+
+
+class Elsewhere(anthropic.AsyncAnthropic):
+    """As the clients of other clouds: without a Models API."""
+
+    models = None
+
+
+def test_the_client_of_another_cloud_is_asked_for_nothing_optional():
+    with Anthropic(compatible=True) as server:
+        model = elsewhere(server, "anthropic.claude-opus-5-5")
+        assert model.reply(shown(), 10).stop == "answer"
+        assert "no Models API" in model.probe()
+        assert [one.path for one in server.requests] == ["/v1/messages"]
+        assert set(server.bodies[0]) == {
+            "model", "max_tokens", "messages", "system", "tools", "stream"
+        }  # fmt: skip
+
+
+def test_what_a_model_can_do_may_be_said_where_nobody_can_be_asked():
+    with Anthropic() as server:
+        said = able(OPUS, server.model(OPUS))
+        model = elsewhere(server, OPUS, able=said)
+        assert model.reply(shown(), 10).stop == "answer"
+        assert model.capabilities().context_tokens == 1_000_000
+        assert [one.path for one in server.requests] == ["/v1/messages"]
+        assert server.bodies[0]["thinking"] == {"type": "adaptive"}
+
+
+def elsewhere(server, model, **more):
+    def made():
+        return Elsewhere(api_key=server.key, base_url=server.url, max_retries=0)
+
+    return Claude(SecretStr(""), model, client=made, **more)

@@ -13,8 +13,12 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 PASSING = (
     "429", "500", "502", "503", "529", "cut", "end", "sse error", "truncated", "no json",
+    "sse api", "sse rate", "sse timeout", "sse unknown", "no events", "drop",
 )  # fmt: skip
 FINAL = {
+    "sse invalid": (GiveUp, "in mid-answer, invalid_request_error"),
+    "sse key": (StopTheNight, "in mid-answer.*ANTHROPIC_API_KEY"),
+    "capped": (StopTheNight, "You have reached your limit.*billing"),
     "400": (GiveUp, "messages: something is wrong"),
     "401": (StopTheNight, "ANTHROPIC_API_KEY"),
     "402": (StopTheNight, "credit balance is too low.*billing"),
@@ -70,6 +74,36 @@ def test_a_call_never_takes_longer_than_it_may(fault):
     assert used.calls == (1 if fault == "drip" else 0)
 
 
+@pytest.mark.parametrize("fault", ["stall", "slow"])
+def test_silence_is_a_broken_attempt_and_the_call_is_made_again(fault):
+    with Anthropic() as server:
+        model = claude(server, silence=0.4)
+        model.capabilities()
+        server.fail(fault)
+        reply = model.reply(shown(), 60)
+        assert len(server.bodies) == 2
+    assert reply.stop == "answer"
+    assert reply.usage.calls == (2 if fault == "stall" else 1)
+
+
+def test_silence_that_goes_on_is_for_later():
+    with Anthropic() as server:
+        model = claude(server, silence=0.2)
+        model.capabilities()
+        server.fail("stall", times=9)
+        with pytest.raises(TryLater, match="in time") as raised:
+            model.reply(shown(), 60)
+        assert len(server.bodies) == raised.value.usage.calls == 3
+
+
+@pytest.mark.parametrize("fault", ["news", "news in blocks"])
+def test_what_later_versions_say_more_does_no_harm(fault):
+    with Anthropic() as server:
+        server.fail(fault)
+        assert claude(server).reply(shown(), 20).stop == "answer"
+        assert len(server.bodies) == 1
+
+
 def test_slow_capabilities_are_bounded_too():
     with Anthropic() as server:
         server.fail("slow", path="/v1/models", times=9)
@@ -102,14 +136,28 @@ def test_broken_attempts_are_paid_for():
     assert raised.value.usage.cache_read_tokens == 3 * whole.cache_read_tokens > 0
 
 
-def test_a_wait_the_service_asks_for_is_kept():
+def in_a_second():
+    return formatdate(time.time() + 2, usegmt=True)  # whole seconds: at least one from now
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: {"retry_after": "0.5"},
+        lambda: {"retry_after_ms": "500"},
+        lambda: {"retry_after_ms": "500", "retry_after": "30"},
+        lambda: {"retry_after": in_a_second()},
+    ],
+    ids=["seconds", "milliseconds", "both", "a date"],
+)
+def test_a_wait_the_service_asks_for_is_kept(asked):
     with Anthropic() as server:
         model = claude(server)
         model.capabilities()
-        server.fail("429", retry_after="1")
+        server.fail("429", **asked())
         began = time.monotonic()
         assert model.reply(shown(), 20).stop == "answer"
-        assert 1.0 <= time.monotonic() - began < 5
+        assert 0.4 <= time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

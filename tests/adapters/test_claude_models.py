@@ -2,20 +2,9 @@
 
 import pytest
 
-from nightwatch_core.adapters import claude_models
-from nightwatch_core.adapters.claude_models import PRICES, Able, able, capabilities, priced
+from nightwatch_core.adapters.claude_models import Able, able, capabilities
+from nightwatch_core.model_facts import priced
 from nightwatch_core.models.analysis import Usage
-
-
-def test_prices_make_sense():
-    for model, tiers in PRICES.items():
-        assert tiers[-1].up_to == float("inf"), model
-        for price in tiers:
-            assert price.read < price.input < price.write < price.output, model
-
-
-def test_every_current_model_has_a_price():
-    assert set(claude_models.CURRENT.values()) <= set(PRICES)
 
 
 @pytest.mark.parametrize(("prompt", "dollars"), [(100_000, 0.01), (100_001, 0.0500005)])

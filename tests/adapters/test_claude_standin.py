@@ -7,15 +7,32 @@ import httpx
 import pytest
 from claude_talks import OPUS, claude, opening, results, shown
 from services.anthropic import Anthropic
+from services.anthropic_billing import unmarked
 
 from nightwatch_core.adapters import claude_wire
+from nightwatch_core.adapters.claude_context import Tuning, betas
 from nightwatch_core.adapters.claude_models import able
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.model_facts import facts
 from nightwatch_core.models.conversation import UserTurn
 
 FORMAT = {"type": "json_schema", "schema": {"type": "object", "properties": {}}}
 CALL = {"type": "tool_use", "id": "t", "name": "read_file", "input": {}}
 PREFILL = {"role": "assistant", "content": [{"type": "text", "text": "{"}]}
+OPEN_TOOL = {"name": "look", "strict": True, "input_schema": {"type": "object"}}
+EFFORT = {"role": "system", "content": [], "output_config": {"effort": "low"}}
+
+
+def tokens(value):
+    return {"type": "input_tokens", "value": value}
+
+
+def managed(*edits):
+    return {"context_management": {"edits": list(edits)}}
+
+
+CLEAR = {"type": "clear_tool_uses_20250919", "trigger": tokens(9_000)}
+COMPACT = {"type": "compact_20260112", "trigger": tokens(50_000), "pause_after_compaction": True}
 WRONG = {
     "temperature": ({"temperature": 0.2}, "Extra inputs"),
     "old thinking": ({"thinking": {"type": "enabled", "budget_tokens": 2_000}}, "not supported"),
@@ -43,11 +60,26 @@ WRONG = {
     ),
     "no tools": ({"tools": [], "tool_choice": {"type": "none"}}, "providing tools"),
     "effort": ({"output_config": {"effort": "utmost"}}, "effort"),
+    "open tool": ({"tools": [OPEN_TOOL]}, "additionalProperties"),
+    "odd edit": (managed({"type": "forget"}), "forget: Extra inputs"),
+    "small summary": (managed(COMPACT | {"trigger": tokens(9_000)}), "at least 50000"),
+    "thinking last": (managed(COMPACT, {"type": "clear_thinking_20251015"}), "must be the first"),
+    "edit twice": (managed(COMPACT, COMPACT), "at most once"),
+    "odd trigger": (managed(CLEAR | {"trigger": {"value": 9}}), "trigger: not an amount"),
+    "odd field": (managed(CLEAR | {"keep_all": True}), "Extra inputs"),
+    "effort out of place": (
+        {"messages": [{"role": "user", "content": "x"}, EFFORT, EFFORT]},
+        "follow a user message",
+    ),
 }
 
 
+BETAS = ",".join(betas(able(OPUS, Anthropic().model(OPUS)), Tuning()))
+
+
 def post(server, body, path="/v1/messages", **headers):
-    told = {"x-api-key": server.key, "anthropic-version": "2026-10-21", **headers}
+    told = {"x-api-key": server.key, "anthropic-version": "2026-10-21", "anthropic-beta": BETAS}
+    told |= headers
     return httpx.post(server.url + path, json=body, headers=told)
 
 
@@ -70,6 +102,8 @@ def test_keys_versions_betas_and_models():
     with Anthropic() as server:
         assert post(server, plain(), **{"x-api-key": "other"}).status_code == 401
         assert post(server, plain(), **{"anthropic-beta": "made-up-2026"}).status_code == 400
+        for beta in ("", "compact-2026-01-12"):  # context_management has to be announced
+            assert post(server, plain(), **{"anthropic-beta": beta}).status_code == 400
         assert post(server, plain(model="claude-nine")).status_code == 404
         assert post(server, plain(model="claude-opus-4-1")).status_code == 404
         bare = httpx.post(f"{server.url}/v1/messages", json={}, headers={"x-api-key": server.key})
@@ -99,12 +133,43 @@ def test_history_cannot_be_edited(edit):
             model.reply(said, 10)
 
 
+def test_what_older_models_do_not_take():
+    with Anthropic() as server:
+        body = plain(model="claude-haiku-4-5", thinking=None, output_config={})
+        del body["thinking"]
+        assert "compact_20260112 is not supported" in post(server, body).json()["error"]["message"]
+        talk = [{"role": "user", "content": "x"}, EFFORT]
+        body |= {"messages": talk, **managed(CLEAR)}
+        assert "per-turn effort" in post(server, body).json()["error"]["message"]
+
+
+def test_a_forced_call_is_refused_where_the_table_says_so():
+    forced = {"tool_choice": {"type": "any"}, "output_config": {}}
+    with Anthropic() as server:
+        for model in ("claude-opus-5-5", "claude-sonnet-5-5"):
+            assert post(server, plain(model=model, **forced)).status_code == 400
+            assert not facts(model).forced_tools
+
+
+def test_the_cache_looks_back_twenty_blocks_and_no_further():
+    with Anthropic(reads=14) as server:
+        model = claude(server)
+        first = model.reply(opening(), 10)
+        said = opening().said(first.turn, results(first))
+        body = claude_wire.body(said, able(OPUS, server.model(OPUS)))
+        body = {**body, "messages": unmarked(body["messages"]), "stream": False, "max_tokens": 99}
+        far = post(server, body).json()["usage"]
+        near = model.reply(said, 10).usage
+    assert far["cache_read_input_tokens"] < near.cache_read_tokens
+
+
 def test_plain_answers_and_counting():
     with Anthropic() as server:
         sdk = anthropic.Anthropic(api_key=server.key, base_url=server.url, max_retries=0)
         told = {name: value for name, value in plain().items() if name != "max_tokens"}
-        counted = sdk.messages.count_tokens(**told).input_tokens
-        message = sdk.messages.create(**plain())
+        announced = BETAS.split(",")
+        counted = sdk.beta.messages.count_tokens(**told, betas=announced).input_tokens
+        message = sdk.beta.messages.create(**plain(), betas=announced)
         used = message.usage
         refused = sdk.messages.create(
             model=OPUS, max_tokens=100, messages=[{"role": "user", "content": "Hello"}]

@@ -15,16 +15,19 @@ from typing import (
 )
 
 import pytest
-from anthropic import types as sdk
-from anthropic.types.message_create_params import MessageCreateParamsStreaming
+from anthropic.types import beta as sdk
+from anthropic.types.beta.message_create_params import MessageCreateParamsStreaming
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
 from services.anthropic_models import CATALOGUE
 from typing_extensions import is_typeddict
 
-from nightwatch_core.adapters import claude_wire
+from nightwatch_core.adapters import claude_schemas, claude_wire
+from nightwatch_core.adapters.claude_context import Tuning
 from nightwatch_core.adapters.claude_models import Able, able
+from nightwatch_core.adapters.claude_usage import usage
 from nightwatch_core.agent.answers import answer_schema
+from nightwatch_core.agent.tools import SPECS
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     ResultsTurn,
@@ -62,12 +65,12 @@ def fits(value, kind):
 
 def test_the_judge_of_bodies_can_say_no():
     message = {"role": "user", "content": [{"type": "text", "text": "x"}]}
-    assert fits(message, sdk.MessageParam)
-    assert not fits({**message, "role": "tool"}, sdk.MessageParam)
-    assert not fits({**message, "name": "x"}, sdk.MessageParam)
-    assert not fits({"role": "user", "content": [{"type": "text"}]}, sdk.MessageParam)
-    assert not fits({"type": "enabled"}, sdk.ThinkingConfigParam)
-    assert not fits({"type": "adaptive", "budget_tokens": 9}, sdk.ThinkingConfigParam)
+    assert fits(message, sdk.BetaMessageParam)
+    assert not fits({**message, "role": "tool"}, sdk.BetaMessageParam)
+    assert not fits({**message, "name": "x"}, sdk.BetaMessageParam)
+    assert not fits({"role": "user", "content": [{"type": "text"}]}, sdk.BetaMessageParam)
+    assert not fits({"type": "enabled"}, sdk.BetaThinkingConfigParam)
+    assert not fits({"type": "adaptive", "budget_tokens": 9}, sdk.BetaThinkingConfigParam)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -88,8 +91,8 @@ def test_bodies_are_what_the_sdk_takes(model):
     ("model", "thinking", "output"),
     [
         (OPUS, {"type": "adaptive"}, {"effort", "format"}),
-        ("claude-haiku-4-5", {"type": "enabled", "budget_tokens": 8_000}, {"format"}),
-        ("claude-opus-4-5", {"type": "enabled", "budget_tokens": 8_000}, {"effort", "format"}),
+        ("claude-haiku-4-5", {"type": "enabled", "budget_tokens": 12_000}, {"format"}),
+        ("claude-opus-4-5", {"type": "enabled", "budget_tokens": 12_000}, {"effort", "format"}),
     ],
 )
 def test_thinking_and_effort_as_the_model_takes_them(model, thinking, output):
@@ -130,7 +133,7 @@ def test_a_gateway_may_take_the_key_where_it_likes():
 
 
 def test_the_schema_is_strict_everywhere():
-    schema = claude_wire.strict_schema(answer_schema())
+    schema = claude_schemas.strict_schema(answer_schema())
     objects = [schema, *schema["$defs"].values()]
     assert len(objects) == 5
     for one in objects:
@@ -139,6 +142,45 @@ def test_the_schema_is_strict_everywhere():
     assert "title" in schema["properties"]
     assert "default" not in json.dumps(schema)
     assert schema["properties"]["confidence"] == {"enum": ["high", "medium", "low"]}
+
+
+BUDGETED = Able(model="m", budgeted=True, max_output=64_000)
+
+
+@pytest.mark.parametrize(
+    ("more", "budget"),
+    [
+        ({"effort": "low"}, 4_000),
+        ({"effort": "medium"}, 8_000),
+        ({"effort": "medium", "thinking_budget": 6_000}, 6_000),
+        ({"effort": "high", "max_tokens": 10_000}, 5_000),
+    ],
+)
+def test_a_budget_for_thinking(more, budget):
+    body = claude_wire.body(opening(**more), BUDGETED)
+    assert body["thinking"] == {"type": "enabled", "budget_tokens": budget}
+
+
+@pytest.mark.parametrize(
+    ("turns", "over", "budget"),
+    [(9, 0, 12_000), (1, 10, 12_000), (2, 10, 10_875), (9, 10, 3_000), (30, 10, 3_000)],
+)
+def test_a_budget_for_thinking_may_fall(turns, over, budget):
+    said = opening(effort="high").said(*(AssistantTurn(text="Hm.") for _ in range(turns)))
+    body = claude_wire.body(said, BUDGETED, Tuning(thinking_decay=over))
+    assert body["thinking"]["budget_tokens"] == budget
+
+
+def test_tools_are_strict_where_schemas_are():
+    strict = claude_wire.body(opening(), Able(model="m", structured=True))["tools"]
+    assert all(tool["strict"] for tool in strict)
+    assert strict[0]["input_schema"]["properties"]["start"]["type"] == "integer"
+    assert "minimum" not in strict[0]["input_schema"]["properties"]["start"]
+    many = opening(tools=tuple(SPECS[0].model_copy(update={"name": f"t{n}"}) for n in range(21)))
+    for able_one, talk in ((Able(model="m"), opening()), (Able(model="m", structured=True), many)):
+        plain = claude_wire.body(talk, able_one)["tools"]
+        assert plain[0]["input_schema"] == talk.tools[0].parameters
+        assert not any("strict" in tool for tool in plain)
 
 
 def test_tools_without_thinking_room():
@@ -172,7 +214,7 @@ def test_turns_of_others_and_failed_tools():
 def test_a_call_that_was_cut_before_its_arguments():
     cut = {"type": "tool_use", "id": "t1", "name": "read_file", "input": ""}
     message = {"content": [{"type": "text", "text": ""}, cut], "stop_reason": "max_tokens"}
-    reply = claude_wire.reply(message, claude_wire.usage({}))
+    reply = claude_wire.reply(message, usage({}, "m"))
     assert (reply.stop, reply.turn.calls[0].arguments) == ("cut", {})
     assert json.loads(reply.turn.opaque) == [{**cut, "input": {}}]
 
@@ -183,7 +225,7 @@ def test_blocks_nobody_knows_go_back_as_they_came():
         {"type": "text", "text": SHOWN, "citations": None},
         {"type": "something_new", "data": {"a": [1]}},
     ]
-    turn = claude_wire.reply({"content": blocks, "stop_reason": "end_turn"}, claude_wire.usage({}))
+    turn = claude_wire.reply({"content": blocks, "stop_reason": "end_turn"}, usage({}, "m"))
     sent = claude_wire.messages(opening().said(turn.turn, UserTurn(text="And?")))
     assert sent[1]["content"] == blocks
     assert turn.turn.text == SHOWN
@@ -198,7 +240,7 @@ def test_every_model_of_the_catalogue_is_read():
 
 def test_what_a_careless_server_leaves_out():
     message = {"content": [{"type": "tool_use"}, {"type": "text"}], "stop_reason": None}
-    reply = claude_wire.reply(message, claude_wire.usage({"input_tokens": "many"}))
+    reply = claude_wire.reply(message, usage({"usage": {"input_tokens": "many"}}, "m"))
     assert reply.turn.calls == (ToolCall(id="unknown", name="unknown"),)
     assert (reply.stop, reply.usage.calls, reply.usage.input_tokens) == ("tools", 1, 0)
 

@@ -41,13 +41,13 @@ def at_once(cache: CodeCache, network: Network) -> list[Future[Told]]:
         started = threading.Barrier(MANY + 1)
 
         def read() -> Told:
-            started.wait()
+            started.wait(60)
             return cache.read("k", network, as_it_is)
 
         futures = [threads.submit(read) for _ in range(MANY)]
-        started.wait()
+        started.wait(60)
         assert network.busy.wait(60)
-        threading.Event().wait(0.1)  # until the others wait; too short a time only proves less
+        threading.Event().wait(0.5)  # until the others wait
         network.go.set()
     return futures
 
@@ -103,7 +103,7 @@ def test_readers_of_many_keys_never_wait_in_a_circle() -> None:
         return ((key, key.upper()) for key in missing)
 
     def read(keys: str) -> dict[str, Told]:
-        together.wait()
+        together.wait(60)
         return cache.read_all(tuple(keys), ask, as_it_is)
 
     alphabet = "abcdefghijklmnopqrstuvwxyz"

@@ -30,6 +30,10 @@ def test_json_lines_say_all(tmp_path: Path) -> None:
     assert "2 records" in files.probe()
 
 
+def test_files_tell_of_no_deployments(tmp_path: Path) -> None:
+    assert ErrorFiles((written(tmp_path, json_lines([FULL])),)).releases() == ()
+
+
 def test_traces_come_newest_release_first(tmp_path: Path) -> None:
     records = [{**FULL, "timestamp": EPOCH_MS + n, "service.version": f"{n}.0"} for n in (2, 1, 3)]
     files = ErrorFiles((written(tmp_path, json_lines(records)),))

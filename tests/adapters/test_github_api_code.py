@@ -41,7 +41,7 @@ def test_releases_are_found_by_tag_and_by_commit(server: GitHub) -> None:
 
 
 def test_a_branch_that_is_not_there_stops_the_night(server: GitHub) -> None:
-    with pytest.raises(StopTheNight, match="base_branch"):
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_BASE_BRANCH"):
         host(server, "gone").head()
 
 
@@ -59,4 +59,4 @@ def test_merged_pulls_are_read_until_they_are_too_old(server: GitHub) -> None:
 
     assert [pull.number for pull in pulls] == list(range(120, 60, -1))
     assert (pulls[0].title, pulls[0].author, pulls[0].files) == ("Pull 119", "ann", ("app/x.rb",))
-    assert len([one for one in server.requests if one.path == "/graphql"]) == 2
+    assert len([one for one in server.requests if one.path == "/graphql"]) == 3

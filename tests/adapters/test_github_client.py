@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -5,11 +6,15 @@ from pathlib import Path
 
 import pytest
 from github_world import bare_shop, client
+from pydantic import SecretStr
 from services.github import GitHub
 
-from nightwatch_core.adapters.github_client import GitHubClient, checked_address
-from nightwatch_core.adapters.github_errors import Forbidden, Lost, Rejected, Unwell
+from nightwatch_core.adapters.github_advice import ADVICE, advice
+from nightwatch_core.adapters.github_client import GitHubClient
+from nightwatch_core.adapters.github_errors import SOON, Forbidden, Lost, Rejected, Unwell
+from nightwatch_core.adapters.github_http import checked_address
 from nightwatch_core.adapters.github_rows import Place, place
+from nightwatch_core.adapters.github_sign_in import GitHubSignIn
 from nightwatch_core.adapters.memory import MemoryClock
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
@@ -42,13 +47,16 @@ def test_an_older_api_version_may_be_asked_for(server: GitHub) -> None:
 
 
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
-def test_a_read_is_repeated_and_then_given_up(server: GitHub, how: str) -> None:
+def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("GET", "shop$", how=how)
+    assert described(server, clock) == "acme/shop"
     server.fail("GET", "shop$", how=how, times=2)
-    assert described(server) == "acme/shop"
-    server.fail("GET", "shop$", how=how, times=3)
     with pytest.raises(TryLater):
-        described(server)
-    assert len(server.requests) == 6
+        described(server, clock)
+    assert len(server.requests) == 4
+    assert clock.monotonic() - start == 2 * SOON < 2
 
 
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
@@ -107,7 +115,7 @@ def test_an_hour_that_is_used_up_is_told(server: GitHub) -> None:
 
 def test_a_slow_answer_is_no_answer(server: GitHub) -> None:
     where = place(client(server, timeout=0.2), "acme/shop")
-    server.fail("GET", "shop$", seconds=0.5, times=3)
+    server.fail("GET", "shop$", seconds=0.5, times=2)
     with pytest.raises(Unwell, match="ReadTimeout"):
         where.described()
     server.fail("POST", "/issues$", seconds=0.5, stored=True)
@@ -138,12 +146,54 @@ def test_refusals_are_told_apart(server: GitHub) -> None:
     assert "with 422" in refused(server, Rejected)
     server.fail("POST", "/issues$", status=451, body=b"\xff\xfe")
     assert "451" in refused(server, GiveUp)
+    server.fail("POST", "/issues$", status=422, body=b"{}")
+    assert "with 422: status 422: run `nightwatch check`" in refused(server, Rejected)
     server.fail("POST", "/issues$", status=401)
     assert "GITHUB_TOKEN" in refused(server, StopTheNight)
 
 
+# What GitHub says, in its own words, and what its user is told to do.
+SAYINGS = (
+    ("Repository was archived so is read-only.", "unarchive it"),
+    ("Issues has been disabled in this repository.", "switch issues on"),
+    ("Although you appear to have the correct authorization credentials, the `acme` organization "
+     "has an IP allow list enabled", "this machine's address"),
+    ("Resource protected by organization SAML enforcement. You must grant your Personal Access "
+     "token access to this organization.", "authorise the token"),
+    ("The 'acme' organization forbids access via a fine-grained personal access tokens if the "
+     "token's lifetime is greater than 366 days.", "shorten the token's lifetime"),
+    ("`acme` forbids access via a personal access token (classic).", "refuses classic tokens"),
+    ("This installation has been suspended", "lift the suspension"),
+    ("The specified API version is not supported.", "set GITHUB_API_VERSION"),
+    ("Git Repository is empty.", "push a first commit"),
+    ("Could not resolve to a Repository with the name 'acme/shop'.", "check GITHUB_REPO"),
+    ("Repository rule violations found. Cannot create ref", "nightwatch/*"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(SAYINGS)))
+def test_what_github_says_comes_with_what_to_do(server: GitHub, number: int) -> None:
+    said, todo = SAYINGS[number]
+    for status in (403, 409):
+        body = json.dumps({"message": said}).encode()
+        server.fail("POST", "/issues$", status=status, body=body)
+        told = refused(server, GiveUp)
+        assert todo in told
+        assert said in told
+
+
+def test_every_advice_is_for_something_github_says() -> None:
+    assert {advice(said) for said, _ in SAYINGS} == {one.do for one in ADVICE}
+    assert advice("Something else") == ""
+
+
+def nobody() -> GitHubClient:
+    sign_in = GitHubSignIn(token=SecretStr("t"))
+    return GitHubClient(sign_in, "http://127.0.0.1:9", pause=MemoryClock().pass_by)
+
+
 def test_nobody_there_is_something_to_try_later() -> None:
-    where = place(GitHubClient("t", "http://127.0.0.1:9", pause=MemoryClock().pass_by), "acme/shop")
+    where = place(nobody(), "acme/shop")
     with pytest.raises(Unwell, match="GITHUB_API_URL"):
         create(where)
 
@@ -190,7 +240,7 @@ def test_addresses_that_no_token_may_be_sent_to(address: str) -> None:
 
 def test_without_a_token_nothing_starts() -> None:
     with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
-        GitHubClient(" ")
+        GitHubClient(GitHubSignIn(token=SecretStr(" ")))
 
 
 def test_what_did_not_change_costs_nothing_the_next_night(server: GitHub, tmp_path: Path) -> None:
@@ -221,10 +271,20 @@ def described_by(server: GitHub, cache: Path) -> None:
 
 
 def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:
-    server.fail("POST", "/graphql", status=502, times=2)
+    server.fail("POST", "/graphql", status=502)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
     assert client(server).graph("query{a}", {}) == {"a": 1}
-    assert len(server.requests) == 3
+    assert len(server.requests) == 2
+
+
+def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> None:
+    said = b'{"errors": [{"message": "Something went wrong while executing your query."}]}'
+    server.fail("POST", "/graphql", status=200, body=said)
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
+    assert client(server).graph("query{a}", {}) == {"a": 1}
+    server.fail("POST", "/graphql", status=200, body=said, times=2)
+    with pytest.raises(TryLater, match=r"githubstatus\.com"):
+        client(server).graph("query{a}", {})
 
 
 @pytest.mark.parametrize(
@@ -239,6 +299,6 @@ def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:
 def test_errors_inside_an_answer_are_errors(
     server: GitHub, body: bytes, kind: type[NightWatchError]
 ) -> None:
-    server.fail("POST", "/graphql", status=200, body=body, times=3)
+    server.fail("POST", "/graphql", status=200, body=body, times=2)
     with pytest.raises(kind):
         client(server).graph("query{a}", {"x": 1})

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from services.github import GitHub
 
 from nightwatch_core.adapters.github_api_code import GitHubApiCode
 from nightwatch_core.adapters.github_clone import Clone, ClonedReader, CloneRefused, Origin
-from nightwatch_core.adapters.github_code import GitHubCode
+from nightwatch_core.adapters.github_code import MOST_READERS, GitHubCode
 from nightwatch_core.adapters.github_host import GitHubHost
 from nightwatch_core.adapters.github_reader import ApiReader
 from nightwatch_core.adapters.memory import MemoryRecords
@@ -24,7 +25,7 @@ def server(tmp_path: Path) -> Iterator[GitHub]:
 
 
 def host(server: GitHub, folder: Path, branch: str = "") -> GitHubCode:
-    return GitHubCode(client(server), server.repository, server.token, folder / "clones", branch)
+    return GitHubCode(client(server), server.repository, folder / "clones", branch)
 
 
 def push(server: GitHub, path: str, text: str, parent: str = "main", branch: str = "main") -> str:
@@ -122,7 +123,7 @@ def test_the_token_is_nowhere_on_disk(server: GitHub, tmp_path: Path) -> None:
     assert files
     assert encoded == []
     assert not [path for path in files if server.token.encode() in path.read_bytes()]
-    assert server.token not in repr(Origin("https://x", server.token))
+    assert server.token not in repr(Origin("https://x", lambda: server.token))
 
 
 def test_who_may_not_clone_is_told_so(server: GitHub, tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_clone_that_is_cut_short_is_tried_later_and_then_works(
 
 
 def test_a_branch_that_is_not_there_stops_the_night(server: GitHub, tmp_path: Path) -> None:
-    with pytest.raises(StopTheNight, match="base_branch"):
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_BASE_BRANCH"):
         host(server, tmp_path, "gone").head()
 
 
@@ -182,21 +183,59 @@ def test_nothing_in_a_hostile_repository_is_run(server: GitHub, tmp_path: Path) 
 
 def test_a_store_that_lost_its_view_is_cloned_anew(server: GitHub, tmp_path: Path) -> None:
     code = host(server, tmp_path)
-    code.head()
+    first = code.reader(code.head())
     (tmp_path / "clones" / "acme__shop" / "view.git" / "objects" / "info" / "alternates").unlink()
-    assert code.reader(code.head()).read_file("old.rb") == "1\n"
+    second = code.reader(code.head())
+    assert second is not first
+    assert second.read_file("old.rb") == "1\n"
+
+
+def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    commit = code.head()
+    server.requests.clear()
+    with ThreadPoolExecutor(8) as threads:
+        readers = list(threads.map(code.reader, [commit] * 24))
+    texts = [one.read_file("old.rb") for one in readers]
+    assert texts == ["1\n"] * 24
+    asked = [one.path.partition("?")[0] for one in server.requests]
+    assert asked.count(f"/repos/acme/shop/git/trees/{commit.sha}") == 1
+    assert asked.count("/acme/shop.git/git-upload-pack") == 1
+    assert len(asked) <= 3
+
+
+def test_readers_of_few_commits_are_kept(server: GitHub, tmp_path: Path) -> None:
+    shas = [push(server, "app/total.rb", f"{number}\n") for number in range(MOST_READERS + 1)]
+    code = host(server, tmp_path)
+    code.head()
+    commits = [Commit(repository="acme/shop", sha=sha) for sha in shas]
+    readers = [code.reader(one) for one in commits]
+    assert code.reader(commits[-1]) is readers[-1]
+    again = code.reader(commits[0])
+    assert again is not readers[0]
+    assert again.read_file("app/total.rb") == readers[0].read_file("app/total.rb") == "0\n"
+
+
+def test_a_failure_to_fetch_files_is_not_kept(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    commit = code.head()
+    server.fail("POST", "git-upload-pack", status=500)
+    with pytest.raises(TryLater):
+        code.reader(commit)
+    assert code.reader(commit).read_file("old.rb") == "1\n"
 
 
 def test_blobs_that_are_there_are_not_asked_for(server: GitHub, tmp_path: Path) -> None:
-    code = host(server, tmp_path)
-    commit = code.head()
-    code.reader(commit)
+    commit = host(server, tmp_path).head()
+    host(server, tmp_path).reader(commit)
+    code = host(server, tmp_path)  # another process, or another night
     before = len(server.requests)
     code.reader(commit)
-    clone = Clone(tmp_path / "clones" / "acme__shop", Origin("https://x", "t"))
+    clone = Clone(tmp_path / "clones" / "acme__shop", Origin("https://x", str))
     clone.fetch_blobs([])
     assert [one.path for one in server.requests[before:]] == [
-        f"/repos/acme/shop/git/trees/{commit.sha}"
+        "/repos/acme/shop",
+        f"/repos/acme/shop/git/trees/{commit.sha}",
     ]
     assert isinstance(commit, Commit)
 

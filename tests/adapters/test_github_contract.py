@@ -1,13 +1,19 @@
 """The stand-in's answers against the schemas that githubkit was generated from."""
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
+import httpx
 import pytest
 from git_repositories import git
 from github_world import bare_shop, comment, issue, outbox, pull
 from githubkit import GitHub as GitHubKit
+from githubkit.auth import BaseAuthStrategy
 from services.github import GitHub
+from services.github_app import pem
+
+from nightwatch_core.adapters.github_sign_in import app_token, rsa_key
 
 AT = ("acme", "shop")
 
@@ -20,6 +26,29 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
             assert out.publish(proposal).status == "done"
         server.add_review(2, "Good", state="APPROVED")
         yield server
+
+
+SIGNED: dict[str, Callable[[Any], Any]] = {
+    "installation of a repository": lambda rest: rest.apps.get_repo_installation(*AT),
+    "installation": lambda rest: rest.apps.get_installation(678),
+    "token": lambda rest: rest.apps.create_installation_access_token(678, repositories=["shop"]),
+}
+
+
+class Signed(BaseAuthStrategy, httpx.Auth):
+    def get_auth_flow(self, github: object) -> httpx.Auth:
+        return self
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        signed = app_token("12345", rsa_key(pem()), int(time.time()))
+        request.headers["Authorization"] = f"Bearer {signed}"
+        yield request
+
+
+@pytest.mark.parametrize("name", list(SIGNED))
+def test_answers_to_apps_have_the_documented_shape(server: GitHub, name: str) -> None:
+    kit = GitHubKit(Signed(), base_url=server.url, http_cache=False, auto_retry=False)
+    assert SIGNED[name](kit.rest).parsed_data
 
 
 READS: dict[str, Callable[[Any, str], Any]] = {

@@ -87,14 +87,25 @@ def test_what_cannot_be_looked_up_is_unknown_and_settled_another_time(server: Gi
     server.fail("POST", "/issues$", stored=True)
     calls = len(server.requests)
     server.fail("GET", "/issues$", status=200, body=b"[]")  # before: there is none
-    server.fail("GET", "/issues$", status=503, times=3)
+    server.fail("GET", "/issues$", status=503, times=6)
     receipt = out.publish(issue())
 
     assert receipt.status == "unknown"
     assert "may have been done" in receipt.reason
-    assert len(server.requests) == calls + 5
+    assert len(server.requests) == calls + 8  # looked for three times, each read twice
     assert out.publish(issue()).status == "already there"
     assert len(server.issues()) == 2
+
+
+def test_a_look_that_fails_is_repeated_while_github_is_unwell(server: GitHub) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("POST", "/issues$", stored=True)
+    server.fail("GET", "/issues$", status=200, body=b"[]")  # before: there is none
+    server.fail("GET", "/issues$", status=503, times=4)
+    assert outbox(server, clock).publish(issue()).status == "done"
+    assert len(server.issues()) == 1
+    assert 15 <= clock.monotonic() - start < 20
 
 
 def test_a_write_that_keeps_failing_is_tried_twice_only(server: GitHub) -> None:

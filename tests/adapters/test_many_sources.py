@@ -6,6 +6,7 @@ from analysis_shapes import DAY, group, trace
 from nightwatch_core.adapters.many_sources import ManySources
 from nightwatch_core.adapters.memory import MemoryErrors
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import Window
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
@@ -40,11 +41,30 @@ def test_one_that_fails_leaves_the_answer_partial():
         fetched = both.error_groups(WINDOW)
         assert len(fetched.groups) == 1
         assert fetched.partial == (f"b: {trouble}",)
+        assert not fetched.whole
 
 
 def test_what_a_source_says_is_missing_stays_said():
     both = ManySources({"a": of("a", group(), partial=("page 2",)), "b": of("b")})
     assert both.error_groups(WINDOW).partial == ("page 2",)
+
+
+def test_what_a_source_cannot_bring_back_leaves_the_answer_whole():
+    both = ManySources({"a": of("a", group(), partial=("3 are not listed",)), "b": of("b")})
+    assert both.error_groups(WINDOW).whole
+
+
+def test_deployments_of_those_that_answer_newest_first():
+    told = [Release(version=v, sha="", at=DAY - timedelta(days=n)) for n, v in enumerate("cba")]
+    sources = {"a": of("a", deployed=(told[1],)), "b": of("b", deployed=(told[0], told[2]))}
+    assert ManySources(sources).releases() == tuple(told)
+    sources["c"] = Silent()
+    assert ManySources(sources).releases() == tuple(told)
+
+
+class Silent(MemoryErrors):
+    def releases(self):
+        raise TryLater("503")
 
 
 def test_where_all_are_unwell_it_is_tried_again():

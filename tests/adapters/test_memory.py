@@ -23,6 +23,12 @@ def test_every_twin_fits_its_port():
     assert len({type(twin) for twin in twins}) == 7
 
 
+def test_errors_know_the_deployments_they_were_told():
+    told = (Release(version="1", sha="", at=memory.DAY),)
+    assert memory.MemoryErrors(deployed=told).releases() == told
+    assert memory.MemoryErrors().releases() == ()
+
+
 def test_the_clock_moves_when_told():
     clock = memory.MemoryClock()
     now, at = clock.now(), clock.monotonic()

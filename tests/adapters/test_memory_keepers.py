@@ -10,7 +10,7 @@ from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, Pattern
 from nightwatch_core.models.proposal import Comment, DraftPull, OpenIssue, OwnItem, Reopen
-from nightwatch_core.models.report import Night
+from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.summing_up import opened
 
 
@@ -150,6 +150,38 @@ def test_reports_and_history_newest_first():
     assert nights.reports()[0].finished > DAY
     assert [one.id for one in nights.history()] == ["two", "one"]
     assert nights.history()[0].analysed == 1
+
+
+KIND = NightKind(key="k", scheduled=True)
+
+
+def live(id, resumed, kind=KIND, hours=24):
+    since = DAY - timedelta(hours=hours)
+    return Night(id=id, window=Window(since=since, until=DAY), now=DAY, kind=kind)
+
+
+def test_an_unfinished_night_of_the_same_kind_is_found_with_its_window():
+    nights = keepers.MemoryNights()
+    begun = nights.begin("n", live)
+    assert nights.unfinished(KIND, DAY) == begun
+    assert nights.unfinished(KIND, DAY + timedelta(minutes=1)) is None
+    assert nights.unfinished(NightKind(key="k"), DAY) is None
+    nights.finish(report(begun, status="failed"))
+    assert nights.unfinished(KIND, DAY) == begun
+    nights.finish(report(begun))
+    assert nights.unfinished(KIND, DAY) is None
+    nights.begin("empty", lambda id, resumed: live(id, resumed, hours=0))
+    assert nights.unfinished(KIND, DAY) is None
+
+
+def test_the_watermark_is_the_end_of_the_last_night_that_read_all():
+    nights = keepers.MemoryNights()
+    assert nights.watermark("k") is None
+    nights.finish(report(nights.begin("dry", lambda i, r: live(i, r, NightKind(key="k")))))
+    assert nights.watermark("k") is None
+    nights.finish(report(nights.begin("n", live), read_whole=True))
+    assert nights.watermark("k") == DAY
+    assert nights.watermark("other") is None
 
 
 def test_a_notifier_keeps_what_it_was_told():

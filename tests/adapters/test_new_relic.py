@@ -84,6 +84,8 @@ def test_the_window_follows_the_watermark_and_the_lag(service: NerdGraphService)
     assert after.window(None, NOW) == Window(since=watermark, until=NOW - lag)
     assert after.window(7 * DAY, NOW) == Window(since=NOW - lag - 7 * DAY, until=NOW - lag)
     assert source(service).window(None, NOW) == Window(since=NOW - lag - DAY, until=NOW - lag)
+    old = source(service, watermark=NOW - 9 * DAY)
+    assert old.window(None, NOW) == Window(since=NOW - lag - 7 * DAY, until=NOW - lag)
     ahead = source(service, watermark=NOW + DAY)
     assert ahead.window(None, NOW).until == NOW - lag
     assert service.requests == []
@@ -211,12 +213,39 @@ def test_the_inbox_says_what_the_team_said(service: NerdGraphService) -> None:
     assert found.partial == ()
     assert {group.error_class: group.inbox for group in found.groups} == {
         "Ignored": "ignored",
-        "Fixed": "resolved, and back; assigned to Ann Example",
+        "Fixed": "resolved; assigned to Ann Example",
         "Back": "resolved, and back",
         "Open": "",
         "Both": "",  # its two groups there say different things: never drop by chance
         "Unheard": "",
     }
+    came_back = {group.error_class: group.regressed_at for group in found.groups}
+    assert came_back.pop("Back") == NOW - HOUR
+    assert set(came_back.values()) == {None}
+
+
+def test_of_two_returns_the_later_one_counts(service: NerdGraphService) -> None:
+    times = [round((NOW - hours * HOUR).timestamp() * 1_000) for hours in (3, 1, 2)]
+    service.inbox = [
+        inbox_group("KeyError", f"no {at}", "UNRESOLVED", regressedAt=at) | {"id": str(at)}
+        for at in times
+    ]
+    service.error("KeyError", message="no 4711")
+    assert only(fetched(service)).regressed_at == NOW - HOUR
+
+
+def test_an_assignee_without_a_name_is_told_without_an_address(service: NerdGraphService) -> None:
+    who = {"email": "ann@example.org", "userInfo": None}
+    service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", assignment=who)]
+    service.error("KeyError")
+    assert only(fetched(service)).inbox == "assigned to ann"
+
+
+def test_a_regression_of_an_earlier_night_is_none_tonight(service: NerdGraphService) -> None:
+    before = round((NOW - DAY - HOUR).timestamp() * 1_000)
+    service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", regressedAt=before)]
+    service.error("KeyError")
+    assert only(fetched(service)).inbox == ""
 
 
 def test_an_inbox_that_is_longer_than_we_read_is_said(service: NerdGraphService) -> None:

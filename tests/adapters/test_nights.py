@@ -4,9 +4,12 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,8 +18,8 @@ from filelock import FileLock
 
 from nightwatch_core.adapters.local_notifier import LocalNotifier
 from nightwatch_core.adapters.nights import NightStore
-from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.models.report import Night, RunReport, Window
+from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
+from nightwatch_core.models.report import Night, NightKind, RunReport, Window
 
 NAME = "2026-11-20-3fa9c1"
 BEGIN = """
@@ -81,7 +84,7 @@ def elsewhere(script: str, state: Path, name: str = NAME) -> subprocess.Popen[st
         stdout=subprocess.PIPE,
         text=True,
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"},
     )
 
 
@@ -145,6 +148,171 @@ def test_a_night_held_here_is_free_for_others_once_it_is_finished(
     FileLock(Path(begun.folder) / ".lock").acquire(timeout=0).lock.release()
     said, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
     assert said == f"begun {NAME}-2 False\n"
+
+
+LIVE = NightKind(key="newrelic|||1|shop", scheduled=True)
+BEGIN_LIVE = BEGIN.replace(
+    "def night(id, resumed):\n"
+    "    return Night(id=id, window=Window(since=now, until=now), now=now, resumed=resumed)\n",
+    f"""
+from nightwatch_core.models.report import NightKind, RunReport
+from core.report_fixture import empty
+def night(id, resumed):
+    window = Window(since=datetime(2026, 11, 19, 3, 0, 0, 123456, UTC), until=now)
+    kind = NightKind.model_validate_json('{LIVE.model_dump_json()}')
+    return Night(id=id, window=window, now=now, resumed=resumed, kind=kind)
+""",
+)
+KEPT = f"""{BEGIN_LIVE}
+report = empty(night=begun, read_whole=True)
+store.keep(report)
+print("kept", flush=True)
+time.sleep(60)
+"""
+
+
+def live(hours: int = 24, **kind: object) -> Callable[[str, bool], Night]:
+    """A night of a live source whose window ends `hours` before `NOW`."""
+    until = NOW - timedelta(hours=hours)
+    made = LIVE.model_copy(update=kind)
+
+    def begun(id: str, resumed: bool) -> Night:
+        window = Window(since=until - timedelta(days=1), until=until)
+        return Night(id=id, window=window, now=until, resumed=resumed, kind=made)
+
+    return begun
+
+
+def ended(store: NightStore, hours: int, name: str, read: bool = True, **changes: object) -> None:
+    """A scheduled night that read all, unless said otherwise."""
+    report_changes = {key: changes.pop(key) for key in ("status", "degraded") if key in changes}
+    begun = store.begin(name, live(hours, **changes))
+    store.finish(empty(night=begun, read_whole=read, **report_changes))
+
+
+def killed(script: str, state: Path, until: str) -> None:
+    """Run a script up to the line that begins with `until`; then it is killed."""
+    process = elsewhere(script, state)
+    assert process.stdout is not None
+    try:
+        assert any(line.startswith(until) for line in process.stdout)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store: NightStore) -> None:
+    assert store.watermark(LIVE.key) is None
+    ended(store, 96, "first")
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=96)
+    assert store.watermark("newrelic|||1|till") is None
+    ended(store, 72, "second", status="degraded", degraded=("publishing: GitHub is away",))
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=72)
+    ended(store, 48, "by-hand", scheduled=False)
+    ended(store, 48, "dry", dry=True)
+    ended(store, 48, "partial", read=False)
+    ended(store, 48, "failed", status="failed")
+    ended(store, 48, "other", key="newrelic|||1|till")
+    store.begin("running", live(0))
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=72)
+
+
+def test_a_night_of_a_wrong_clock_is_mended_by_the_next_one(store: NightStore) -> None:
+    ended(store, -24 * 365, "ahead")
+    ended(store, 24, "right")
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=24)
+
+
+def test_an_unfinished_night_keeps_its_window_for_its_own_kind_alone(store: NightStore) -> None:
+    begun = store.begin("n", live(1))
+    assert store.unfinished(LIVE, NOW) == begun
+    others: tuple[dict[str, object], ...] = (
+        {"key": "newrelic|||1|till"}, {"scheduled": False}, {"dry": True}, {"since": "7d"},
+    )  # fmt: skip
+    for other in others:
+        assert store.unfinished(LIVE.model_copy(update=other), NOW) is None
+    store.begin("newer", live(0))
+    found = store.unfinished(LIVE, NOW)
+    assert found is not None
+    assert found.id == "newer"
+
+
+def test_what_began_too_long_ago_has_ended_or_had_no_window_is_not_taken_up(
+    store: NightStore,
+) -> None:
+    store.begin("n", live(1))
+    assert store.unfinished(LIVE, NOW + timedelta(minutes=2)) is None
+    ended(store, 1, "n")
+    assert store.unfinished(LIVE, NOW) is None
+    empty_one = Window(since=NOW, until=NOW)
+    made = live(0)
+    store.begin("e", lambda id, r: made(id, r).model_copy(update={"window": empty_one}))
+    assert store.unfinished(LIVE, NOW) is None
+
+
+def test_a_failed_night_is_found_until_it_ends_well(store: NightStore) -> None:
+    ended(store, 1, "n", status="failed")
+    found = store.unfinished(LIVE, NOW)
+    assert found is not None
+    again = store.begin(found.id, live(1))
+    assert (again.id, again.resumed) == ("n", True)
+    ended(store, 1, "n")
+    assert store.unfinished(LIVE, NOW) is None
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("script", "until"), [(f"{BEGIN_LIVE}\ntime.sleep(60)\n", "begun"), (KEPT, "kept")],
+    ids=["begun", "kept"],
+)  # fmt: skip
+def test_a_night_that_was_killed_is_taken_up_with_its_window(
+    store: NightStore, tmp_path: Path, script: str, until: str
+) -> None:
+    killed(script, tmp_path / "state", until)
+    assert store.watermark(LIVE.key) is None
+    found = store.unfinished(LIVE, datetime(2026, 1, 1, tzinfo=UTC))
+    assert found is not None
+    assert found.id == NAME
+    assert found.window.since == datetime(2026, 11, 19, 3, 0, 0, 123456, UTC)
+    again = store.begin(found.id, lambda id, resumed: found.model_copy(update={"resumed": resumed}))
+    assert (again.id, again.resumed, again.window) == (NAME, True, found.window)
+    store.finish(empty(night=again, read_whole=True))
+    assert store.watermark(LIVE.key) == found.window.until
+    assert [each.id for each in store.history()] == [NAME]
+
+
+def test_a_night_that_still_runs_elsewhere_is_not_taken_from_it(
+    store: NightStore, tmp_path: Path
+) -> None:
+    holder = elsewhere(f"{BEGIN_LIVE}\ntime.sleep(60)\n", tmp_path / "state")
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == f"begun {NAME} False\n"
+        found = store.unfinished(LIVE, datetime(2026, 1, 1, tzinfo=UTC))
+        assert found is not None
+        with pytest.raises(NotTonight, match="running in another process"):
+            store.begin(found.id, live())
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.communicate()
+
+
+def test_a_history_from_before_nights_were_kept_in_it_is_read(
+    store: NightStore, tmp_path: Path
+) -> None:
+    ended(store, 1, "n")
+    with closing(sqlite3.connect(tmp_path / "state" / "nightwatch.db")) as database, database:
+        (record,) = database.execute("SELECT record FROM nights").fetchone()
+        old = json.loads(record)
+        del old["night"], old["read_whole"]
+        database.execute("UPDATE nights SET record = ?", (json.dumps(old),))
+        database.execute(
+            "INSERT INTO nights (id, name, status, started, record)"
+            " VALUES ('torn', 'torn', 'running', '2026', '{')"
+        )
+    assert store.watermark(LIVE.key) is None
+    assert store.unfinished(LIVE, NOW - timedelta(days=99)) is None
+    assert [each.id for each in store.history()] == ["n"]
 
 
 def test_files_of_a_night(store: NightStore) -> None:

@@ -7,7 +7,8 @@
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from connected.world import Night, World
 
 ALWAYS = 2_000  # requests
 A_DAY = "86400"
+AT_ONCE = 4  # nights
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)
 ALL = "2 issues, 1 draft, told"
 
@@ -28,7 +30,8 @@ ALL = "2 issues, 1 draft, told"
 class Cell:
     """A way to fail, and what has to come of it.
 
-    `says` is looked for in what the report calls degraded, `published` in the form of `ALL`.
+    `says` is looked for in what the report calls degraded or refused, `published` has the form of
+    `ALL`.
     """
 
     service: str
@@ -49,7 +52,8 @@ class Outcome:
 
     night: Night
     published: str
-    complete_report: bool  # kept, and not about 0 errors where the source was silent
+    headline: str  # what Slack shows first
+    twice: list[str]  # keys of issues and drafts, parts of Slack's thread
 
 
 def new_relic(how: str, match: str = "", **given: object) -> Callable[[World], object]:
@@ -95,12 +99,13 @@ CELLS: tuple[Cell, ...] = (
     Cell("New Relic", "Errors Inbox denied", new_relic("errors", "ErrorGroups",
          code="ACCESS_DENIED"), 3, "Errors Inbox could not be read", ALL),
     Cell("New Relic", "no traces to be had", new_relic("status", "exception(", status=503), 3,
-         "trace", "told"),
+         "traces of 2 error groups could not be read", "told"),
     Cell("GitHub", "502 all along", github(502), 1, "GitHub", "told"),
     Cell("GitHub", "429, Retry-After a day", github(429, retry_after=A_DAY), 1,
          "asks to wait", "told"),
     Cell("GitHub", "401", github(401), 1, "GITHUB_TOKEN", "told"),
-    Cell("GitHub", "may not write issues", forbidden("issues"), 3, "issues=write", "told"),
+    Cell("GitHub", "may not write issues", forbidden("issues"), 3, "issues=write",
+         "1 draft, told"),
     Cell("GitHub", "may not write code", forbidden("contents"), 3, "contents=write",
          "2 issues, told"),
     Cell("GitHub", "may not be cloned", lambda world: setattr(world.github, "has_clone", False),
@@ -133,21 +138,32 @@ def run(cell: Cell, folder: Path, prefect: str) -> Outcome:
         )
         told = [f"{n} {what}{'s' * (n > 1)}" for n, what in counted if n]
         told += ["told"] if world.slack.shown() else []
-        return Outcome(night, ", ".join(told), bool(night.report))
+        shown = world.slack.shown()
+        first = shown[0].text if shown else ""
+        return Outcome(night, ", ".join(told), first, world.published_twice())
 
 
-def rows(cells: tuple[Cell, ...]) -> Iterator[str]:
+def run_all(cells: Sequence[Cell], folder: Path, prefect: str) -> dict[str, Outcome]:
+    """All cells by name, several at once: their nights mostly wait."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        folders = (folder / f"{number}" for number in range(len(cells)))
+        found = list(pool.map(run, cells, folders, [prefect] * len(cells)))
+    return {cell.name: outcome for cell, outcome in zip(cells, found, strict=True)}
+
+
+def rows(cells: Sequence[Cell]) -> Iterator[str]:
     """The cells as they were found to be, as a Markdown table."""
     yield "| Service | fails how | exit | the report says | still published | seconds |"
     yield "| --- | --- | ---: | --- | --- | ---: |"
     with tempfile.TemporaryDirectory() as name, prefect_server(Path(name) / "server") as prefect:
-        for number, cell in enumerate(cells):
-            found = run(cell, Path(name) / f"{number}", prefect)
-            said = re.sub(r"\s+", " ", found.night.told).replace("|", "\\|") or "nothing amiss"
-            yield (
-                f"| {cell.service} | {cell.way} | {found.night.code} | {said[:400]} "
-                f"| {found.published or 'nothing'} | {found.night.seconds:.0f} |"
-            )
+        found = run_all(cells, Path(name), prefect)
+    for cell in cells:
+        outcome = found[cell.name]
+        said = re.sub(r"\s+", " ", outcome.night.told).strip().replace("|", "\\|")
+        yield (
+            f"| {cell.service} | {cell.way} | {outcome.night.code} | {said[:300] or '–'} "
+            f"| {outcome.published or 'nothing'} | {outcome.night.seconds:.0f} |"
+        )
 
 
 if __name__ == "__main__":

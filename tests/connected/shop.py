@@ -6,7 +6,7 @@ Everything is told relative to `now`, so that a night of today finds it. The rel
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 REPOSITORY, APPLICATION = "acme/shop", "shop"
@@ -95,7 +95,8 @@ FIRST: Mapping[str, str] = {
     ),
     "app/mailers/order_mailer.rb": MAILER,
     "lib/money.rb": (
-        "class Money\n  attr_reader :cents\n\n  def initialize(cents)\n    @cents = cents\n  end\n\n"
+        "class Money\n  attr_reader :cents\n\n"
+        "  def initialize(cents)\n    @cents = cents\n  end\n\n"
         "  def plus(other)\n    Money.new(cents + other)\n  end\nend\n"
     ),
 }
@@ -235,23 +236,3 @@ def frames(error: Failing) -> list[str]:
     inner = f"{error.path}:{number}:in '{function}'"
     library = "/usr/local/bundle/gems/rack-3.1.8/lib/rack/etag.rb:29:in 'Rack::ETag#call'"
     return [inner, *error.callers, library]
-
-
-def stream(now: datetime) -> bytes:
-    """The history for `git fast-import`."""
-    parts = []
-    for mark, merged in enumerate(HISTORY, start=1):
-        at = int((now - merged.ago).timestamp())
-        who = f"Ann Lee <ann@shop.example> {at} +0000"
-        subject = f"{merged.message} (#{merged.number})" if merged.number else merged.message
-        parts.append(f"commit refs/heads/main\nmark :{mark}\nauthor {who}\ncommitter {who}\n")
-        parts.append(f"data {len(subject.encode())}\n{subject}\n")
-        parts += [f"from :{mark - 1}\n"] if mark > 1 else []
-        parts += [_file(path, text) for path, text in merged.files.items()]
-        parts.append("\n")
-        parts += [f"reset refs/tags/{merged.tag}\nfrom :{mark}\n\n"] if merged.tag else []
-    return "".join(parts).encode()
-
-
-def _file(path: str, text: str) -> str:
-    return f"M 100644 inline {path}\ndata {len(text.encode())}\n{text}\n"

@@ -15,6 +15,7 @@ from services.github import Answer, GitHub
 from services.slack import Slack
 
 READS = ("GET", "HEAD")
+OBJECTS = ("POST /git/trees", "POST /git/commits")  # named by what they are: two are one
 
 
 class Effect(NamedTuple):
@@ -29,13 +30,16 @@ class Bell:
 
     def __init__(self) -> None:
         self.effects: list[Effect] = []
-        self.heard: Callable[[int], None] = lambda count: None
+        self.heard: Callable[[Effect], None] = lambda effect: None
         self._lock = threading.Lock()
 
     def ring(self, service: str, what: str) -> None:
+        effect = Effect(service, what)
         with self._lock:
-            self.effects.append(Effect(service, what))
-            self.heard(len(self.effects))
+            if what in OBJECTS and effect in self.effects:
+                return
+            self.effects.append(effect)
+            self.heard(effect)
 
 
 class TodaysGitHub(GitHub):
@@ -93,6 +97,10 @@ class TodaysGitHub(GitHub):
 
 class HeardSlack(Slack):
     """A Slack whose new messages ring the bell; editing one twice does no harm."""
+
+    def __enter__(self) -> "HeardSlack":
+        super().__enter__()
+        return self
 
     def __init__(self, bell: Bell, **more: Any) -> None:
         super().__init__(**more)

@@ -22,22 +22,22 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from connected import mind, shop
-from connected.standins import Bell, HeardSlack, TodaysGitHub
-from git_repositories import git
+from connected.standins import Bell, Effect, HeardSlack, TodaysGitHub
+from connected.story import a_github, a_newrelic
 from services import nerdgraph
 from services.anthropic import Anthropic
-from services.nerdgraph import NerdGraphService, frame, inbox_group
+
+from nightwatch_core.issue_text import read_marker
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_", "PREFECT_")
 MODEL = "claude-opus-5-5"
 PATIENCE = 900.0  # seconds a night may take before it is given up
-FIRST_SEEN, LAST_SEEN = timedelta(hours=20), timedelta(minutes=20)
 DELIVERED = 0.03  # seconds by which an answer over loopback has arrived
 
 
@@ -57,8 +57,10 @@ class Night:
 
     @property
     def told(self) -> str:
-        """Everything the report says is wrong."""
-        return "\n".join(self.report.get("degraded", ()))
+        """Everything the report says is wrong, and what a service refused to do."""
+        receipts = self.report.get("receipts", ())
+        refused = [one["reason"] for one in receipts if one["status"] in ("refused", "unknown")]
+        return "\n".join((*self.report.get("degraded", ()), *refused))
 
 
 class World:
@@ -74,64 +76,19 @@ class World:
 
     def __enter__(self) -> "World":
         with ExitStack() as stack:
-            self.github = stack.enter_context(self._github())
-            self.newrelic = stack.enter_context(self._newrelic())
-            self.slack = stack.enter_context(HeardSlack(self.bell))
+            github = a_github(self.folder / "shop.git", self.bell, self.now)
+            self.github: TodaysGitHub = stack.enter_context(github)
+            self.head = self.github.git.refs()["refs/heads/main"]
+            self.released = self.github.git.refs()[f"refs/tags/{shop.RELEASE}"]
+            newrelic = a_newrelic(self.now, self.errors, self.released)
+            self.newrelic = stack.enter_context(newrelic)
+            self.slack: HeardSlack = stack.enter_context(HeardSlack(self.bell))
             self.claude = stack.enter_context(Anthropic(fixes=dict(shop.FIXED), mind=mind.turn))
             self._open = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
-
-    # The story.
-
-    def _github(self) -> TodaysGitHub:
-        bare = self.folder / "shop.git"
-        bare.mkdir(parents=True)
-        git(bare, "init", "--quiet", "--bare", "--initial-branch=main")
-        git(bare, "fast-import", "--quiet", stdin=shop.stream(self.now))
-        github = TodaysGitHub(bare, self.bell, repository=shop.REPOSITORY)
-        shas = git(bare, "rev-list", "--reverse", "main").split()
-        for merged, sha in zip(shop.HISTORY, shas, strict=True):
-            if merged.number:
-                at = self.now - merged.ago
-                github.add_merged(merged.number, merged.message, sha, at, list(merged.files))
-        self.released = git(bare, "rev-parse", f"{shop.RELEASE}^{{commit}}")
-        self.head = shas[-1]
-        return github
-
-    def _newrelic(self) -> NerdGraphService:
-        service = NerdGraphService(self.now)
-        for error in self.errors:
-            self._fails(service, error)
-        self._fails(service, shop.IGNORED)
-        self._fails(service, shop.EXPECTED, **{"error.expected": True})
-        back, ignored = shop.NO_ADDRESS, shop.IGNORED
-        service.inbox = [
-            inbox_group("back", back.message, "RESOLVED") | {"name": back.error_class},
-            inbox_group("noise", ignored.message, "IGNORED") | {"name": ignored.error_class},
-        ]
-        released = next(one for one in shop.HISTORY if one.tag == shop.RELEASE)
-        at = round((self.now - released.ago).timestamp() * 1_000)
-        service.deployments = [{"version": shop.RELEASE, "commit": self.released, "timestamp": at}]
-        return service
-
-    def _fails(self, service: NerdGraphService, error: shop.Failing, **more: Any) -> None:
-        """Its occurrences, evenly between first and last; New Relic kept two traces."""
-        traced = [frame(line) for line in shop.frames(error)] if error.path else None
-        for number in range(error.occurrences):
-            share = number / max(error.occurrences - 1, 1)
-            kept = traced if number in (0, error.occurrences - 1) else None
-            service.error(
-                error.error_class,
-                error.transaction,
-                error.message,
-                FIRST_SEEN - (FIRST_SEEN - LAST_SEEN) * share,
-                kept,
-                **{"service.version": shop.RELEASE, "host": f"web-{number % 2}"},
-                **{"userId": f"u{number % 5}", **more},
-            )
 
     # Nights.
 
@@ -161,22 +118,26 @@ class World:
         return clean | ours | ({"PREFECT_API_URL": self.prefect} if self.prefect else {})
 
     def night(
-        self, *flags: str, kill_at: int = 0, answered: bool = False, **variables: str
+        self,
+        *flags: str,
+        kill: Callable[[Effect], bool] | None = None,
+        answered: bool = False,
+        **variables: str,
     ) -> Night:
         """One night from its start to its end; `variables` win over the world's.
 
-        With `kill_at` its process group is killed at that effect, counted from now, when the
-        service has stored it: before the answer is given, or with `answered` right after.
+        Its process group is killed at the first effect that `kill` holds for, when the service has
+        stored it: before the answer is given, or with `answered` right after.
         """
         begun = time.monotonic()
         with tempfile.TemporaryFile() as output:
             process = self._started(flags, variables, output)
-            if kill_at:
-                self.bell.heard = self._killer(process, len(self.bell.effects) + kill_at, answered)
+            if kill:
+                self.bell.heard = self._killer(process, kill, answered)
             try:
                 code = process.wait(PATIENCE)
             finally:
-                self.bell.heard = lambda count: None
+                self.bell.heard = lambda effect: None
                 self._end(process)
             seconds = time.monotonic() - begun
             output.seek(0)
@@ -184,12 +145,15 @@ class World:
         return Night(code, said, seconds, self._report())
 
     def _killer(
-        self, process: subprocess.Popen[bytes], at: int, answered: bool
-    ) -> Callable[[int], None]:
-        def heard(count: int) -> None:
-            if count == at and answered:
+        self, process: subprocess.Popen[bytes], kill: Callable[[Effect], bool], answered: bool
+    ) -> Callable[[Effect], None]:
+        def heard(effect: Effect) -> None:
+            if not kill(effect):
+                return
+            self.bell.heard = lambda effect: None
+            if answered:
                 threading.Timer(DELIVERED, self._end, (process,)).start()
-            elif count == at:
+            else:
                 self._end(process)
 
         return heard
@@ -199,7 +163,7 @@ class World:
     ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, str(ROOT / "flows/nightly.py"), *flags],
-            env=self.environment(self.state) | variables,
+            env={**self.environment(self.state), **variables},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -220,17 +184,25 @@ class World:
         found = sorted(self.state.glob("nights/*/report.json"), key=lambda p: p.stat().st_mtime)
         return json.loads(found[-1].read_text(encoding="utf-8")) if found else {}
 
-    # What the services heard.
+    # What the services hold, and what they heard.
+
+    def published_twice(self) -> list[str]:
+        """Keys of our issues and drafts, and parts of Slack's messages, that are there twice.
+
+        One morning has one thread, whichever night it was begun in.
+        """
+        markers = (read_marker(one["body"]) for one in self.github.items.values())
+        keys = [marker.key for marker in markers if marker]
+        parts = [part for _, part in self.slack.parts()]
+        return [name for name, count in Counter((*keys, *parts)).items() if count > 1]
 
     def calls(self) -> dict[str, int]:
         """HTTP requests by service, git's apart."""
-        api, cloning = [], []
-        for one in self.github.requests:
-            (cloning if ".git/" in one.path else api).append(one)
+        cloning = sum(".git/" in one.path for one in self.github.requests)
         return {
             "New Relic": len(self.newrelic.requests),
-            "GitHub API": len(api),
-            "GitHub git": len(cloning),
+            "GitHub API": len(self.github.requests) - cloning,
+            "GitHub git": cloning,
             "Claude": len(self.claude.requests),
             "Slack": len(self.slack.requests),
         }

@@ -345,7 +345,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     """A report in which every free string is `text`."""
     report = degraded()
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
-    fixed |= {"standing", "publish"}
+    fixed |= {"standing", "publish", "effort"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

@@ -4,7 +4,7 @@ from analysis_shapes import FILES, allowance, analysis, answer, asks, case, grou
 from nightwatch_core.adapters.memory import MemoryClock, MemoryModel
 from nightwatch_core.agent import analysing
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.agent import AgentSpec, Plan
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.research import Preview, ResearchContext
 
@@ -85,7 +85,7 @@ def test_only_calls_for_what_is_not_there_are_misses(call, missed):
     ],
 )
 def test_turns_go_by_the_class_the_agent_and_the_ceiling(error_class, own, ceiling, turns):
-    of = case(group(error_class=error_class))
+    of = case(group(error_class=error_class), traced=False)
     agent = AGENT.model_copy(update={"max_iterations": own})
     assert analysing.allowance(of, agent, allowance(iterations=ceiling)).iterations == turns
 
@@ -95,6 +95,25 @@ def test_effort_goes_by_the_class_unless_the_agent_says():
     assert model.shown[0].effort == "low"
     _, model = analysed(answer(), agent=AGENT.model_copy(update={"effort": "high"}))
     assert model.shown[0].effort == "high"
+
+
+def test_a_plan_says_how_but_the_allowance_bounds_its_turns():
+    chosen = Plan(model="m", effort="high", iterations=9, max_tokens=7_000, thinking_budget=4_096)
+    model = MemoryModel([asks(("read_file", {"path": "shop/cart.py"})), answer()])
+    found = analysing.analyse(
+        case(), (), ResearchContext(), tree(), model, AGENT, allowance(iterations=2),
+        MemoryClock(), plan=chosen,
+    )  # fmt: skip
+    shown = model.shown[0]
+    assert (shown.effort, shown.max_tokens, shown.thinking_budget) == ("high", 7_000, 4_096)
+    assert found.ending.detail == "iterations"
+
+
+def test_the_repositorys_conventions_are_quoted():
+    model = MemoryModel([answer()])
+    code = tree({**FILES, "CLAUDE.md": "Money is kept in cents."})
+    analysing.analyse(case(), (), ResearchContext(), code, model, AGENT, allowance(), MemoryClock())
+    assert "Money is kept in cents." in model.shown[0].turns[0].text
 
 
 def test_a_refusal_is_given_up():

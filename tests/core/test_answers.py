@@ -39,6 +39,9 @@ def complaint(text):
         '{"title": "T", "root-cause": "R", "confidence": "low", "extra": {"deep": [1]}}',
         said(evidence=None, tags=None, suspect_commit=None, has_fix=None, hypotheses=None),
         said(file_changes=[], learnings=[None]),
+        json.dumps(said()),
+        json.dumps(f"```json\n{said()}\n```"),
+        said(evidence="[]", file_changes="none", tags="", hypotheses="N/A", learnings=["", None]),
     ],
 )
 def test_how_an_answer_is_wrapped_does_not_matter(text):
@@ -90,6 +93,12 @@ def test_an_answer_quoted_inside_an_answer_is_not_taken():
         (said(file_changes=[{"path": "a", "action": "rename"}]), "file_changes.0.action"),
         (said(has_fix="perhaps"), "has_fix"),
         (said(tags=[["nested"]]), "tags.0"),
+        (said(file_changes="Rename the field."), "file_changes.0"),
+        (said(file_changes=["shop/cart.py"]), "file_changes.0"),
+        (said(confidence="not high"), "confidence"),
+        ("{'title': 'T', 'root_cause': 'R', 'confidence': 'low'}", "no JSON object"),
+        ('{"title": "T", "has_fix": True, "root_cause": "R"}', "not valid"),
+        (json.dumps("I could not find it."), "no JSON object"),
         ('{"title": "T", "n": ' + "1" * 5_000 + "}", "would write"),
         ('{"a":' * 50_000, "would write"),
         ('{"title": ' + "[" * 50_000, "would write"),
@@ -186,9 +195,9 @@ def test_lists_are_bounded():
     ],
 )
 def test_hostile_text_is_given_up_quickly(text):
-    begin = time.perf_counter()
+    begin = time.process_time()
     complaint(text)
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
 
 
 def test_the_schema_says_what_is_required_and_allows_nothing_else():
@@ -235,3 +244,107 @@ def test_an_answer_cut_anywhere_is_read_or_given_up(length):
         assert read_answer(text[:length]).title == "Lines have no price"
     else:
         complaint(text[:length])
+
+
+FULL = json.loads(
+    answer(
+        confidence="medium",
+        has_fix=True,
+        file_changes=[{"path": "shop/cart.py", "old": "line.price", "new": "line.cost"}],
+        evidence=[{"path": "shop/cart.py", "line": 2, "quote": "```rb\nline.price {\n```"}],
+        hypotheses=[{"statement": "A race", "standing": "ruled out", "because": "one thread"}],
+        learnings=[{"fact": "Prices are in cents", "path": "shop/cart.py", "line": 2}],
+        tags=["external-api"],
+    )
+)
+CONCISE = st.text(st.characters(exclude_characters='{}[]"'), max_size=30)
+EXTRA = {"reasoning": "because", "verified": True, "score": 0.9, "notes": {"a": [None]}}
+
+
+def _in_other_case(value, key=""):
+    if isinstance(value, dict):
+        return {
+            name.replace("_", "-").title(): _in_other_case(v, name) for name, v in value.items()
+        }
+    if isinstance(value, list):
+        return [_in_other_case(one, key) for one in value]
+    return value.upper() if key in ("confidence", "standing", "action") else value
+
+
+def _numbers_as_text(value):
+    if isinstance(value, dict):
+        return {name: _numbers_as_text(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_numbers_as_text(one) for one in value]
+    return str(value).lower() if isinstance(value, int) else value
+
+
+def _items_as_text(value):
+    return {
+        name: [json.dumps(item) if isinstance(item, dict) else item for item in one]
+        if isinstance(one, list)
+        else one
+        for name, one in value.items()
+    }
+
+
+CHANGES = {
+    "as it is": lambda value: value,
+    "other case": _in_other_case,
+    "numbers as text": _numbers_as_text,
+    "items as text": _items_as_text,
+    "lists as text": lambda value: {
+        name: json.dumps(one) if isinstance(one, list) else one for name, one in value.items()
+    },
+    "lists of one without the list": lambda value: {
+        name: one[0] if isinstance(one, list) else one for name, one in value.items()
+    },
+    "nulls": lambda value: {**value, "related_to": None, "suspect_commit": None},
+    "more fields": lambda value: {**value, **EXTRA},
+    "in a list": lambda value: [value],
+    "in an object": lambda value: {"analysis": value},
+}
+PACKED = {
+    "plain": json.dumps,
+    "indented": lambda value: json.dumps(value, indent=2),
+    "other letters": lambda value: json.dumps(value, ensure_ascii=False),
+    "fenced": lambda value: f"```json\n{json.dumps(value)}\n```",
+    "unclosed fence": lambda value: f"```\n{json.dumps(value)}",
+    "packed twice": lambda value: json.dumps(json.dumps(value)),
+}
+
+
+@given(
+    st.lists(st.sampled_from(list(CHANGES)), max_size=3, unique=True),
+    st.sampled_from(list(PACKED)),
+    CONCISE,
+    CONCISE,
+)
+def test_a_malformed_answer_is_repaired_to_what_was_meant(changes, packed, before, after):
+    value = FULL
+    for name in sorted(changes, key=list(CHANGES).index):
+        value = CHANGES[name](value)
+    text = PACKED[packed](value)
+    if packed != "packed twice":
+        text = f"{before}{text}{after}"
+    assert read_answer(text) == read_answer(json.dumps(FULL))
+
+
+@given(st.sampled_from(("confidence", "standing", "action")), st.text(max_size=20))
+def test_an_unknown_word_is_never_taken_for_low(key, word):
+    changed = json.loads(json.dumps(FULL))
+    place = {"standing": "hypotheses", "action": "file_changes"}.get(key)
+    (changed[place][0] if place else changed)[key] = word
+    read = None
+    try:
+        read = read_answer(json.dumps(changed))
+    except GiveUp as asked_again:
+        why = str(asked_again)
+    assert read is not None or key in why
+    assert read is None or key != "confidence" or read.confidence in word.lower()
+
+
+@given(st.data())
+def test_a_full_answer_cut_anywhere_is_asked_for_again(data):
+    text = json.dumps(FULL, indent=1)
+    complaint(text[: data.draw(st.integers(0, len(text) - 1))])

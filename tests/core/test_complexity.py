@@ -1,4 +1,5 @@
 import pytest
+from small_repo import case, frame
 
 from nightwatch_core.complexity import (
     EFFORTS,
@@ -10,7 +11,10 @@ from nightwatch_core.complexity import (
     is_known,
     iterations,
     tier,
+    tier_of,
+    unplaced,
 )
+from nightwatch_core.models.error import Link
 
 
 @pytest.mark.parametrize(
@@ -31,7 +35,13 @@ from nightwatch_core.complexity import (
         ("Timeout::Error", "complex"),
         ("Errno::ECONNREFUSED", "complex"),
         ("requests.exceptions.ConnectionError", "complex"),
+        ("Redis::CannotConnectError", "complex"),
+        ("java.util.ConcurrentModificationException", "complex"),
+        ("System.Threading.Tasks.TaskCanceledException", "complex"),
+        ("json.decoder.JSONDecodeError", "simple"),
+        ("DivisionByZeroError", "simple"),
         ("Acme::Oops", "other"),
+        ("RedisCluster::Oops", "other"),
         ("", "other"),
     ],
 )
@@ -57,3 +67,18 @@ def test_no_class_has_two_tiers() -> None:
     for table in (TIERS, NAMESPACE_TIERS):
         names = [name for listed in table.values() for name in listed]
         assert len(names) == len(set(names))
+
+
+def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it() -> None:
+    causes = (Link(error_class="PG::Error"), Link(error_class="KeyError"))
+    wrapped = case("ActionView::Template::Error", "m", frame("a.rb", 1), causes=causes)
+    assert tier_of(wrapped) == "simple"
+    assert tier_of(case("PG::Error", "m", causes=causes)) == "database"
+    assert tier_of(case("Oops", "m")) == "other"
+
+
+def test_classes_that_no_table_places_are_listed_once() -> None:
+    known = case("Wrapper", "m", causes=(Link(error_class="KeyError"),))
+    cases = [case(name, "m") for name in ("Oops", "KeyError", "Acme::Bad", "Oops")]
+    assert unplaced((*cases, known)) == ("Oops", "Acme::Bad")
+    assert unplaced(()) == ()

@@ -44,7 +44,9 @@ HARMLESS = {"text", "softbreak", "text_special", "strong_open", "strong_close", 
 
 
 def hostile(text):
-    of = case(group(message=text, error_class=text, transaction=text, release=text))
+    team = f"resolved, and back; assigned to {' '.join(text.split())}"
+    told = group(message=text, error_class=text, transaction=text, release=text, inbox=team)
+    of = case(told)
     pull = MergedPull(number=3, title=text, sha=text, merged_at=of.leader.first_seen)
     return analysis(
         of.model_copy(update={"trace": trace(raw=text)}),
@@ -186,6 +188,17 @@ def test_times_are_told_in_utc_whatever_the_source_counts_in():
     assert "last 2026-11-20 21:45 UTC" in body
 
 
+def test_a_regression_and_who_looks_after_it_are_told():
+    of = analysis(case(group(inbox="resolved, and back; assigned to @dana *now*")))
+    told = (
+        "Errors Inbox: a regression: resolved in New Relic's Errors Inbox, and back; "
+        "assigned to `@dana` \\*now\\*\n"
+    )
+    assert told in issue_body(of, "k1", "n1")
+    assert told in comment_body(of, "k1", "n1", "News")
+    assert "Errors Inbox" not in issue_body(analysis(), "k1", "n1")
+
+
 def test_what_is_not_known_leaves_no_empty_words():
     bare = group(first_seen=None, last_seen=None, message="", release="", users=None)
     body = issue_body(analysis(case(bare, traced=False), evidence=()), "k", "n")
@@ -217,9 +230,9 @@ def test_huge_texts_are_bounded_and_every_fence_is_closed():
             "root_cause": ("p" * 100 + "\n\n") * 10_000,
         }
     )  # fmt: skip
-    begin = time.perf_counter()
+    begin = time.process_time()
     made = (*bodies(of), *bodies(many))
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
     assert max(map(len, made)) <= BODY_LIMIT
     assert "and 191 more" in made[3]
     for body in made[3:5]:

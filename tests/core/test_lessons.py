@@ -1,7 +1,7 @@
 """Lessons keep what was found and their history, survive their document, and know their limits."""
 
 import re
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from core.lesson_shapes import FIRST, analysis, case, lesson, night, one_group, seen
@@ -16,7 +16,7 @@ from nightwatch_core.lessons import MOST_NIGHTS, file_name, lesson_from, night_d
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
 from nightwatch_core.models.knowledge import Cited, Lesson
 from nightwatch_core.models.proposal import Receipt
-from nightwatch_core.reuse import DOUBTS, reused, still_sound
+from nightwatch_core.reuse import DOUBTS, NEWS, reused, still_sound
 
 DIGESTS = {"app/rate.rb": "d1"}
 
@@ -97,9 +97,8 @@ def test_nights_are_capped_and_the_newest_stay():
 def test_a_reused_analysis_adds_the_night_and_numbers_only():
     earlier = lesson(edits=(Edit(path="a", old="x", new="y"),), has_fix=True, tags=("a",))
     again = lesson_from(reused(earlier, case(), night(2)), night(2), {}, (), earlier)
-    assert again.model_copy(update={"nights": (), "aliases": (), "occurrences": 0}) == (
-        earlier.model_copy(update={"nights": (), "aliases": (), "occurrences": 0})
-    )
+    ours = {"nights": (), "seen_until": None, "aliases": (), "occurrences": 0}
+    assert again.model_copy(update=ours) == earlier.model_copy(update=ours)
     assert [s.verdict for s in again.nights] == ["new", "known"]
 
 
@@ -173,6 +172,46 @@ def test_a_lesson_whose_files_did_not_change_is_sound():
 def test_each_doubt_speaks_in_words(changes, reason):
     assert still_sound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == (False, reason)
     assert len(DOUBTS) == 7
+
+
+def test_a_regression_is_news_against_the_soundest_lesson():
+    back = case(inbox="resolved, and back; assigned to Ann")
+    assert still_sound(lesson(), DIGESTS.get, back) == (False, "it was resolved, and came back")
+    named = case(inbox="assigned to resolved, and back")
+    assert still_sound(lesson(), DIGESTS.get, named)[0]
+    assert len(NEWS) == 1
+
+
+def test_the_same_return_of_an_error_is_news_once():
+    read_until = night(2).window.until
+    back = case(inbox="resolved, and back", regressed_at=read_until - timedelta(hours=5))
+    analysed = lesson_from(analysis(back), night(2), DIGESTS, (), lesson())
+    assert not still_sound(lesson(), DIGESTS.get, back)[0]
+    assert still_sound(analysed, DIGESTS.get, back)[0]
+    reused_again = seen_again(analysed, back, night(3))
+    assert still_sound(reused_again, DIGESTS.get, back)[0]
+
+    later = night(3).window.until + timedelta(hours=5)
+    again = case(inbox="resolved, and back", regressed_at=later)
+    assert not still_sound(reused_again, DIGESTS.get, again)[0]
+    assert still_sound(seen_again(reused_again, again, night(4)), DIGESTS.get, again)[0]
+
+
+@pytest.mark.parametrize(
+    "known", [None, night(9).window.until.replace(tzinfo=None)], ids=["not said", "no zone"]
+)
+def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
+    back = case(inbox="resolved, and back", regressed_at=night(1).window.since)
+    old = lesson(seen_until=known)
+    assert not still_sound(old, DIGESTS.get, back)[0]
+    assert seen_again(old, back, night(2)).seen_until == night(2).window.until
+
+
+def test_a_look_at_older_days_takes_nothing_back():
+    known = seen_again(lesson(), case(), night(5))
+    until = night(5).window.until
+    assert seen_again(known, case(), night(2)).seen_until == until
+    assert lesson_from(analysis(), night(2), DIGESTS, (), known).seen_until == until
 
 
 def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():

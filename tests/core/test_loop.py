@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.adapters.memory import MemoryClock, MemoryModel
-from nightwatch_core.agent.calls import MOST_CALLS
 from nightwatch_core.agent.loop import converse
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage
@@ -26,7 +25,7 @@ REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 
 def run(call):
     missing = "gone" in str(call.arguments)
-    text = f"{call.name} {call.arguments}"
+    text = f"{call.arguments} (lines 1-1 of 1)\n    1| {call.name}"
     return ToolResult(id=call.id, name=call.name, text=text, is_error=missing, missing=missing)
 
 
@@ -69,7 +68,7 @@ def test_tools_are_run_and_their_results_told_in_order():
     told = model.shown[1].turns[-1]
     assert [result.id for result in told.results] == ["c0", "c1", "c2"]
     assert [result.name for result in told.results] == ["read_file", "search_code", "read_file"]
-    assert ended.talk.read == ("a.py", "b.py")
+    assert ended.talk.calls.read == ("a.py", "b.py")
 
 
 def test_what_was_said_is_never_changed():
@@ -88,142 +87,16 @@ def test_the_last_iteration_is_a_wrap_up_whose_answer_counts(most):
     assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "iterations")
     assert len(model.shown) == most
     assert [shown.tools_off for shown in model.shown] == [False] * (most - 1) + [True]
-    assert model.shown[-1].effort == "low"
+    assert model.shown[-1].turns[-1].effort == "low"
+    assert len({shown.effort for shown in model.shown}) == 1
     assert "Time to conclude" in model.shown[-1].turns[-1].text
-
-
-def test_the_token_bound_leaves_room_for_the_wrap_up():
-    usage = Usage(calls=1, input_tokens=900, output_tokens=100)
-    ended, model = talk(counting(usage), iterations=90, tokens=10_000)
-    assert ended.ending.detail == "tokens"
-    assert 7_000 < ended.talk.usage.new_tokens <= 10_000
-    assert len(model.shown) == ended.talk.iterations
-
-
-def test_cache_reads_do_not_count():
-    usage = Usage(calls=1, input_tokens=10, cache_read_tokens=50_000)
-    ended, _ = talk(counting(usage), iterations=5, tokens=10_000)
-    assert ended.ending.detail == "iterations"
-    assert ended.talk.usage.cache_read_tokens == 250_000
-
-
-def test_the_cost_bound():
-    usage = Usage(calls=1, input_tokens=10, cost=0.10)
-    ended, _ = talk(counting(usage), iterations=90, cost=0.75)
-    assert ended.ending.detail == "cost"
-    assert 0.45 < ended.talk.usage.cost <= 0.75
-
-
-def test_what_tools_told_counts_with_its_price():
-    def large(call):
-        return ToolResult(id=call.id, name=call.name, text="x" * 60_000)
-
-    usage = Usage(calls=1, input_tokens=10, cost=0.01)  # told: 20,000 tokens, 12.5 cents
-    _, model = talk(counting(usage), run_tool=large, able=REMOTE, cost=0.20)
-    assert len(model.shown) == 2
-    _, model = talk(counting(usage), run_tool=large, able=REMOTE, cost=0.50, iterations=4)
-    assert len(model.shown) == 4
-
-
-def test_an_unknown_price_is_no_cost_bound_and_stays_unknown():
-    usage = Usage(calls=1, input_tokens=10, cost=None)
-    ended, _ = talk(counting(usage), iterations=4, cost=0.01)
-    assert ended.ending.detail == "iterations"
-    assert ended.talk.usage.cost is None
-
-
-def test_the_time_bound_and_the_time_a_call_is_given():
-    clock, given_times = MemoryClock(), []
-
-    class Slow(MemoryModel):
-        def reply(self, conversation, timeout):
-            given_times.append(timeout)
-            clock.pass_by(100)
-            return super().reply(conversation, timeout)
-
-    model = Slow([counting()])
-    ended = converse(OPENING, model, run, allowance(iterations=90, seconds=600), clock)
-    assert ended.ending.detail == "time"
-    assert given_times == [600, 500, 400, 300, 200, 100, 90]
-
-
-def test_a_call_that_took_all_the_time_leaves_some_for_the_wrap_up():
-    clock, given_times = MemoryClock(), []
-
-    class Slow(MemoryModel):
-        def reply(self, conversation, timeout):
-            given_times.append(timeout)
-            clock.pass_by(599)
-            return super().reply(conversation, timeout)
-
-    model = Slow([counting()])
-    ended = converse(OPENING, model, run, allowance(iterations=90, seconds=600), clock)
-    assert given_times == [600, 90]
-    assert ended.ending.kind == "wrapped up"
-
-
-def test_a_first_message_too_large_for_the_allowance_is_the_wrap_up():
-    ended, model = talk(counting(), able=REMOTE, tokens=50)
-    assert ended.ending.detail == "tokens"
-    assert len(model.shown) == 1
-    ended, model = talk(counting(), tokens=50)
-    assert len(model.shown) > 1, "a local model costs nothing"
-
-
-def test_nothing_left_is_not_spent():
-    for may in ({"tokens": 0}, {"cost": 0.0}, {"tokens": -5}):
-        trouble, model = given_up(answer(), **may)
-        assert "total_token_budget" in str(trouble)
-        assert not model.shown
-
-
-def test_a_large_tool_result_counts_before_it_is_sent():
-    def large(call):
-        return ToolResult(id=call.id, name=call.name, text="x" * 24_000)
-
-    usage = Usage(calls=1, input_tokens=1_000)
-    ended, model = talk(counting(usage), run_tool=large, iterations=50, tokens=15_000)
-    assert len(model.shown) == 2
-    assert ended.ending.detail == "tokens"
-
-
-def test_a_repeated_call_is_answered_with_a_note():
-    ran = []
-
-    def noting(call):
-        ran.append(call)
-        return run(call)
-
-    same = ("read_file", {"path": "a.py", "start": None})
-    _, model = talk(asks(READ, READ), asks(same), answer(), run_tool=noting)
-    assert len(ran) == 1
-    assert "asked this before" in model.shown[1].turns[-1].results[1].text
-    assert "asked this before" in model.shown[2].turns[-1].results[0].text
-    assert not model.shown[2].turns[-1].results[0].is_error
 
 
 def test_the_same_file_with_another_range_is_another_call():
     other = ("read_file", {"path": "a.py", "start": 5})
     ended, model = talk(asks(READ, other), answer())
     assert "asked" not in model.shown[1].turns[-1].results[1].text
-    assert ended.talk.read == ("a.py",)
-
-
-def test_too_many_calls_at_once_are_answered_but_not_run():
-    ran = []
-
-    def noting(call):
-        ran.append(call)
-        return run(call)
-
-    many = [("read_file", {"path": f"{n}.py"}) for n in range(MOST_CALLS + 30)]
-    _, model = talk(asks(*many), answer(), run_tool=noting)
-    told = model.shown[1].turns[-1].results
-    assert len(ran) == MOST_CALLS
-    assert len(told) == MOST_CALLS + 30
-    assert "at most" in told[-1].text
-    _, model = talk(asks(*many), asks(many[-1]), answer())
-    assert "read_file" in model.shown[2].turns[-1].results[0].text, "it may be asked again"
+    assert ended.talk.calls.read == ("a.py",)
 
 
 def test_only_missing_files_count_as_missed():
@@ -231,14 +104,14 @@ def test_only_missing_files_count_as_missed():
         return ToolResult(id=call.id, name=call.name, text="Argument n is missing", is_error=True)
 
     ended, _ = talk(asks(("read_file", {}), ("nonsense", {"path": 3})), answer(), run_tool=wrong)
-    assert (ended.talk.missed, ended.talk.read) == (0, ())
+    assert (ended.talk.calls.missed, ended.talk.calls.read) == (0, ())
     ended, _ = talk(asks(("read_file", {"path": "gone.py"}), READ), answer())
-    assert (ended.talk.missed, ended.talk.read) == (1, ("a.py",))
+    assert (ended.talk.calls.missed, ended.talk.calls.read) == (1, ("a.py",))
 
 
 def test_paths_are_noted_as_the_repository_spells_them():
     ended, _ = talk(asks(("read_file", {"path": "./app//a.py"}), ("read_file", {})), answer())
-    assert ended.talk.read == ("app/a.py",)
+    assert ended.talk.calls.read == ("app/a.py",)
 
 
 def test_one_repair_then_the_answer():
@@ -420,24 +293,23 @@ def answered_in_turn(shown):
             assert [result.id for result in told.results] == [call.id for call in turn.calls]
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(1, 3_000), st.integers(1, 20_000), st.booleans())
-def test_a_bound_is_passed_by_one_call_at_most(each, tokens, repaired):
-    """With calls of even size: by none, or by the repair; the first has to be made anyway."""
-    usage = Usage(calls=1, input_tokens=each)
-    script = [counting(usage)]
-    if repaired:
-        asked = counting(usage)
-        script = [lambda shown: says("", usage=usage) if shown.tools_off else asked(shown)]
+def test_a_model_that_does_not_even_say_what_it_can_do_is_unreachable():
+    class Away(MemoryModel):
+        def capabilities(self):
+            raise TryLater("529")
 
-    def brief(call):
-        return ToolResult(id=call.id, name=call.name, text="")
+    with pytest.raises(TryLater) as ended:
+        converse(OPENING, Away(), run, allowance(), MemoryClock())
+    assert ended.value.ending.kind == "unreachable"
 
-    model = MemoryModel(script)
-    may = allowance(iterations=100, tokens=tokens)
-    try:
-        used = converse(OPENING, model, brief, may, MemoryClock()).talk.usage
-    except GiveUp as trouble:
-        used = trouble.usage
-    wrap_up = each if each >= tokens / 3 else 0  # nothing is known of the first call's size
-    assert used.new_tokens <= max(tokens, each) + wrap_up + repaired * each
+
+def test_asking_comes_before_forbidding():
+    shown = []
+
+    def stubborn(conversation):
+        shown.append((conversation.tools_off, conversation.no_calls))
+        return says(answer()) if conversation.no_calls else reads(len(shown))
+
+    ended = talk(stubborn, iterations=3)[0]
+    assert ended.ending.kind == "wrapped up"
+    assert shown[-2:] == [(True, False), (True, True)]

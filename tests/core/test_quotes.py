@@ -106,10 +106,10 @@ def test_a_claim_of_the_model_is_taken_back():
 
 def test_huge_files_and_quotes_are_looked_up_quickly():
     text = "x = 1\n" * 100_000
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert not found("y = 2\n" * 1_000, 50_000, text).verified
     assert not found("b" + "a" * 1_000_000, 5, "a" * 1_000_000).verified
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
 
 
 @given(st.integers(1, 11), st.integers(-NEAR, NEAR))
@@ -122,3 +122,11 @@ def test_every_whole_line_is_found_near_where_it_stands(number, off):
         assert abs(one.line - (number + off)) <= abs(off)
     else:
         assert not one.verified
+
+
+def test_hidden_characters_may_be_quoted_as_they_were_shown():
+    text = "if role == 'admin\u202e':\n    label = '\u26a0\ufe0f'\n"
+    for quote in ("if role == 'admin\\u202e':", "if role == 'admin\u202e':"):
+        assert verified(Evidence(path="a.py", line=1, quote=quote), text).verified
+    assert verified(Evidence(path="a.py", line=2, quote="label = '\u26a0\ufe0f'"), text).verified
+    assert not verified(Evidence(path="a.py", line=1, quote="if role == 'admin':"), text).verified

@@ -50,6 +50,12 @@ def test_a_lesson_is_found_under_an_alias():
     assert isinstance(recall(known(), of=of), Analysis)
 
 
+def test_a_regression_is_looked_into_again_and_told_what_was_known():
+    back = case(leader=group("v1:a", inbox="resolved, and back"))
+    prior = doubted(known(), of=back)
+    assert prior.match.because[-1] == "but it was resolved, and came back"
+
+
 def doubted(*lessons, **more):
     found = recall(*lessons, **more)
     assert isinstance(found, Unknown)

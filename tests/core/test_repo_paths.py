@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from nightwatch_core.models.error import Frame, Link, Trace
 from nightwatch_core.path_index import PathIndex
 from nightwatch_core.repo_paths import WAYS, Placement, mapped, plain, realigned, text_lines
+from nightwatch_core.stacktrace.in_app import is_own
 
 TREE = (
     "app/controllers/orders_controller.rb",
@@ -29,6 +30,14 @@ TREE = (
     "vendor/acme/lib/util.php",
     "util.php",
     "a/util.php",
+)
+
+# Repositories of libraries, and of applications that name a folder as one.
+OF_LIBRARIES = (
+    "core/src/main/java/org/apache/shop/Cart.java",
+    "core/src/main/java/rx/Util.java",
+    "celery/app/base.py",
+    "app/redis/client.py",
 )
 
 
@@ -103,6 +112,59 @@ def test_frames_of_libraries_stay_outside(printed: str) -> None:
     frame = Frame(path=printed, line=1)
     trace = Trace(links=(Link(frames=(frame,)),))
     assert mapped(trace, TREE) == trace
+
+
+@pytest.mark.parametrize(
+    ("printed", "language", "module", "repo"),
+    [
+        ("~/shop/app/models/order.rb", "ruby", "", "app/models/order.rb"),
+        ("~/code/shop/app/controllers/orders_controller.rb",)
+        + ("ruby", "", "app/controllers/orders_controller.rb"),
+        ("celery/app/base.py", "python", "", "celery/app/base.py"),
+        (
+            "Cart.java",
+            "java",
+            "org.apache.shop.Cart",
+            "core/src/main/java/org/apache/shop/Cart.java",
+        ),
+        (
+            "Cart.java",
+            "java",
+            "org.apache.shop.Cart$Line",
+        )
+        + ("core/src/main/java/org/apache/shop/Cart.java",),
+    ],
+)
+def test_the_tree_knows_better_than_a_table_of_libraries(
+    printed: str, language: str, module: str, repo: str
+) -> None:
+    frame = Frame(path=printed, line=1, module=module)
+    assert not is_own(frame, language)
+    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    (found,) = mapped(trace, (*TREE, *OF_LIBRARIES)).frames
+    assert (found.repo_path, found.in_app) == (repo, True)
+
+
+@pytest.mark.parametrize(
+    ("printed", "language", "module"),
+    [
+        ("~/order.rb", "ruby", ""),
+        ("~/shop/order.rb", "ruby", ""),
+        ("~/.rbenv/versions/3.3.0/app/models/order.rb", "ruby", ""),
+        ("~/shop/vendor/bundle/app/models/order.rb", "ruby", ""),
+        ("webpack:///~/dep/src/pages/index.tsx", "javascript", ""),
+        ("~/src/pages/index.tsx", "javascript", ""),
+        ("/usr/lib/python3/dist-packages/celery/app/base.py", "python", ""),
+        ("redis/client.py", "python", ""),  # the tree has app/redis/client.py
+        ("Util.java", "java", "rx.Util"),
+        ("Cart.java", "java", "org.springframework.web.Cart"),
+        ("order.rb", "java", ""),
+    ],
+)
+def test_a_file_of_the_same_name_is_no_proof(printed: str, language: str, module: str) -> None:
+    frame = Frame(path=printed, line=1, module=module)
+    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    assert mapped(trace, (*TREE, *OF_LIBRARIES)) == trace
 
 
 def test_vendored_files_are_never_answered() -> None:
@@ -182,9 +244,9 @@ def test_large_trees_and_long_traces_are_quick() -> None:
     frames = tuple(
         Frame(path=f"/srv/src/m{n % 40}/index.ts", line=n, in_app=True) for n in range(2_000)
     )
-    began = time.perf_counter()
+    began = time.process_time()
     found = mapped(Trace(links=(Link(frames=frames),)), tree)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert found.frames[7].repo_path == "packages/p7/src/m7/index.ts"
 
 

@@ -49,7 +49,7 @@ def test_a_night_that_is_taken_up_again_counts_what_it_published_before() -> Non
 
 
 def test_headline_of_a_failed_night_never_counts() -> None:
-    assert headline(failed()).startswith("No usable answer came from the error source")
+    assert headline(failed()).startswith("The night failed before any error had been read")
     assert headline(empty(status="failed", errors=7)) == (
         "The night failed after 7 error groups had been read."
     )

@@ -81,6 +81,14 @@ def printed(report: RunReport, width: int = 100, *, colour: bool = False) -> str
     return out.getvalue()
 
 
+def text_of(rendering: str, report: RunReport) -> str:
+    if rendering == "terminal":
+        return flat(printed(report, 200))
+    as_page = MarkdownIt("commonmark").enable("table").render
+    page = as_html(report) if rendering == "html" else as_page(as_markdown(report))
+    return flat(Page(page).text)
+
+
 def flat(text: str) -> str:
     return " ".join(text.split())
 
@@ -108,6 +116,24 @@ def test_without_colour_nothing_but_text_is_printed(name: str) -> None:
     assert odd == set()
 
 
+REGRESSION = complete(
+    analyses=(
+        analysis(case=Case(leader=group(inbox="resolved, and back; assigned to @ann <b>Ann</b>"))),
+    )
+)
+
+
+@pytest.mark.parametrize("render", ["markdown", "html", "terminal"])
+def test_a_regression_and_its_assignee_are_seen_everywhere(render: str) -> None:
+    shown = text_of(render, REGRESSION)
+    assert "a regression: resolved in New Relic's Errors Inbox, and back" in shown
+    assert "assigned to @ann <b>Ann</b>" in shown
+    assert shown.lower().count("regression") >= 2  # in the table, too
+    assert "<b>Ann" not in as_html(REGRESSION)
+    assert "`@ann`" in as_markdown(REGRESSION)
+    assert "regression" not in text_of(render, complete()).lower()
+
+
 def test_colours_are_ours_alone() -> None:
     colours = set(re.findall(r"\x1b[^m]*m", printed(complete(), colour=True)))
     assert colours
@@ -126,7 +152,7 @@ def test_warnings_come_before_anything_else_but_the_banner() -> None:
 @pytest.mark.parametrize("render", [printed, as_markdown, as_html])
 def test_a_failed_night_is_no_quiet_night(render) -> None:  # type: ignore[no-untyped-def]
     text = flat(render(failed()))
-    assert "No usable answer" in text
+    assert "failed before any error had been read" in text
     assert "permission denied" in text
     assert not re.search(r"\b0 error", text)
 

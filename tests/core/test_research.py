@@ -2,13 +2,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.models.code import Hit, MergedPull, Release
 from nightwatch_core.models.error import Case, Dropped, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.path_index import PathIndex
 from nightwatch_core.research import (
-    definition,
+    CALLER_LINES,
+    PREVIEW_LINES,
+    callers,
     gather,
     line_of_interest,
     previews,
@@ -92,35 +94,10 @@ def test_the_action_is_shown_where_no_frame_leads() -> None:
     assert line_of_interest(case(transaction="Controller/orders/gone"), "a.rb", text) == 1
 
 
-@pytest.mark.parametrize(
-    "begin",
-    [
-        "  def show",
-        "    async def show(self):",
-        "def self.show",
-        "export default async function show(req) {",
-        "const show = async () => {",
-        "func (h *Handler) show(w http.ResponseWriter) {",
-        "  public static List<Order> show(int id) {",
-        "    public function show($id)",
-        "  fun show(id: Int)",
-        "  async show(id) {",
-    ],
-)
-def test_definitions_of_all_languages(begin: str) -> None:
-    assert definition("show", f"show(1)\nx.show\nshown()\n{begin}\n") == 4
-
-
-def test_no_definition_of_odd_names() -> None:
-    assert definition(".*", "def .*") == 0
-    assert definition("", "def ") == 0
-    assert definition("a" * 500, "def " + "a" * 500) == 0
-
-
-def test_five_files_are_shown_and_unreadable_ones_passed_over() -> None:
+def test_four_files_are_shown_and_unreadable_ones_passed_over() -> None:
     texts = {f"{n}.rb": numbered(3) for n in range(9) if n != 2} | {"3.rb": " \n"}
     found = previews(case(), likely(*(f"{n}.rb" for n in range(9))), texts.get)
-    assert [preview.path for preview in found] == ["0.rb", "1.rb", "4.rb", "5.rb", "6.rb"]
+    assert [preview.path for preview in found] == ["0.rb", "1.rb", "4.rb", "5.rb"]
 
 
 def test_no_more_is_read_than_shown() -> None:
@@ -139,6 +116,47 @@ def test_previews_beyond_the_budget_are_dropped_from_the_tail() -> None:
     found = previews(case(), likely(*texts), texts.get, budget=500)
     assert [preview.path for preview in found] == ["a.rb"]
     assert previews(case(), likely(*texts), texts.get, budget=10) == ()
+
+
+def test_own_frames_that_no_preview_shows_get_a_small_window() -> None:
+    texts = {"a.rb": numbered(300), "b.rb": numbered(20)}
+    one = case(frame("a.rb", 250), frame("a.rb", 240), frame("b.rb", 7), frame("a.rb", 20))
+    shown = previews(one, likely("a.rb"), texts.get)
+    found = callers(one, texts.get, shown)
+    assert [(one.path, one.start, one.end) for one in found] == [("b.rb", 1, 20)]
+    two = case(frame("a.rb", 250), frame("a.rb", 20))
+    (found_there,) = callers(two, texts.get, shown)
+    assert (found_there.start, found_there.end) == (20 - CALLER_LINES // 2, 19 + CALLER_LINES // 2)
+    assert callers(case(frame("a.rb", 900), frame("gone.rb", 3)), texts.get, ()) == ()
+
+
+def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_once() -> None:
+    texts = {
+        "app/cart.rb": numbered(99) + "  total = net_sum(lines)\n",
+        "app/sums.rb": "def net_sum(lines)\n  lines.sum\nend\n",
+    }
+    asked: list[str] = []
+
+    def read(path: str) -> str | None:
+        asked.append(path)
+        return texts.get(path)
+
+    def search(query: str, path: str, limit: int) -> tuple[Hit, ...]:
+        found = (
+            Hit(path=name, line=number, text=line)
+            for name, text in texts.items()
+            for number, line in enumerate(text.split("\n"), start=1)
+            if query in line
+        )
+        return tuple(found)[:limit]
+
+    one = case(frame("app/cart.rb", 100))
+    found = gather(one, PathIndex(texts), read, search=search)
+    assert [preview.path for preview in found.previews] == ["app/cart.rb", "app/sums.rb"]
+    assert found.previews[1].text == texts["app/sums.rb"].strip()
+    assert sorted(asked) == sorted(texts)
+    without = gather(one, PathIndex(texts), read)
+    assert [preview.path for preview in without.previews] == ["app/cart.rb"]
 
 
 def ignored(error_class: str, message: str = "", reason: str = "ignored: x") -> Dropped:
@@ -182,7 +200,7 @@ def test_everything_is_gathered() -> None:
         one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),)
     )
     assert [file.path for file in found.likely_files] == list(texts)
-    assert [preview.start for preview in found.previews] == [200, 1]
+    assert [preview.start for preview in found.previews] == [250 - PREVIEW_LINES // 2, 1]
     assert [suspect.pull.number for suspect in found.suspects] == [7]
     assert found.releases == (release,)
     assert found.priors == (prior,) * 3

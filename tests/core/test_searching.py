@@ -52,7 +52,7 @@ def test_a_word_said_twice_counts_once():
 
 
 def test_hostile_queries_are_bounded():
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert found("a" * 10_000_000) == []
     found("pay " * 1_000_000, *(entry(f"{n}.md") for n in range(2_000)))
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2

@@ -7,7 +7,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Recollection, Unknown
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
-from nightwatch_core.selection import is_ignored, narrowed, select
+from nightwatch_core.selection import DROPS, is_ignored, narrowed, select
 
 END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)
@@ -38,6 +38,26 @@ def test_every_drop_has_its_reason() -> None:
         (groups[2], "rank 2 of 2 (score 0.35): 1 is traced a night"),
     ]
     assert [is_ignored(one) for one in found.dropped] == [True, False]
+
+
+def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> None:
+    there = group(1, 99).model_copy(update={"inbox": "ignored; assigned to Ann"})
+    both = group(2, 99, "wp-login").model_copy(update={"inbox": "ignored"})
+    named = group(3, 1).model_copy(update={"inbox": "assigned to ignored"})
+    found = select((there, both, named), BOTS, 1, DAY, frozenset({there.fingerprint}))
+    assert found.kept == (named,)
+    assert {one.reason for one in found.dropped} == {"ignored in New Relic's Errors Inbox"}
+    assert all(map(is_ignored, found.dropped))
+    assert len(DROPS) == 2
+
+
+def test_a_regression_ranks_up() -> None:
+    back = group(1, 20).model_copy(update={"inbox": "resolved, and back"})
+    assert select((group(2, 40), back), BOTS, 1, DAY).kept == (back,)
+    assert select((group(2, 99), back), BOTS, 1, DAY).kept == (group(2, 99),)
+    same = [group(n, 5).model_copy(update={"error_class": "SecurityError"}) for n in (1, 2)]
+    same[1] = same[1].model_copy(update={"inbox": "resolved, and back"})
+    assert select(same, BOTS, 2, DAY).kept == (same[1], same[0])
 
 
 @given(st.permutations([group(n, occurrences=n % 3) for n in range(9)]), st.integers(-1, 12))

@@ -1,6 +1,6 @@
 """Texts nobody would call a stack trace, and far too long ones."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -36,9 +36,9 @@ FIXED = "Error: x\n    at f (/a.js:1:2)\n"
 def test_hostile_text_is_read_in_linear_time(piece: str):
     one_line = (piece.replace("\n", "") * SIZE)[:1_999] + "\n"
     for text in ((piece * SIZE)[:SIZE], FIXED + (one_line * 40)[:SIZE]):
-        began = perf_counter()
+        began = process_time()
         parse(text)
-        assert perf_counter() - began < SECONDS
+        assert process_time() - began < SECONDS
 
 
 @given(st.text(), st.sampled_from(("", "nonsense", *ALIASES)))

@@ -1,6 +1,6 @@
 from analysis_shapes import analysis, group
 
-from nightwatch_core.models.analysis import Allowance, Failure, Usage
+from nightwatch_core.models.analysis import Allowance, Ending, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, Wave
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import FELL_BACK
@@ -22,7 +22,8 @@ def assignment(name: str) -> Assignment:
 
 def failure(name: str, away: bool = True) -> Failure:
     spent = Usage(calls=3, input_tokens=7)
-    return Failure(case=case(name), reason=AWAY, usage=spent, model_away=away)
+    ending = Ending(kind="unreachable" if away else "invalid")
+    return Failure(case=case(name), reason=AWAY, usage=spent, ending=ending)
 
 
 def rules(name: str):

@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+import pytest
 from analysis_shapes import COMMIT, DAY, analysis, case, group
 
 from nightwatch_core import summing_up
@@ -27,7 +28,7 @@ def found(known=(), waves=(), selection=None, trouble="", **memory):
         code=CodeTonight(commit=COMMIT),
         memory=Recollection(known=known, **memory),
         waves=waves,
-        trouble=trouble,
+        troubles=(trouble,),
     )
 
 
@@ -44,6 +45,20 @@ def test_errors_are_counted_and_drops_named():
     )
     assert (report.errors, report.occurrences, report.dropped) == (2, 12, dropped)
     assert report.status == "complete"
+
+
+def test_what_no_night_has_read_degrades_the_night():
+    night = OPENED.night.model_copy(update={"left_out": "errors of May were never read"})
+    report = summing_up.opened(night, NightOptions(), (), DAY)
+    assert (report.status, report.degraded) == ("degraded", ("errors of May were never read",))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_report_knows_whether_reading_again_would_bring_more(whole):
+    assert not OPENED.read_whole
+    partial = fetched(group(), partial=("b: down",), whole=whole)
+    report = summing_up.with_errors(OPENED, partial, Selection())
+    assert (report.status, report.read_whole) == ("degraded", whole)
 
 
 def test_a_partial_answer_degrades_the_night():
@@ -103,7 +118,7 @@ def test_acts_and_their_unknown_ends():
     report = summing_up.with_acts(OPENED, Acted(receipts=(done,), skips=(skip,)))
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
     report = summing_up.with_acts(OPENED, Acted(receipts=(done, unknown)))
-    assert report.degraded == ("1 publications have an unknown end",)
+    assert report.degraded == ("1 publication with an unknown end",)
 
 
 def test_a_failed_learning_degrades():
@@ -123,3 +138,14 @@ def test_failed_stays_failed():
     assert (failed.status, failed.finished) == ("failed", later)
     assert summing_up.with_trouble(failed, "and more").status == "failed"
     assert summing_up.ended(OPENED, later).finished == later
+
+
+def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
+    def with_receipt(barred):
+        one = Receipt(
+            key="k", kind="issue", fingerprint="v1:a", status="refused", reason="no", barred=barred
+        )
+        return summing_up.with_acts(OPENED, Acted(receipts=(one,)))
+
+    assert with_receipt(barred=False).status == "complete"
+    assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)

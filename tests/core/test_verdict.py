@@ -1,7 +1,8 @@
 import pytest
 from analysis_shapes import CART, FILES, FIX, analysis, case, trace, tree
 
-from nightwatch_core.agent.verdict import SCORE, scored, sound_fix, verdict
+from nightwatch_core.agent.score import SCORE, advantage, scored
+from nightwatch_core.agent.verdict import sound_fix, verdict
 from nightwatch_core.models.analysis import Answer, Edit, Evidence, Hypothesis
 from nightwatch_core.models.research import ResearchContext
 
@@ -9,9 +10,9 @@ QUOTE = Evidence(path="shop/cart.py", line=2, quote="sum(line.price for line in 
 NOTHING = ResearchContext()
 
 
-def judged(code=None, of=None, **more):
+def judged(code=None, of=None, read=("shop/cart.py",), **more):
     told = {"title": "T", "root_cause": "Because.", "confidence": "high", **more}
-    return verdict(of or case(), Answer(**told), NOTHING, code or tree())
+    return verdict(of or case(), Answer(**told), NOTHING, code or tree(), read)
 
 
 def test_a_full_answer_has_the_full_score():
@@ -54,6 +55,7 @@ RULES = {reason: points for points, reason, _ in SCORE}
         ({"has_fix": True, "file_changes": (FIX,)}, "a fix is proposed and applies"),
         ({"hypotheses": (Hypothesis(statement="S", standing="confirmed"),)}, "no explanation"),
         ({"suspect_commit": "abcdef1"}, "a suspect change is named"),
+        ({"evidence": (QUOTE,)}, "the files quoted from were read"),
     ],
 )
 def test_each_rule_gives_its_points(more, reason):
@@ -70,6 +72,8 @@ def test_each_rule_gives_its_points(more, reason):
         ({"root_cause": "Ratio 3:4 at noon."}, "names a place"),
         ({"hypotheses": (Hypothesis(statement="S"),)}, "left open"),
         ({"suspect_commit": "the last deploy"}, "suspect change"),
+        ({"evidence": (QUOTE,), "read": ("shop/pay.py",)}, "were read"),
+        ({"evidence": (Evidence(path="gone.py", line=1, quote="x = 1"),)}, "were read"),
     ],
 )
 def test_what_does_not_hold_gives_none(more, reason):
@@ -78,7 +82,7 @@ def test_what_does_not_hold_gives_none(more, reason):
 
 def test_the_score_is_the_sum_of_what_held():
     one = judged(evidence=(QUOTE,), suspect_commit="abcdef1")
-    assert one.score == pytest.approx(0.30 + 0.10 + 0.15 + 0.10)
+    assert one.score == pytest.approx(0.25 + 0.10 + 0.15 + 0.10 + 0.05)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +166,31 @@ def test_confidence_is_never_raised():
     assert judged(confidence="low", evidence=(QUOTE,)).confidence == "low"
     assert judged(confidence="medium", evidence=(QUOTE,)).confidence == "medium"
     assert scored(analysis(confidence="medium", evidence=())).confidence == "low"
+
+
+FIXED = {"fix": (FIX,)}
+UNSEEN = {"evidence": (QUOTE,)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "by"),
+    [
+        ({"confidence": "high"}, {"confidence": "medium", **FIXED}, "a fix with verified evidence"),
+        ({"confidence": "high", **FIXED}, {"confidence": "high", "score": 1.0}, ""),
+        ({"confidence": "low"}, {"confidence": "low", **FIXED, **UNSEEN}, ""),
+        ({"confidence": "low", "score": 0.9}, {"confidence": "medium"}, "confidence"),
+        ({"confidence": "medium"}, {"confidence": "low", "score": 1.0}, ""),
+        ({"score": 0.2}, {"score": 0.3}, "score"),
+        ({"score": 0.3}, {"score": 0.3}, ""),
+        ({"score": 0.3, **FIXED}, {"score": 0.3, **FIXED}, ""),
+    ],
+)
+def test_the_better_verdict_by_fix_then_confidence_then_score(first, second, by):
+    assert advantage(analysis(**first), analysis(**second)) == by
+
+
+def test_an_edit_in_escapes_is_put_into_the_files_own_characters():
+    code = tree({"shop/cart.py": "x = 'a\u200bb'\n"})
+    edit = Edit(path="shop/cart.py", old="'a\\u200bb'", new="'ab'")
+    fix, why = sound_fix((edit,), code)
+    assert (fix[0].old, why) == ("'a\u200bb'", "")

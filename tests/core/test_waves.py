@@ -60,8 +60,20 @@ def test_siblings_are_told_what_their_leader_found():
     found = analysis(A.unknown.case, title="No price", root_cause="It is called cost.")
     other = analysis(C.unknown.case, title="Other")
     (sibling,) = second_wave(NightOptions(), waves, Wave(analyses=(other, found)))
-    assert len(sibling.research.leader_findings) == 1
     assert "No price" in sibling.research.leader_findings[0]
+    assert sibling.research.leader_findings[1:] == ("files examined: shop/cart.py",)
+
+
+def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves():
+    options = NightOptions(total_token_budget=50_000)
+    waves = first_wave(options, NIGHT, CODE, (A, B, C))
+    assert [(one.case, one.allowance.tokens) for one in waves.leaders] == [(A.unknown.case, 50_000)]
+    spent = Wave(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=4_000, cost=0.5)),))
+    second = second_wave(options, waves, spent)
+    assert names(second) == ["v1:b", "v1:c"]
+    assert [one.allowance.tokens for one in second] == [46_000, 0]
+    assert second[0].research.leader_findings
+    assert not second[1].research.leader_findings
 
 
 def test_a_failed_leader_tells_nothing_and_its_siblings_are_analysed():
@@ -78,12 +90,12 @@ def test_no_cases_no_waves():
 
 
 def test_the_first_wave_leaves_the_seconds_share():
-    waves = first(A, B, C, total_token_budget=90_000)
-    assert [one.allowance.tokens for one in waves.leaders] == [30_000, 30_000]
+    waves = first(A, B, C, total_token_budget=180_000)
+    assert [one.allowance.tokens for one in waves.leaders] == [60_000, 60_000]
 
 
 def test_the_second_wave_gets_what_the_first_left_failures_included():
-    options = NightOptions(total_token_budget=90_000, cost_per_night=3.0)
+    options = NightOptions(total_token_budget=150_000, cost_per_night=3.0)
     waves = first_wave(options, NIGHT, CODE, (A, B, C))
     spent = Wave(
         analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=20_000, cost=1.0)),),
@@ -92,7 +104,7 @@ def test_the_second_wave_gets_what_the_first_left_failures_included():
         ),
     )
     (sibling,) = second_wave(options, waves, spent)
-    assert sibling.allowance.tokens == 60_000
+    assert sibling.allowance.tokens == 120_000
     assert sibling.allowance.cost == 0.5
 
 

@@ -5,19 +5,20 @@
 
 It refuses what the service refuses (`anthropic_rules`), counts tokens with a cache like the
 service's, and answers only from the text it was sent (`anthropic_mind`). `server.requests` is what
-it was asked; `server.fail("529", times=2)` makes it fail.
+it was asked, `server.bills.totals` what it bills; `server.fail("529", times=2)` makes it fail.
 """
 
-import hashlib
 import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from services import anthropic_mind, anthropic_models
+from services import anthropic_context, anthropic_mind, anthropic_models
+from services.anthropic_billing import Bills, Cache, digest, unmarked
+from services.anthropic_context import tokens
 from services.anthropic_rules import Refused, bad, check
-from services.anthropic_stream import Stream, ended
+from services.anthropic_stream import BROKEN, SSE_ERRORS, Stream, ended
 
 ANSWERS = {  # faults that are an answer: status, type, words, details
     "400": (400, "invalid_request_error", "messages: something is wrong", {}),
@@ -34,11 +35,18 @@ ANSWERS = {  # faults that are an answer: status, type, words, details
         400, "invalid_request_error", "You have reached your limit",
         {"error_code": "enforced_spend_limit_reached"},
     ),
+    "capped": (
+        429, "rate_limit_error", "You have reached your limit",
+        {"error_code": "enforced_spend_limit_reached"},
+    ),
     "credit": (400, "invalid_request_error", "Your credit balance is too low to go on", {}),
     "too long": (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", {}),
 }  # fmt: skip
-BREAKS = {"cut", "end", "sse error", "truncated", "slow", "drip", "502", "redirect", "no json"}
-STOPS = {"refusal", "max_tokens", "pause_turn", "model_context_window_exceeded"}
+BREAKS = {
+    *BROKEN, *SSE_ERRORS, "slow", "502", "redirect", "no json", "no events", "drop", "news",
+    "news in blocks",
+}  # fmt: skip
+STOPS = {"refusal", "max_tokens", "pause_turn", "model_context_window_exceeded", "no summary"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,7 @@ class Anthropic:
 
     def __post_init__(self):
         self._lock, self._faults, self._issued = threading.Lock(), [], {}
-        self._cached, self._number, self._paused = set(), 0, []
+        self._cache, self._number, self._paused, self.bills = Cache(), 0, [], Bills()
         self.closing = threading.Event()
 
     def __enter__(self):
@@ -128,27 +136,54 @@ class Anthropic:
         with self._lock:
             self._number += 1
             number = self._number
-        content, reason = self.mind(body, self.reads, self.fixes, number)
-        content, reason = ended(content, reason, stop)
-        if body.get("thinking") and content:
-            signature = _digest([number, _before(body, len(body["messages"]))])
-            content = [{"type": "thinking", "thinking": "", "signature": signature}, *content]
+        shown, edits = anthropic_context.shown(body)
+        if edit := anthropic_context.due(shown):
+            content, reason, usage = self._summarised(shown, edit, stop)
+            if not edit.get("pause_after_compaction"):
+                raise bad("this stand-in summarises only with pause_after_compaction")
+        else:
+            content, reason, usage = self._said(shown, body, stop, number)
         with self._lock:
             said = self._issued.setdefault(_before(body, len(body["messages"])), [])
             said.append(content)
-            if reason == "pause_turn":
+            if reason in ("pause_turn", "compaction"):
                 self._paused.append(content)
-            usage = self._usage(body, content)
         told = {"type": "refusal", "category": "cyber", "explanation": "No."}
         return {
             "id": f"msg_{number:04}", "type": "message", "role": "assistant", "model": model["id"],
-            "content": content, "stop_reason": reason, "stop_sequence": None, "usage": usage,
+            "content": content, "stop_reason": reason, "stop_sequence": None,
+            "usage": {**usage, "service_tier": "standard"},
             "stop_details": told if reason == "refusal" else None,
+            "context_management": {"applied_edits": edits} if edits else None,
         }  # fmt: skip
+
+    def _said(self, shown, body, stop, number):
+        content, reason = self.mind(shown, self.reads, self.fixes, number)
+        content, reason = ended(content, reason, "" if stop == "no summary" else stop)
+        thoughts = []
+        if body.get("thinking") and content:
+            signature = digest([number, _before(body, len(body["messages"]))])
+            thoughts = [{"type": "thinking", "thinking": "", "signature": signature}]
+        content = [*thoughts, *content]
+        with self._lock:
+            usage = self._usage(shown, content)
+        if thoughts:
+            usage["output_tokens_details"] = {"thinking_tokens": tokens(thoughts)}
+        return content, reason, usage
+
+    def _summarised(self, shown, edit, stop):
+        """A turn that is only a summary; what it took is left out of the totals."""
+        text = None if stop == "no summary" else anthropic_mind.summary(shown)
+        with self._lock:
+            took = self._cache.usage(shown, max(tokens(text), 1))
+        nothing = {name: 0 for name in took if name != "cache_creation"}
+        content = [{"type": "compaction", "content": text, "encrypted_content": None}]
+        entry = {"type": "compaction", **took}
+        return content, "compaction", {**nothing, "iterations": [entry]}
 
     def count(self, body, headers):
         self._checked({"max_tokens": 1, **body}, headers)
-        return {"input_tokens": _tokens(body)}
+        return {"input_tokens": tokens(anthropic_context.shown(body)[0])}
 
     def _checked(self, body, headers):
         model = self.model(body.get("model", ""))
@@ -165,6 +200,8 @@ class Anthropic:
     def _unedited(self, body):
         """Every turn of ours is where we said it, as we said it, and none is left to be ended."""
         last = body["messages"][-1]
+        if last["role"] == "system":  # an effort, after what was said
+            last = body["messages"][-2]
         if last["role"] == "assistant" and last["content"] not in self._paused:
             raise bad("This model does not support prefill: end with a user message")
         for number, message in enumerate(body["messages"]):
@@ -179,30 +216,7 @@ class Anthropic:
                           "turn must remain as they were in the original response")  # fmt: skip
 
     def _usage(self, body, content):
-        """Tokens with a cache of prefixes: what was marked before is read, the rest written."""
-        head = [body["model"], body.get("tools"), _unmarked(body.get("system"))]
-        choices = [body.get("tool_choice"), body.get("thinking"), body.get("output_config")]
-        prefixes = [(_digest(head), _tokens(head))]
-        for end in range(1, len(body["messages"]) + 1):
-            whole = [head, choices, body["messages"][:end]]
-            prefixes.append((_digest(whole), _tokens(whole)))
-        smallest = anthropic_models.SMALLEST_CACHED
-        known = [size for name, size in prefixes if name in self._cached]
-        read, total = max(known, default=0), prefixes[-1][1]
-        marked = prefixes if body.get("cache_control") else prefixes[:1]
-        kept = [(name, size) for name, size in marked if size >= smallest]
-        self._cached.update(name for name, _ in kept)
-        written = max(max((size for _, size in kept), default=0) - read, 0)
-        return {
-            "input_tokens": total - read - written,
-            "output_tokens": max(_tokens(content), 1),
-            "cache_read_input_tokens": read,
-            "cache_creation_input_tokens": written,
-            "cache_creation": {
-                "ephemeral_5m_input_tokens": written, "ephemeral_1h_input_tokens": 0,
-            },
-            "service_tier": "standard",
-        }  # fmt: skip
+        return self._cache.usage(body, max(tokens(content), 1))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -248,6 +262,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _routed(self, path, body, headers, fault):
         if fault == "slow":
             self.service.closing.wait(20)
+        if fault == "drop":
+            raise ConnectionResetError
         if fault == "502":
             return self._plain(502, "<html>Bad gateway</html>", "text/html")
         if fault == "redirect":
@@ -256,8 +272,11 @@ class _Handler(BaseHTTPRequestHandler):
             return self._plain(200, "{not json", "application/json")
         if path == "/v1/messages":
             message = self.service.message(body, headers, fault if fault in STOPS else "")
-            stream = Stream(self, message, fault)
-            return stream.write() if body.get("stream") else self._send(200, message)
+            bills = self.service.bills
+            if body.get("stream"):
+                return Stream(self, message, fault, bills).write()
+            bills.close(bills.open(message, message["usage"]), message)
+            return self._send(200, message)
         if path == "/v1/messages/count_tokens" and not self.service.compatible:
             return self._send(200, self.service.count(body, headers))
         if path.startswith("/v1/models/") and not self.service.compatible:
@@ -279,22 +298,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _before(body, end):
     """Names everything a turn is bound to: prompt, tools and the messages before it."""
-    said = [_unmarked(body.get("system")), body.get("tools"), _unmarked(body["messages"][:end])]
-    return _digest(said)
-
-
-def _unmarked(value):
-    """Without cache markers, which may move."""
-    if isinstance(value, list):
-        return [_unmarked(one) for one in value]
-    if isinstance(value, dict):
-        return {name: _unmarked(one) for name, one in value.items() if name != "cache_control"}
-    return value
-
-
-def _digest(value):
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _tokens(value):
-    return len(json.dumps(value)) // 4
+    said = [unmarked(body.get("system")), body.get("tools"), unmarked(body["messages"][:end])]
+    return digest(said)

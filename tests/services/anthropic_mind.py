@@ -38,6 +38,23 @@ def turn(body, reads, fixes, number):
     return [{"type": "text", "text": answer}], "end_turn"
 
 
+def summary(body):
+    """A summary that keeps what it can use: the frame, and the numbered lines with their head."""
+    frames, lines = [], []
+    for text in _texts(body):
+        frames += [f"app  {path}:{line} in …" for path, line in _FRAME.findall(text)[:1]]
+        quote = _line_of([text], *_place(frames)) if frames else None
+        if quote is not None:
+            path, line = _place(frames)
+            lines += [f"{path} (lines {line}-{line} of {line})", f"{line:>5}| {quote}"]
+    return "<summary>\n" + "\n".join([*frames[:1], *lines[:2]]) + "\n</summary>"
+
+
+def _place(frames):
+    found = _FRAME.search(frames[0])
+    return found[1], int(found[2])
+
+
 def _call(path, start, name):
     given = {"path": path, "start": max(start, 1), "end": max(start, 1) + 40}
     return {"type": "tool_use", "id": f"toolu_{name}", "name": "read_file", "input": given}

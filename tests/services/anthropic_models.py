@@ -1,16 +1,18 @@
 """The stand-in's catalogue: what the Models API says, and what it does not say."""
 
+EDITS = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
-SMALLEST_CACHED = 512  # tokens
+OLDER = ("claude-haiku-4-5", "claude-opus-4-5", "claude-opus-4-1")
+SMALLEST_CACHED = {"": 512, **dict.fromkeys(OLDER, 4_096), "claude-sonnet-4-5": 1_024}  # tokens
+TURN_EFFORT = ("claude-opus-5-5", "claude-sonnet-5-5")  # it can change in mid-conversation
 
 
 def _yes(value):
     return {"supported": value}
 
 
-def _capabilities(thinking, efforts, structured):
+def _capabilities(thinking, efforts, structured, edits):
     types = ("adaptive", "between_tools", "disabled", "enabled")
-    edits = ("clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112")
     plain = ("batch", "citations", "code_execution", "image_input", "pdf_input")
     return {
         **{name: _yes(True) for name in plain},
@@ -18,13 +20,15 @@ def _capabilities(thinking, efforts, structured):
         "server_tools": {**_yes(True), "web_search": _yes(True), "code_execution": _yes(True)},
         "thinking": {**_yes(True), "types": {name: _yes(name in thinking) for name in types}},
         "effort": {**_yes(bool(efforts)), **{name: _yes(name in efforts) for name in EFFORTS}},
-        "context_management": {**_yes(True), **{name: _yes(True) for name in edits}},
-    }
+        "context_management": {
+            **_yes(bool(edits)), **{name: _yes(name in edits) for name in EDITS},
+        },
+    }  # fmt: skip
 
 
 def model(
     name, line, thinking=("adaptive",), efforts=EFFORTS, structured=True, window=1_000_000,
-    most=128_000, lifecycle="active", retires=None,
+    most=128_000, lifecycle="active", retires=None, edits=EDITS,
 ):  # fmt: skip
     """One entry as `GET /v1/models/{id}` answers it."""
     return {
@@ -38,11 +42,13 @@ def model(
         "line": line,
         "max_input_tokens": window,
         "max_tokens": most,
-        "capabilities": _capabilities(thinking, efforts, structured),
+        "capabilities": _capabilities(thinking, efforts, structured, edits),
     }
 
 
-_OLD = {"thinking": ("enabled", "disabled"), "window": 200_000, "most": 64_000}
+_OLD = {
+    "thinking": ("enabled", "disabled"), "window": 200_000, "most": 64_000, "edits": EDITS[:2],
+}  # fmt: skip
 CATALOGUE = {
     one["id"]: one
     for one in (

@@ -3,12 +3,15 @@
 import json
 import re
 
+from services import anthropic_context
 from services.anthropic_models import EFFORTS, UNFORCED
 
 FIELDS = {
     "model", "max_tokens", "messages", "system", "tools", "tool_choice", "thinking", "stream",
     "output_config", "cache_control", "metadata", "stop_sequences", "service_tier",
+    "context_management",
 }  # fmt: skip
+NOT_PLAIN = {"thinking", "output_config", "cache_control", "context_management"}
 LARGEST_UNSTREAMED = 21_333
 _BLOCKS = {
     "assistant": {
@@ -16,6 +19,7 @@ _BLOCKS = {
         "thinking": {"type", "thinking", "signature"},
         "redacted_thinking": {"type", "data"},
         "tool_use": {"type", "id", "name", "input", "caller"},
+        "compaction": {"type", "content", "encrypted_content", "signature", "tool_changes"},
     },
     "user": {
         "text": {"type", "text"},
@@ -43,14 +47,18 @@ def bad(words):
 
 def check(body, model, betas, plain=False):
     """Raise `Refused` for the first fault; `plain` servers know neither thinking nor formats."""
-    if betas:
-        raise bad(f"Unexpected value(s) `{betas}` for the `anthropic-beta` header")
+    told = [name.strip() for name in betas.split(",") if name.strip()]
+    if wrong := anthropic_context.complaint(body, model, told):
+        raise bad(wrong)
     for name in sorted(set(body) - FIELDS):
         raise bad(f"{name}: Extra inputs are not permitted")
-    if plain and (extra := {"thinking", "output_config", "cache_control"} & set(body)):
+    if plain and betas:
+        raise bad(f"anthropic-beta: {betas} is not known here")
+    if plain and (extra := NOT_PLAIN & set(body)):
         raise bad(f"{', '.join(sorted(extra))}: not supported by this server")
-    for look in (_size, _thinking, _output, _choice, _tools, _markers, _messages):
+    for look in (_size, _thinking, _output, _choice, _tools, _markers):
         look(body, model)
+    _messages(body, model, told)
 
 
 def _size(body, model):
@@ -133,8 +141,16 @@ def _tools(body, model):
     for tool in body.get("tools", ()):
         if not _NAME.fullmatch(tool["name"]) or tool["input_schema"].get("type") != "object":
             raise bad(f"tools: {tool['name']!r} is not a tool with an object as input_schema")
+        if set(tool) - {"name", "description", "input_schema", "strict", "cache_control"}:
+            raise bad(f"tools: {tool['name']!r}: Extra inputs are not permitted")
     if len(names) != len(set(names)):
         raise bad("tools: Tool names must be unique.")
+    strict = [tool for tool in body.get("tools", ()) if tool.get("strict")]
+    if strict and not model["capabilities"]["structured_outputs"]["supported"]:
+        raise bad("tools: strict is not supported by this model")
+    sizes = [_schema(tool["input_schema"], "input_schema") for tool in strict]
+    if len(strict) > 20 or sum(one[0] for one in sizes) > 24 or sum(one[1] for one in sizes) > 16:
+        raise bad("Schema is too complex for compilation")
 
 
 def _markers(body, model):
@@ -143,13 +159,18 @@ def _markers(body, model):
         raise bad("A maximum of 4 blocks with cache_control may be provided.")
 
 
-def _messages(body, model):
+def _messages(body, model, betas):
     messages = body.get("messages")
     if not messages or messages[0]["role"] != "user":
         raise bad("messages: first message must use the user role")
     waiting = []
     for number, message in enumerate(messages):
         at = f"messages.{number}"
+        if message["role"] == "system":
+            before = messages[number - 1] if number else None
+            if wrong := anthropic_context.turn_effort_complaint(message, before, model, betas):
+                raise bad(f"{at}: {wrong}")
+            continue
         blocks = _content(message, at)
         results = [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         if sorted(results) != sorted(waiting):

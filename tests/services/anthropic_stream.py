@@ -3,12 +3,30 @@
 import json
 import time
 
+BROKEN = {"cut", "end", "truncated", "drip", "stall"}
+SSE_ERRORS = {  # errors in a stream that began with status 200
+    "sse error": "overloaded_error",
+    "sse api": "api_error",
+    "sse rate": "rate_limit_error",
+    "sse timeout": "timeout_error",
+    "sse invalid": "invalid_request_error",
+    "sse key": "authentication_error",
+    "sse unknown": "something_new_error",
+}
+_NEWS = {  # what a later version of the service may say
+    "news": [{"type": "something_new", "index": 0, "data": {}}, {"type": "ping", "more": 1}],
+    "news in blocks": [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "new_delta", "new": "x"}},
+    ],
+}
+
 
 class Stream:
     """A message as server-sent events, in chunks, whole or broken."""
 
-    def __init__(self, handler, message, fault):
+    def __init__(self, handler, message, fault, bills=None):
         self._handler, self._message, self._fault = handler, message, fault
+        self._bills = bills
 
     def write(self):
         handler = self._handler
@@ -17,15 +35,31 @@ class Stream:
         handler.send_header("transfer-encoding", "chunked")
         handler.end_headers()
         events = list(_events(self._message))
-        if self._fault in ("cut", "end", "sse error", "truncated", "drip"):
+        if self._fault == "no events":
+            events = []
+        if self._fault in ("news", "news in blocks"):
+            events[3:3] = _NEWS[self._fault]
+        if self._fault in BROKEN or self._fault.startswith("sse "):
             events = events[: len(events) - 3]  # before the stop reason
+        bill = None
         for event in events:
+            if self._bills and event["type"] == "message_start":
+                bill = self._bills.open(self._message, event["message"]["usage"])
             self._event(event)
-        if self._fault == "sse error":
-            error = {"type": "overloaded_error", "message": "Overloaded"}
-            self._event({"type": "error", "error": error})
+            if bill and event["type"] == "message_delta":
+                self._bills.close(bill, self._message)
+        self._end(handler)
+
+    def _end(self, handler):
+        """The end of the stream, as the fault wants it."""
+        if self._fault.startswith("sse "):
+            kind = SSE_ERRORS[self._fault]
+            error = {"type": "error", "error": {"type": kind, "message": kind}}
+            self._event(error)
         elif self._fault == "truncated":
             self._chunk('event: content_block_delta\ndata: {"type": "content_bl\n\n')
+        elif self._fault == "stall":
+            handler.service.closing.wait(20)
         while self._fault == "drip" and not handler.service.closing.is_set():
             self._event({"type": "ping"})
             time.sleep(0.05)
@@ -45,7 +79,11 @@ class Stream:
 
 def _events(message):
     begun = {**message, "content": [], "stop_reason": None, "stop_details": None}
-    begun["usage"] = {**message["usage"], "output_tokens": 1}
+    late = ("iterations", "output_tokens_details")
+    begun["usage"] = {
+        name: value for name, value in message["usage"].items() if name not in late
+    } | {"output_tokens": min(message["usage"]["output_tokens"], 1)}
+    begun.pop("context_management", None)
     yield {"type": "message_start", "message": begun}
     yield {"type": "ping"}
     for index, block in enumerate(message["content"]):
@@ -56,7 +94,9 @@ def _events(message):
         yield {"type": "content_block_stop", "index": index}
     ended = {name: message[name] for name in ("stop_reason", "stop_sequence", "stop_details")}
     used = {"output_tokens": message["usage"]["output_tokens"]}
-    yield {"type": "message_delta", "delta": ended, "usage": used}
+    used |= {name: message["usage"][name] for name in late if name in message["usage"]}
+    more = {"context_management": message.get("context_management")}
+    yield {"type": "message_delta", "delta": ended, "usage": used, **more}
     yield {"type": "message_stop"}
 
 
@@ -65,6 +105,9 @@ def _parts(block):
     if block["type"] == "thinking":
         delta = {"type": "signature_delta", "signature": block["signature"]}
         return {**block, "signature": ""}, [delta]
+    if block["type"] == "compaction":
+        told = {"content": block["content"], "encrypted_content": None}
+        return {"type": "compaction", "content": None}, [{"type": "compaction_delta", **told}]
     if block["type"] == "text":
         halves = block["text"][:20], block["text"][20:]
         deltas = [{"type": "text_delta", "text": half} for half in halves if half]

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 from services import github_shapes as shapes
+from services.github_app import App
 from services.github_git import BareRepository, Refusal, basic_token
 
 START = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
@@ -31,6 +32,7 @@ PERMISSIONS = {"metadata": "read", "contents": "write", "issues": "write", "pull
 VERSIONS = ("2022-11-28", "2026-03-10")
 _CREATED_A_MINUTE = 80  # content, beyond which GitHub calls it a secondary limit
 _MANY = 100  # rows a page
+_ROLES = ("pull", "triage", "push", "maintain", "admin")
 
 
 class Asked(NamedTuple):
@@ -83,14 +85,23 @@ class GitHub:
         repository: str = "acme/shop",
         token: str = "github_pat_stand_in",
         permissions: Mapping[str, str] = PERMISSIONS,
+        prefix: str = "",
     ) -> None:
+        """An Enterprise server has its API below the prefix /api/v3."""
+        self.prefix = prefix
         self.git = BareRepository(folder)
         with (folder / "config").open("a") as config:
             config.write("[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n")
         self.repository, self.token, self.permissions = repository, token, dict(permissions)
         self.default_branch = "main"
         self.size = 1_000  # KiB, as the repository says
-        self.has_issues = self.has_drafts = self.has_clone = True
+        self.has_issues = self.has_drafts = self.has_clone = self.has_pulls = True
+        self.is_public = self.is_archived = False
+        self.role = "push"  # of the token's user
+        self.scopes: str | None = None  # of a classic token
+        self.versions: tuple[str, ...] = VERSIONS  # of the API
+        self.app = App()
+        self._held: Mapping[str, str] = self.permissions  # by whoever asks now
         self.moved_to = ""  # the repository's new name
         self.largest_tree = 100_000  # entries
         self.remaining: int | None = None  # of the hour's requests
@@ -108,8 +119,9 @@ class GitHub:
     def __enter__(self) -> "GitHub":
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._at, self._web = f"{self.url}/repos/{self.repository}", f"{self.url}/{self.repository}"
+        root = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"{root}{self.prefix}"
+        self._at, self._web = f"{self.url}/repos/{self.repository}", f"{root}/{self.repository}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
@@ -207,19 +219,50 @@ class GitHub:
             try:
                 self._check_request(headers)
                 given = _json(body) if method in ("POST", "PATCH", "PUT") else None
-                return self._routed(method, path, query, given)
+                signed = headers.get("authorization", "")
+                if told := self.app.answer(method, path, signed, self.repository, given):
+                    return Answer(*told)
+                self._check_sign_in(headers)
+                answer = self._routed(method, path, query, given)
             except Refusal as refused:
-                told = {"message": refused.message, "documentation_url": "https://docs.github.test"}
+                said = {"message": refused.message, "documentation_url": "https://docs.github.test"}
                 errors = {"errors": list(refused.errors)} if refused.errors else {}
-                return Answer(refused.status, {**told, **errors}, refused.headers)
+                answer = Answer(refused.status, {**said, **errors}, refused.headers)
+            return answer._replace(headers={**self._scopes(), **answer.headers})
+
+    def within(self, target: str) -> str | None:
+        """What is asked for below the prefix; None where nothing is."""
+        if not self.prefix:
+            return target
+        if target == self.prefix.replace("v3", "graphql"):
+            return "/graphql"
+        below = target.removeprefix(self.prefix)
+        return below if below != target else None
+
+    def may_clone(self, token: str) -> bool:
+        """Whether the token is one, and may read contents."""
+        held = self.permissions if token == self.token else self.app.may(token)
+        return self.has_clone and "contents" in (held or {})
+
+    def knows(self, token: str) -> bool:
+        return token == self.token or self.app.may(token) is not None
+
+    def _scopes(self) -> dict[str, str]:
+        if self.scopes is None:
+            return {}
+        return {"x-oauth-scopes": self.scopes, "x-accepted-oauth-scopes": "repo"}
+
+    def _check_sign_in(self, headers: Mapping[str, str]) -> None:
+        token = basic_token(headers.get("authorization", ""))
+        if not self.knows(token):
+            raise Refusal(401, "Bad credentials")
+        self._held = self.permissions if token == self.token else self.app.may(token) or {}
 
     def _check_request(self, headers: Mapping[str, str]) -> None:
         if not headers.get("user-agent"):
             raise Refusal(403, "Request forbidden by administrative rules.")
-        if headers.get("x-github-api-version", VERSIONS[-1]) not in VERSIONS:
+        if headers.get("x-github-api-version", self.versions[0]) not in self.versions:
             raise Refusal(400, "The specified API version is not supported.")
-        if basic_token(headers.get("authorization", "")) != self.token:
-            raise Refusal(401, "Bad credentials")
         if self.remaining is not None:
             if self.remaining <= 0:
                 limits = {
@@ -249,15 +292,15 @@ class GitHub:
             found = route.pattern.fullmatch(path.removeprefix(start))
             if route.method == method and found:
                 self._check_permission(route)
+                if self.is_archived and method != "GET":
+                    raise Refusal(403, "Repository was archived so is read-only.")
                 return route.answer(self, query, given, *found.groups())
         raise Refusal(404, "Not Found")
 
     def _check_permission(self, route: Route) -> None:
         accepted = [need.split("=") for need in route.needs.split("; ")]
         levels = {"read": 1, "write": 2}
-        held = (
-            levels.get(self.permissions.get(name, ""), 0) >= levels[at] for name, at in accepted
-        )
+        held = (levels.get(self._held.get(name, ""), 0) >= levels[at] for name, at in accepted)
         if not any(held):
             headers = {"x_accepted_github_permissions": route.needs}
             raise Refusal(403, "Resource not accessible by personal access token", **headers)
@@ -275,7 +318,16 @@ class GitHub:
         whole = shapes.repository(
             self._at, self._web, self.moved_to or self.repository, self.default_branch, self.size
         )
-        return {**whole, "has_issues": self.has_issues}
+        below = _ROLES.index(self.role)
+        return {
+            **whole,
+            "has_issues": self.has_issues,
+            "has_pull_requests": self.has_pulls,
+            "private": not self.is_public,
+            "visibility": "public" if self.is_public else "private",
+            "archived": self.is_archived,
+            "permissions": {name: at <= below for at, name in enumerate(_ROLES)},
+        }
 
     def _get_repository(self, query: Any, given: Any) -> Answer:
         return Answer(200, self._repository())
@@ -587,9 +639,10 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
             if path.startswith(f"/{github.moved_to or github.repository}.git/"):
                 self._git(path, headers, body, failure)
                 return
-            answer = Answer(0, None)
-            if failure is None or failure.stored:
-                answer = github.answer(self.command, self.path, headers, body)
+            target, answer = github.within(self.path), Answer(404, {"message": "Not Found"})
+            path = urlsplit(target or self.path).path
+            if target and (failure is None or failure.stored):
+                answer = github.answer(self.command, target, headers, body)
             status = failure.status if failure else answer.status
             query = {k: v[0] for k, v in parse_qs(urlsplit(self.path).query).items()}
             given = _lenient(body)
@@ -601,6 +654,9 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
                 self._tell(answer, headers)
 
         do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _any
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return super().date_time_string(time.time() + github.app.ahead)
 
         def _body(self) -> Iterator[bytes]:
             if self.headers.get("transfer-encoding") == "chunked":
@@ -643,9 +699,9 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
             )
             if failure:
                 self._spoil(failure, Answer(failure.status, None))
-            elif _git_token(headers) != github.token:
+            elif not github.knows(_git_token(headers)):
                 self._send(401, {"www-authenticate": 'Basic realm="GitHub"'}, b"")
-            elif not github.has_clone or "contents" not in github.permissions:
+            elif not github.may_clone(_git_token(headers)):
                 self._send(403, {}, b"Write access to repository not granted.")
             else:
                 query = urlsplit(self.path).query

@@ -1,7 +1,10 @@
 """The GraphQL queries that the GitHub stand-in answers: blobs by expression, and blame."""
 
 import re
+from functools import lru_cache
 from typing import Any
+
+from services.github_git import BareRepository
 
 _BLOB = re.compile(
     r"(\w+):object\(expression:\$(\w+)\)\{\.\.\. on Blob\{oid text isBinary isTruncated\}\}"
@@ -13,11 +16,18 @@ _BLAME = (
 
 _MERGED = (
     "pullRequests(states:MERGED,baseRefName:$base,orderBy:{field:UPDATED_AT,direction:DESC},"
-    "first:50,after:$cursor){pageInfo{hasNextPage endCursor}"
+    "first:25,after:$cursor){pageInfo{hasNextPage endCursor}"
 )
+_COMMIT = "oid authoredDate messageHeadline"
 _NODES = (
-    "nodes{number title mergedAt updatedAt author{login} mergeCommit{oid} "
-    "files(first:100){nodes{path}}}"
+    "nodes{number title mergedAt updatedAt author{login} files(first:100){nodes{path}} "
+    f"mergeCommit{{{_COMMIT} parents(first:2){{totalCount}}}} "
+    f"commits(last:100){{nodes{{commit{{{_COMMIT}}}}}}}}}"
+)
+_HISTORY = re.compile(
+    r"(\w+):object\(expression:\$(\w+)\)\{\.\.\. on Commit\{history\(first:100\)\{nodes\{"
+    + _COMMIT
+    + r"\}\}\}\}"
 )
 
 
@@ -33,6 +43,8 @@ def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
         return _told({"object": {"blame": {"ranges": _ranges(github, variables)}}})
     if _MERGED in query and _NODES in query:
         return _told({"pullRequests": _merged(github, variables["base"], int(cursor or 0))})
+    if histories := _HISTORY.findall(query):
+        return _told({name: _history(github, variables[value]) for name, value in histories})
     blobs = {name: _blob(github, variables[value]) for name, value in _BLOB.findall(query)}
     return _told(blobs) if blobs else _error("Parse error")
 
@@ -87,11 +99,41 @@ def _merged(github: Any, base: str, start: int) -> dict[str, Any]:
             "mergedAt": one["merged_at"],
             "updatedAt": one["updated_at"],
             "author": {"login": one["by"]},
-            "mergeCommit": {"oid": one["head_sha"]},
+            "mergeCommit": _merge_commit(github, one),
+            "commits": {
+                "nodes": [{"commit": _told_commit(github.git, sha)} for sha in _brought(one)]
+            },
             "files": {"nodes": [{"path": path} for path in one.get("files", ())]},
         }
-        for one in rows[start : start + 50]
+        for one in rows[start : start + 25]
     ]
-    more = len(rows) > start + 50
-    page = {"hasNextPage": more, "endCursor": str(start + 50) if more else None}
+    more = len(rows) > start + 25
+    page = {"hasNextPage": more, "endCursor": str(start + 25) if more else None}
     return {"pageInfo": page, "nodes": nodes}
+
+
+def _brought(pull: dict[str, Any]) -> list[str]:
+    """The commits of its branch, oldest first, at most the last hundred."""
+    return list(pull.get("commits", (pull["head_sha"],)))[-100:]
+
+
+def _merge_commit(github: Any, pull: dict[str, Any]) -> dict[str, Any]:
+    sha = pull.get("merge_sha", pull["head_sha"])
+    known = github.git.kind(sha) == "commit"
+    parents = len(github.git.commit(sha)["parents"]) if known else 1
+    return {**_told_commit(github.git, sha), "parents": {"totalCount": parents}}
+
+
+@lru_cache(maxsize=1000)
+def _told_commit(git: BareRepository, sha: str) -> dict[str, Any]:
+    if git.kind(sha) != "commit":
+        return {"oid": sha, "authoredDate": "2026-11-01T00:00:00Z", "messageHeadline": "Unknown"}
+    asked = ("log", "-1", "--no-patch", "--format=%H%x00%aI%x00%s", sha)
+    return dict(zip(_COMMIT.split(), git.run(*asked).split("\0"), strict=True))
+
+
+def _history(github: Any, sha: str) -> dict[str, Any] | None:
+    if github.git.kind(sha) != "commit":
+        return None
+    shas = github.git.run("rev-list", "--max-count=100", sha).split()
+    return {"history": {"nodes": [_told_commit(github.git, one) for one in shas]}}

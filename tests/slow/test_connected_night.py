@@ -12,7 +12,6 @@ from connected.world import MODEL, Night, World
 from nightwatch_core.issue_text import read_marker
 
 pytestmark = pytest.mark.slow
-SEEN = {"title": "Controller/", "kinds": ("issue", "pull")}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +32,7 @@ def items(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def of(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    found: dict[str, Any]
     (found,) = (
         analysis
         for analysis in report["analyses"]
@@ -161,13 +161,19 @@ def test_what_the_team_said_in_the_errors_inbox_holds(world: World) -> None:
     assert of(report, shop.NO_ADDRESS)["case"]["leader"]["inbox"] == "resolved, and back"
 
 
-def test_a_second_night_publishes_nothing_twice(world: World) -> None:
-    assert world.night().code == 0
-    held = world.github.branches(), len(world.github.items), len(world.github.comments)
-    world.forget_requests()
-    again = world.night()
-    assert again.code == 0, again.output
-    assert (world.github.branches(), len(world.github.items), len(world.github.comments)) == held
+def test_a_second_night_publishes_nothing_twice(tmp_path: Path, server: str) -> None:
+    with World(tmp_path, (shop.BROKEN_BASKET, shop.NO_RATE, shop.TYPO), server) as world:
+        assert world.night("--max-pull-requests", "2").code == 0
+        held = world.github.branches(), len(world.github.items), len(world.github.comments)
+        world.forget_requests()
+        again = world.night()
+        assert again.code == 0, again.output
+        known = world.github.branches(), len(world.github.items), len(world.github.comments)
+        assert known == held
+        _told_as_known(world, again)
+
+
+def _told_as_known(world: World, again: Night) -> None:
     assert not [one for one in world.bell.effects if one.service == "github"]
     assert not world.claude.bodies, "known errors cost nothing"
     assert [a["ending"]["kind"] for a in again.report["analyses"]] == ["reused"] * 3
@@ -176,6 +182,13 @@ def test_a_second_night_publishes_nothing_twice(world: World) -> None:
     done = [row[5]["text"] for row in table["rows"][1:]]
     assert all(text.startswith("known since") for text in done)
     assert len({night for night, _ in world.slack.parts()}) == 2
+
+
+def test_an_error_that_came_back_is_news_once(tmp_path: Path, server: str) -> None:
+    with World(tmp_path, (shop.NO_ADDRESS,), server) as world:
+        assert world.night().code == 0
+        assert world.night().code == 0
+        assert not world.github.comments
 
 
 def drafted(world: World, path: str) -> dict[str, Any]:

@@ -1,10 +1,5 @@
-"""What we ask of the world, as we would like to ask it.
+"""What we ask of the world, as we would like to ask it."""
 
-Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and nothing else. `probe`
-returns a sentence that says what was reached, for `nightwatch check`.
-"""
-
-from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
@@ -13,9 +8,8 @@ from nightwatch_core.models.code import Blame, CodeReads, Commit, Entry, Hit, Me
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
-from nightwatch_core.models.pattern import IgnoreRules, Pattern
-from nightwatch_core.models.proposal import OwnItem, Proposal, Receipt
-from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+from nightwatch_core.models.pattern import IgnoreRules
+from nightwatch_core.models.proposal import OwnItem
 
 
 class Clock(Protocol):
@@ -151,6 +145,10 @@ class KnowledgeReader(Protocol):
 class Recall(Protocol):
     """Finds the earlier lessons an error resembles; never reads every document to do so."""
 
+    def compare(self) -> int:
+        """Take in what changed since the last search; returns how many documents that were."""
+        ...
+
     def similar(
         self, case: Case, limit: int = 3, threshold: float = 0.3
     ) -> tuple[tuple[IndexEntry, Match], ...]:
@@ -183,98 +181,4 @@ class Model(Protocol):
 
     def probe(self) -> str:
         """Say which model answers, and until when."""
-        ...
-
-
-class Records(Protocol):
-    """Text kept between processes by key, while a night may be resumed."""
-
-    def get(self, key: str) -> str | None:
-        """What was put there and has not expired."""
-        ...
-
-    def put(self, key: str, text: str) -> None:
-        """Keep it."""
-        ...
-
-
-class Outbox(Protocol):
-    """Where issues, comments and draft pull requests are published."""
-
-    def publish(self, proposal: Proposal) -> Receipt:
-        """Publish once per key, however often it is asked."""
-        ...
-
-    def probe(self) -> str:
-        """Say what may be written, without writing."""
-        ...
-
-
-class Notifier(Protocol):
-    """Who is told in the morning."""
-
-    def publish(self, report: RunReport) -> str:
-        """Tell; returns where the news can be read."""
-        ...
-
-    def probe(self) -> str:
-        """Say who would be told."""
-        ...
-
-
-class KnowledgeWriter(Protocol):
-    """Keeps what was learned; one writer at a time."""
-
-    def write(self, lesson: Lesson) -> str:
-        """Write or replace one lesson's document; returns its file."""
-        ...
-
-    def write_pattern(self, pattern: Pattern) -> str:
-        """Write or replace one pattern's document; returns its file."""
-        ...
-
-    def rebuild_index(self) -> Index:
-        """Read all documents and write index.yml."""
-        ...
-
-
-class Nights(Protocol):
-    """The nights that were: their names, folders, reports and history."""
-
-    def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
-        """Start, or take up again, the night called `name`; `night(id, resumed)` makes the value.
-
-        A finished night of that name makes this one `name-2`, and so on.
-        """
-        ...
-
-    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
-        """The last night of this kind that began after `since`, had a window, and never ended."""
-        ...
-
-    def watermark(self, key: str) -> datetime | None:
-        """Until when the sources of this key were read by the last scheduled, whole night.
-
-        See `windows.was_read`. None where there was none.
-        """
-        ...
-
-    def keep(self, report: RunReport) -> str:
-        """Write report.json, report.md and report.html; returns the folder."""
-        ...
-
-    def finish(self, report: RunReport) -> None:
-        """Close the night in the history."""
-        ...
-
-    def reports(self) -> Sequence[RunReport]:
-        """Reports that were kept, newest first."""
-        ...
-
-    def report(self, night_id: str) -> RunReport | None:
-        """One of them; None where there is none of that name."""
-        ...
-
-    def history(self) -> tuple[NightRecord, ...]:
-        """Every night, newest first."""
         ...

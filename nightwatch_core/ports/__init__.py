@@ -1,0 +1,37 @@
+"""What we ask of the world: `reading` up to the analysis, `writing` for what comes of it.
+
+Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and nothing else. `probe`
+returns a sentence that says what was reached, for `nightwatch check`.
+"""
+
+from nightwatch_core.ports.reading import (
+    AgentShelf,
+    Clock,
+    CodeHost,
+    CodeReader,
+    CountsReads,
+    ErrorSource,
+    KnowledgeReader,
+    Model,
+    Recall,
+    Tracker,
+)
+from nightwatch_core.ports.writing import KnowledgeWriter, Nights, Notifier, Outbox, Records
+
+__all__ = [
+    "AgentShelf",
+    "Clock",
+    "CodeHost",
+    "CodeReader",
+    "CountsReads",
+    "ErrorSource",
+    "KnowledgeReader",
+    "KnowledgeWriter",
+    "Model",
+    "Nights",
+    "Notifier",
+    "Outbox",
+    "Recall",
+    "Records",
+    "Tracker",
+]

@@ -1,0 +1,104 @@
+"""What we ask the world to keep or to tell, as we would like to ask it."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from nightwatch_core.models.knowledge import Index, Lesson
+from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+
+
+class Records(Protocol):
+    """Text kept between processes by key, while a night may be resumed."""
+
+    def get(self, key: str) -> str | None:
+        """What was put there and has not expired."""
+        ...
+
+    def put(self, key: str, text: str) -> None:
+        """Keep it."""
+        ...
+
+
+class Outbox(Protocol):
+    """Where issues, comments and draft pull requests are published."""
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        """Publish once per key, however often it is asked."""
+        ...
+
+    def probe(self) -> str:
+        """Say what may be written, without writing."""
+        ...
+
+
+class Notifier(Protocol):
+    """Who is told in the morning."""
+
+    def publish(self, report: RunReport) -> str:
+        """Tell; returns where the news can be read."""
+        ...
+
+    def probe(self) -> str:
+        """Say who would be told."""
+        ...
+
+
+class KnowledgeWriter(Protocol):
+    """Keeps what was learned; one writer at a time."""
+
+    def write(self, lesson: Lesson) -> str:
+        """Write or replace one lesson's document; returns its file."""
+        ...
+
+    def write_pattern(self, pattern: Pattern) -> str:
+        """Write or replace one pattern's document; returns its file."""
+        ...
+
+    def rebuild_index(self) -> Index:
+        """Read all documents and write index.yml."""
+        ...
+
+
+class Nights(Protocol):
+    """The nights that were: their names, folders, reports and history."""
+
+    def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
+        """Start, or take up again, the night called `name`; `night(id, resumed)` makes the value.
+
+        A finished night of that name makes this one `name-2`, and so on.
+        """
+        ...
+
+    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
+        """The last night of this kind that began after `since`, had a window, and never ended."""
+        ...
+
+    def watermark(self, key: str) -> datetime | None:
+        """Until when the sources of this key were read by the last scheduled, whole night.
+
+        See `windows.was_read`. None where there was none.
+        """
+        ...
+
+    def keep(self, report: RunReport) -> str:
+        """Write report.json, report.md and report.html; returns the folder."""
+        ...
+
+    def finish(self, report: RunReport) -> None:
+        """Close the night in the history."""
+        ...
+
+    def reports(self) -> Sequence[RunReport]:
+        """Reports that were kept, newest first."""
+        ...
+
+    def report(self, night_id: str) -> RunReport | None:
+        """One of them; None where there is none of that name."""
+        ...
+
+    def history(self) -> tuple[NightRecord, ...]:
+        """Every night, newest first."""
+        ...

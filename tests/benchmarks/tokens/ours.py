@@ -1,0 +1,115 @@
+"""Our design: research, waves, agent files, loop and adapter as the night runs them."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Empty, Queue
+from threading import Barrier
+
+from benchmarks.tokens.designs import DAY, MODEL, OPTIONS, Outcome, case_of, code_of, priors_of
+from benchmarks.tokens.rounds import Held
+from benchmarks.tokens.service import Service
+from benchmarks.tokens.words import Night
+from pydantic import SecretStr
+
+from nightwatch_core.adapters.agent_files import AgentFiles
+from nightwatch_core.adapters.claude import Claude
+from nightwatch_core.adapters.claude_gate import Gate
+from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.agent import analysing, plans, specs
+from nightwatch_core.errors import NightWatchError
+from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.report import Night as NightId
+from nightwatch_core.path_index import PathIndex
+from nightwatch_core.ports import CodeReader, Model
+from nightwatch_core.research import gather
+from nightwatch_core.waves import Prepared, first_wave, second_wave
+
+AGENTS = Path(__file__).resolve().parents[3] / "agents"
+
+
+def ours(night: Night, service: Service) -> Sequence[Outcome]:
+    """Leaders side by side, then siblings who are told, within the night's allowances."""
+    code = code_of(night)
+    index = PathIndex(code.paths())
+    prepared, keys = [], {}
+    for scenario in night.scenarios:
+        case, priors = case_of(scenario, code, night.app_prefixes), priors_of(scenario)
+        research = gather(case, index=index, read=code.read_file, priors=priors, search=code.search)
+        traces = (case.trace,) if case.trace else ()
+        unknown = Unknown(case=case, traces=traces, priors=priors)
+        prepared.append(Prepared(unknown=unknown, research=research))
+        keys[case.fingerprint] = scenario.key
+    tonight = CodeTonight(commit=code.commit)
+    named = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), now=DAY)
+    gate = Gate(signal=lambda: Held(service.rounds))
+    model = Claude(SecretStr(service.key), MODEL, service.url, gate=gate)
+    able = model.capabilities()
+    waves = first_wave(OPTIONS, named, tonight, tuple(prepared), able)
+    first = _mapped(waves.leaders, code, model, service)
+    found = tuple(one for one, _ in first if isinstance(one, Analysis))
+    failed = tuple(one for one, _ in first if isinstance(one, Failure))
+    siblings = second_wave(OPTIONS, waves, Wave(analyses=found, failures=failed), able)
+    second = _mapped(siblings, code, model, service)
+    return [_outcome(one, keys[one.case.fingerprint], spent) for one, spent in (*first, *second)]
+
+
+def _mapped(
+    assignments: Sequence[Assignment], code: CodeReader, model: Model, service: Service
+) -> list[tuple[Analysis | Failure, float]]:
+    """As many at once as the options allow."""
+    workers = min(OPTIONS.concurrency, len(assignments))
+    todo: Queue[Assignment] = Queue()
+    for assignment in assignments[workers:]:
+        todo.put(assignment)
+
+    def work(number: int) -> list[tuple[Analysis | Failure, float]]:
+        done, assignment = [], assignments[number]
+        with service.rounds:
+            ready.wait()
+            before = service.rounds.number
+            service.rounds.wait_for(number, before)
+            while True:
+                began = time.perf_counter()
+                done.append((_analysed(assignment, code, model), time.perf_counter() - began))
+                try:
+                    assignment = todo.get_nowait()
+                except Empty:
+                    return done
+
+    if not workers:
+        return []
+    ready = Barrier(workers)
+    with ThreadPoolExecutor(workers) as pool:
+        return [one for found in pool.map(work, range(workers)) for one in found]
+
+
+def _analysed(assignment: Assignment, code: CodeReader, model: Model) -> Analysis | Failure:
+    case = assignment.case
+    shelved = specs.agents_of(AgentFiles(AGENTS))
+    agent = specs.choose(shelved, case.trace.language if case.trace else "")
+    plan = plans.plan(case, agent, OPTIONS, assignment.given)
+    try:
+        return analysing.analyse(
+            case,
+            assignment.traces,
+            assignment.research,
+            code,
+            model,
+            agent,
+            assignment.allowance,
+            SystemClock(),
+            plan,
+        )
+    except NightWatchError as trouble:
+        return Failure(case=case, reason=str(trouble), usage=trouble.usage or Usage())
+
+
+def _outcome(one: Analysis | Failure, key: str, seconds: float) -> Outcome:
+    if isinstance(one, Failure):
+        return Outcome(key, usage=one.usage, seconds=seconds, trouble=one.reason)
+    quotes = tuple(evidence.quote for evidence in one.evidence if evidence.verified)
+    return Outcome(key, quotes, one.root_cause, one.usage, seconds)

@@ -1,0 +1,167 @@
+"""The code cache from GitHub's answer to the morning's report."""
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from git_repositories import Change, repository
+from github_world import client
+from night_world import CART, FILES, PAY, TRACES, by_case, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from rich.console import Console
+from services.github import GitHub
+
+from flows.nightly import nightly
+from nightwatch_core.adapters.github_api_code import GitHubApiCode
+from nightwatch_core.adapters.github_host import GitHubHost
+from nightwatch_core.adapters.memory import MemoryModel
+from nightwatch_core.models.analysis import Allowance, Analysis
+from nightwatch_core.models.assignment import Assignment
+from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.conversation import AssistantTurn, Conversation, Reply, ToolCall
+from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.report.html import as_html
+from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.terminal import NightReport
+from tasks.analysis import analyse
+from tasks.records import records
+from tasks.wiring import Worlds, using
+
+IN_ANOTHER_PROCESS = """
+import sys
+from pathlib import Path
+from pydantic import SecretStr
+from nightwatch_core.adapters.github_api_code import GitHubApiCode
+from nightwatch_core.adapters.github_client import GitHubClient
+from nightwatch_core.adapters.github_sign_in import GitHubSignIn
+from nightwatch_core.models.code import Commit
+from tasks.records import PrefectRecords
+
+url, folder, sha = sys.argv[1:]
+client = GitHubClient(GitHubSignIn(token=SecretStr("not_their_token")), url)
+code = GitHubApiCode(client, "acme/shop", PrefectRecords(Path(folder)), "main")
+reader = code.reader(Commit(repository="acme/shop", sha=sha))
+print(reader.read_file("shop/cart.py"), reader.code_reads.model_dump_json(), sep="|")
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(repository(tmp_path / "shop.git", Change("Shop", FILES), bare=True)) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path) -> Iterator[None]:
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def world_on(server: GitHub, model: MemoryModel | None = None) -> Worlds:
+    """The small world, its code on GitHub and not to be cloned."""
+    world = worlds(model=model)
+    host = GitHubHost(GitHubApiCode(client(server), server.repository, records()))
+    return replace(world, reading=replace(world.reading, code=host))
+
+
+def reads_first(conversation: Conversation) -> object:
+    """A model that reads the cart before it answers."""
+    if len(conversation.turns) > 1:
+        return by_case(conversation)
+    call = ToolCall(id="1", name="read_file", arguments={"path": "shop/cart.py"})
+    return Reply(turn=AssistantTurn(calls=(call,)), stop="tools")
+
+
+def analysed(world: Worlds, groups: tuple[ErrorGroup, ...]) -> list[Analysis]:
+    """Analyses side by side, as the night runs them."""
+
+    def one(group: ErrorGroup) -> Analysis:
+        (trace,) = TRACES[group.fingerprint]
+        frame = trace.top.model_copy(update={"repo_path": "shop/cart.py"})
+        link = trace.links[0].model_copy(update={"frames": (frame,)})
+        case = Case(leader=group, trace=trace.model_copy(update={"links": (link,)}))
+        allowance = Allowance(iterations=5, tokens=100_000, cost=1.0, seconds=600)
+        commit = world.reading.code.head()
+        assignment = Assignment(case=case, allowance=allowance, commit=commit, night="n")
+        return analyse.fn(assignment, NightOptions(model="memory"))
+
+    with using(world), ThreadPoolExecutor(len(groups)) as threads:
+        futures = [threads.submit(copy_context().run, one, group) for group in groups]
+        return [future.result() for future in futures]
+
+
+def code_requests(server: GitHub) -> list[str]:
+    return [call for call in server.calls() if re.search(r"/git/(blobs|trees)/", call)]
+
+
+def test_two_analyses_of_one_file_ask_once(server: GitHub) -> None:
+    found = analysed(world_on(server, MemoryModel([reads_first])), (CART, PAY))
+    assert [call.rpartition("/")[0] for call in code_requests(server)] == [
+        "GET /git/trees",
+        "GET /git/blobs",
+    ]
+    counts = [one.code_reads for one in found]
+    assert sum(counts, CodeReads()).requests == 2
+    assert sum(counts, CodeReads()).asked == 2
+    assert all(one.hits + one.asked == one.total > 1 for one in counts)
+    assert {one.files for one in counts} == {("shop/cart.py",)}
+
+
+def test_another_process_asks_nothing(server: GitHub, tmp_path: Path) -> None:
+    analysed(world_on(server, MemoryModel([reads_first])), (CART,))
+    server.requests.clear()
+    sha = server.git.run("rev-parse", "main")
+    program = [sys.executable, "-c", IN_ANOTHER_PROCESS, server.url, str(tmp_path / "results"), sha]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    text, _, counts = done.stdout.rpartition("|")
+    assert text == FILES["shop/cart.py"]
+    expected = CodeReads(disk=2, saved=2, files=("shop/cart.py",))
+    assert CodeReads.model_validate_json(counts) == expected
+    assert server.requests == []
+
+
+def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
+    analysed(world_on(server, MemoryModel([reads_first])), (CART,))
+    sha = server.git.run("rev-parse", "main")
+    files = [path for path in (tmp_path / "results/code").rglob("*") if path.is_file()]
+    names = {str(path.relative_to(tmp_path / "results")) for path in files}
+    assert len(names) == 2
+    assert all(re.fullmatch(f"code/acme__shop/{sha}/(tree|read)-[0-9a-f]{{24}}", n) for n in names)
+
+
+@pytest.mark.xdist_group("prefect")
+@pytest.mark.usefixtures("prefect_server")
+def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
+    with using(world_on(server)):
+        report = nightly(max_errors=3)
+    assert report.status == "complete"
+    counts = report.code_reads
+    assert counts == sum((one.code_reads for one in report.analyses), CodeReads())
+    assert set(counts.files) == set(FILES)
+    assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
+    said = f"{counts.hits} of {counts.total} reads answered from records"
+    for shown in (printed(report), as_markdown(report), as_html(report)):
+        assert said in " ".join(shown.split())
+        assert "Code cache" in shown
+    assert RunReport.model_validate_json(report.model_dump_json()).code_reads == counts
+
+
+def test_an_analysis_of_local_code_counts_nothing() -> None:
+    (found,) = analysed(worlds(), (CART,))
+    assert found.code_reads is None
+
+
+def printed(report: RunReport) -> str:
+    out = io.StringIO()
+    Console(file=out, width=200).print(NightReport(report))
+    return out.getvalue()

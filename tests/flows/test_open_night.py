@@ -1,0 +1,197 @@
+"""Which window a night gets, and when a Prefect run counts as scheduled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from night_world import worlds
+from prefect import flow
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.context import FlowRunContext
+from prefect.flow_engine import run_flow
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+
+from nightwatch_core import summing_up
+from nightwatch_core.adapters.memory import MemoryClock, MemoryErrors
+from nightwatch_core.models.error import Fetched, Selection, Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, NightKind
+from nightwatch_core.windows import RESUMABLE
+from tasks.night import kind_of, open_night
+from tasks.wiring import Worlds, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+LIVE = NightOptions(source="newrelic")
+KEY = "newrelic|||17|Shop"
+SCHEDULED, BY_HAND = NightKind(key=KEY, scheduled=True), NightKind(key=KEY)
+
+
+@dataclass
+class LiveErrors(MemoryErrors):
+    """A source that goes on: it remembers how far back it was asked to look."""
+
+    asked: list[timedelta | None] = field(default_factory=list)
+
+    def window(self, lookback: timedelta | None, now: datetime) -> Window:
+        self.asked.append(lookback)
+        return super().window(lookback, now)
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def one_application(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEW_RELIC_ACCOUNT_ID", "17")
+    monkeypatch.setenv("NEW_RELIC_APP_NAME", "Shop")
+
+
+@pytest.fixture
+def world() -> Worlds:
+    made = worlds()
+    return replace(made, reading=replace(made.reading, errors=LiveErrors(), clock=MemoryClock()))
+
+
+@flow(name="opening")
+def opening(options: NightOptions = LIVE) -> Night:
+    return open_night(options)
+
+
+def by_the_scheduler(client: SyncPrefectClient, deployment: Any) -> FlowRun:
+    """What the scheduler's loop does, asked for over HTTP."""
+    (schedule,) = client.read_deployment_schedules(deployment)
+    client.update_deployment_schedule(deployment, schedule.id, active=True)
+    since = (datetime.now(UTC) - timedelta(days=2)).isoformat()  # late, so that it runs at once
+    told = {"start_time": since, "max_runs": 1, "min_runs": 1}
+    client._client.post(f"/deployments/{deployment}/schedule", json=told).raise_for_status()
+    runs = client.read_flow_runs(limit=200)
+    (run,) = [run for run in runs if run.deployment_id == deployment]
+    return client.read_flow_run(run.id)
+
+
+def by_prefect_deployment_run(client: SyncPrefectClient, deployment: Any) -> FlowRun:
+    return client.create_flow_run_from_deployment(deployment)
+
+
+def run_of(trigger: Callable[[SyncPrefectClient, Any], FlowRun]) -> FlowRun:
+    with get_client(sync_client=True) as client:
+        schedule = DeploymentScheduleCreate(schedule=CronSchedule(cron="0 5 * * *"), active=False)
+        deployment = client.create_deployment(
+            client.create_flow(opening), name=trigger.__name__, schedules=[schedule]
+        )
+        return trigger(client, deployment)
+
+
+@pytest.fixture(scope="module")
+def night_run(prefect_server: None) -> FlowRun:
+    """A run as the scheduler makes them."""
+    return run_of(by_the_scheduler)
+
+
+def by_hand(world: Worlds, options: NightOptions = LIVE) -> Night:
+    with using(world):
+        return open_night.fn(options)
+
+
+def scheduled(world: Worlds, run: FlowRun) -> Night:
+    """Open a night within that run, without the seconds that its engine takes."""
+    with using(world), FlowRunContext.model_construct(flow=opening, flow_run=run):
+        return open_night.fn(LIVE)
+
+
+def test_a_run_that_the_scheduler_made_is_scheduled_and_no_other(
+    world: Worlds, night_run: FlowRun
+) -> None:
+    with using(world):
+        assert run_flow(opening, flow_run=night_run).kind == SCHEDULED
+        manual = run_flow(opening, flow_run=run_of(by_prefect_deployment_run))
+        assert manual.kind == BY_HAND
+        assert opening().id == manual.id
+    assert world.reading.errors.asked == [None, timedelta(days=1)]
+
+
+def test_outside_of_a_run_everything_is_by_hand() -> None:
+    assert kind_of(LIVE.model_copy(update={"dry_run": True, "since": "2h"})) == NightKind(
+        key=KEY, dry=True, since="2h"
+    )
+
+
+def later(world: Worlds, **time: float) -> None:
+    world.reading.clock.pass_by(timedelta(**time).total_seconds())
+
+
+def test_an_unfinished_night_is_taken_up_with_its_window(world: Worlds) -> None:
+    first = by_hand(world)
+    later(world, hours=3)
+    again = by_hand(world)
+    assert (again.id, again.window, again.resumed) == (first.id, first.window, True)
+    later(world, hours=RESUMABLE / timedelta(hours=1))
+    fresh = by_hand(world)
+    assert not fresh.resumed
+    assert fresh.window.until > first.window.until
+
+
+@pytest.mark.parametrize("other", [{"since": "2h"}, {"dry_run": True}, {"repo": "other"}])
+def test_a_night_of_another_kind_has_its_own_window(world: Worlds, other: dict[str, Any]) -> None:
+    first = by_hand(world)
+    later(world, hours=3)
+    assert by_hand(world, LIVE.model_copy(update=other)).window.until > first.window.until
+    assert by_hand(world).id == first.id
+
+
+def test_another_application_has_its_own_night(
+    world: Worlds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = by_hand(world)
+    monkeypatch.setenv("NEW_RELIC_APP_NAME", "Till")
+    other = by_hand(world)
+    assert other.window == first.window
+    assert other.id != first.id
+
+
+def test_held_records_keep_their_span(world: Worlds) -> None:
+    told = NightOptions(source="file", errors="e.jsonl")
+    assert by_hand(world, told).kind.key == "file|e.jsonl|"
+    assert world.reading.errors.asked == [None]
+
+
+def finish(world: Worlds, night: Night, **more: Any) -> None:
+    clock = world.reading.clock
+    report = summing_up.opened(night, LIVE, (), clock.now())
+    fetched = Fetched(window=night.window, **more)
+    world.publishing.nights.finish(summing_up.with_errors(report, fetched, Selection()))
+
+
+def test_only_whole_scheduled_nights_move_the_watermark(world: Worlds, night_run: FlowRun) -> None:
+    nights = world.publishing.nights
+    finish(world, by_hand(world))
+    later(world, hours=1)
+    finish(world, scheduled(world, night_run), whole=False, partial=("b: 503",))
+    assert nights.watermark(KEY) is None
+    later(world, hours=1)
+    night = scheduled(world, night_run)
+    finish(world, night)
+    assert nights.watermark(KEY) == night.window.until
+
+
+def test_what_a_capped_window_leaves_out_is_in_the_report(
+    world: Worlds, night_run: FlowRun
+) -> None:
+    finish(world, scheduled(world, night_run))
+    later(world, days=9)
+    night = scheduled(world, night_run)
+    assert night.left_out.startswith("errors from 2026-11-21 02:00 to 2026-11-29 02:00 UTC were")
+    report = summing_up.opened(night, LIVE, (), datetime(2026, 11, 30, tzinfo=UTC))
+    assert report.status == "degraded"
+    finish(world, night)
+    assert world.publishing.nights.watermark(KEY) == night.window.until
+    assert by_hand(world).left_out == ""

@@ -1,0 +1,63 @@
+"""`nightwatch transcript`: what it prints and how it ends."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from flows.commands.app import app
+from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.adapters.transcripts import Transcripts
+from nightwatch_core.models.transcript import Entry, Opening, ResultSaid
+
+NAME = "v1:aaaa111122223333"
+HOSTILE = "\x1b]0;owned\x07 [red]It[/red] broke \u202e"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Transcripts:
+    store = Transcripts(tmp_path / "state" / "transcripts", SystemClock())
+    for night in ("n1", "n2"):
+        told = Opening(night=night, fingerprint=NAME, error="KeyError in orders/show")
+        store.keep(night, NAME, Entry(kind="opening", opening=told))
+        store.keep(night, NAME, Entry(kind="user", text=HOSTILE))
+        long = "\n".join(f"row {number}" for number in range(50))
+        store.keep(
+            night, NAME, Entry(kind="results", results=(ResultSaid(name="blame", text=long),))
+        )
+    return store
+
+
+def test_it_prints_the_newest_one(kept: Transcripts) -> None:
+    done = CliRunner().invoke(app, ["transcript", "aaaa1"])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith(f"{NAME}  KeyError in orders/show\nnight n2")
+    assert "[red]It[/red] broke" in done.output
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.output)
+    assert "row 49" not in done.output
+    assert "In all: 0 calls" in done.output
+
+
+def test_it_prints_another_night_and_everything(kept: Transcripts) -> None:
+    done = CliRunner().invoke(app, ["transcript", NAME, "--night", "n1", "--full"])
+    assert "night n1" in done.output
+    assert "row 49" in done.output
+
+
+def test_it_says_what_to_do_where_there_is_none(tmp_path: Path) -> None:
+    command = "from flows.commands.app import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "transcript", "v1:ffff"],
+        env={**os.environ, "NIGHTWATCH_STATE": str(tmp_path)},
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "no transcript of 'v1:ffff' was kept" in done.stderr
+    assert "nightwatch report" in done.stderr
+    assert "Traceback" not in done.stderr

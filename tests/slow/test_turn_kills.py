@@ -1,0 +1,210 @@
+"""kill -9 at every turn boundary, and the night again: no finished turn is asked for twice.
+
+The analyst reads one file after the other, is not sure, and looks a second time: six turns. Every
+night of a chain gets one answer; it is killed when it has kept that, and before it hears another.
+Once it is killed before its question is answered: only that turn is asked for again.
+"""
+
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+from connected import mind, shop
+from connected.prefect_server import prefect_server
+from connected.world import ROOT, World
+from services.anthropic import Anthropic
+
+pytestmark = pytest.mark.slow
+TURN = "/v1/messages"
+ERROR = shop.BROKEN_BASKET
+FIRST_LOOK = ("app/models/order.rb", "app/models/customer.rb", ERROR.path)
+SECOND_LOOK = (ERROR.path,)
+TURNS = len(FIRST_LOOK) + 1 + len(SECOND_LOOK) + 1  # each look ends with an answer
+UNANSWERED = 2  # the turn that is once asked for in vain, counted from 0
+ASKED_AGAIN = "Files it read"  # what only a second look is told
+SOON = 120.0  # seconds until the moment to kill has to come
+COUNTED = ("calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+def investigating(
+    body: Any, reads: int, fixes: Mapping[str, str], number: int
+) -> tuple[list[dict[str, Any]], str]:
+    """One file a turn; after the last one an answer, the first look's with low confidence."""
+    content = [m["content"] for m in body["messages"]]
+    blocks = [block for one in content if not isinstance(one, str) for block in one]
+    asked = sum(block["type"] == "tool_use" for block in blocks)
+    again = ASKED_AGAIN in json.dumps(content[0])
+    wanted = (SECOND_LOOK if again else FIRST_LOOK)[asked:]
+    if wanted:
+        call = {"type": "tool_use", "id": f"toolu_{number:04}", "name": "read_file"}
+        return [{**call, "input": {"path": wanted[0]}}], "tool_use"
+    said, stop = mind.turn(body, reads, fixes, number)
+    answer = json.loads(said[0]["text"])
+    confidence = answer["confidence"] if again else "low"
+    return [{"type": "text", "text": json.dumps({**answer, "confidence": confidence})}], stop
+
+
+class Doorkeeper(Anthropic):
+    """It answers as many turns as were let in; who asks after that waits until the night is dead.
+
+    `waited` counts such requests by what was asked.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.waited: Counter[str] = Counter()
+        self._places = math.inf
+        self._over, self._door = threading.Event(), threading.Lock()
+
+    def let_in(self, answers: float) -> None:
+        """From now on; ends all waiting."""
+        self._over.set()
+        self._over, self._places = threading.Event(), answers
+
+    def fault(self, path: str) -> Any:
+        if path == TURN:
+            with self._door:
+                over, self._places = self._over, self._places - 1
+                is_let_in = self._places >= 0
+            if not is_let_in:
+                self.waited[said(self.bodies[-1])] += 1
+                over.wait(SOON)
+                self.fail("drop", path=path)
+        return super().fault(path)
+
+    @property
+    def asked(self) -> list[str]:
+        """What was asked for, turn by turn."""
+        return [said(body) for body in self.bodies]
+
+
+def said(body: Any) -> str:
+    return json.dumps(body, sort_keys=True)
+
+
+class Turns(World):
+    """A world with one error, and nights that are killed between two turns."""
+
+    claude: Doorkeeper
+
+    def __init__(self, folder: Path, prefect: str) -> None:
+        super().__init__(folder, (ERROR,), prefect)
+
+    def __enter__(self) -> "Turns":
+        super().__enter__()
+        claude = Doorkeeper(fixes=dict(shop.FIXED), mind=investigating)
+        self.claude = self._open.enter_context(claude)
+        return self
+
+    def killed_after(self, answers: int) -> list[str]:
+        """A night that is killed with `answers` more turns kept; what it asked for."""
+        asked, kept = len(self.claude.bodies), len(self.kept())
+        waited = self.claude.waited.total()  # who asks on has kept what it was told
+        self.claude.let_in(answers)
+        with tempfile.TemporaryFile() as output:
+            process = self._started((), {}, output)
+            try:
+                until(
+                    lambda: len(self.kept()) > kept or self.claude.waited.total() > waited,
+                    process,
+                    output,
+                )
+            finally:
+                self._end(process)
+                process.wait()
+                self.claude.let_in(0)
+        return self.claude.asked[asked:]
+
+    def kept(self) -> list[Path]:
+        """Turns that a later night finds whole."""
+        found = self.state.glob("results/turns/*/*/*")
+        return [path for path in found if not path.name.endswith("-lost") and whole(path)]
+
+    def one_error(self) -> list[str]:
+        """The error by itself, from its start to its end; what it asked for."""
+        asked = len(self.claude.bodies)
+        command = [sys.executable, str(ROOT / "flows/one_error.py")]
+        done = subprocess.run(
+            [*command, "--error-class", ERROR.error_class, "--transaction", ERROR.transaction],
+            env=self.environment(self.state), cwd=self.folder, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False, timeout=600,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return self.claude.asked[asked:]
+
+
+def until(come: Callable[[], bool], process: subprocess.Popen[bytes], output: IO[bytes]) -> None:
+    end = time.monotonic() + SOON
+    while not come():
+        if process.poll() is not None:
+            output.seek(0)
+            raise AssertionError(f"the night ended by itself: {output.read().decode()}")
+        assert time.monotonic() < end, "the moment to kill never came"
+        time.sleep(0.002)
+
+
+def whole(path: Path) -> bool:
+    try:
+        return "result" in json.loads(path.read_bytes())
+    except ValueError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
+        yield address
+
+
+def test_killed_at_every_turn_boundary(tmp_path: Path, server: str) -> None:
+    with Turns(tmp_path, server) as world:
+        finished: list[str] = []
+        for turn in range(TURNS):
+            for answers in (0, 1) if turn == UNANSWERED else (1,):
+                asked = world.killed_after(answers)
+                assert not set(asked) & set(finished), "a finished turn was asked for again"
+                finished += asked[:answers]
+                assert len(world.kept()) == len(finished)
+        assert len(set(finished)) == TURNS
+
+        asked = len(world.claude.bodies)
+        world.claude.let_in(math.inf)
+        night = world.night()
+        assert night.code == 0, night.output
+        assert len(world.claude.bodies) == asked, "all turns were finished"
+        _asked_for_again_where_unanswered(world, finished)
+        _paid_once(world, night.report)
+
+
+def _asked_for_again_where_unanswered(world: Turns, finished: list[str]) -> None:
+    """Once for its answer, and once for every time it was killed waiting for that."""
+    waited = world.claude.waited
+    assert Counter(world.claude.asked) == {turn: 1 + waited[turn] for turn in finished}
+    assert waited[finished[UNANSWERED]] >= 1
+    print(f"{TURNS} turns, asked for {len(world.claude.asked)} times; waiting: {waited.total()}")
+
+
+def _paid_once(world: Turns, report: dict[str, Any]) -> None:
+    """What the night says it took is what the service bills, over all its beginnings."""
+    assert report["night"]["resumed"]
+    (analysis,) = report["analyses"]
+    assert (analysis["passes"], analysis["iterations"]) == (2, TURNS)
+    billed = world.claude.bills.totals
+    assert {name: report["usage"][name] for name in COUNTED} == {n: billed[n] for n in COUNTED}
+    assert billed["calls"] == TURNS
+
+
+def test_one_error_by_itself_asks_for_every_turn_anew(tmp_path: Path, server: str) -> None:
+    with Turns(tmp_path, server) as world:
+        first, second = world.one_error(), world.one_error()
+        assert len(first) == len(second) == len(set(first)) == TURNS
+        assert first[0] == second[0], "the same words: what was kept would have been found"
