@@ -57,14 +57,14 @@ def but_the_last(
 
 
 @pytest.mark.parametrize(
-    ("at", "answered", "least"),
+    ("at", "answered", "effects"),
     [
         pytest.param(anything, False, EFFECTS, id="before the answer"),
         pytest.param(written_down, True, 2 + 1 + MESSAGES - 1, id="after the answer"),
     ],
 )
 def test_killed_at_every_effect(
-    at: Callable[[Effect], bool], answered: bool, least: int, tmp_path: Path, server: str
+    at: Callable[[Effect], bool], answered: bool, effects: int, tmp_path: Path, server: str
 ) -> None:
     with World(tmp_path, ERRORS, server) as world:
         at = but_the_last(at, world, answered)
@@ -76,7 +76,8 @@ def test_killed_at_every_effect(
             night = world.night(kill=at, answered=answered)
         assert night.code == 0, night.output
         assert night.report["night"]["resumed"]
-        assert kills == least, world.bell.effects
+        # After an answer, the next effect may come before the kill, and is then not killed at.
+        assert effects - 2 * answered <= kills <= effects, world.bell.effects
         nothing_twice(world)
         assert len(world.github.issues()) == 2
         (pull,) = (one for one in world.github.pulls() if read_marker(one["body"]))
