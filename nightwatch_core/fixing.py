@@ -1,5 +1,6 @@
 """Turn proposed edits into whole files: exact old text, found exactly once, or no change at all."""
 
+import hashlib
 from collections.abc import Callable, Collection
 
 from nightwatch_core.models.analysis import Edit
@@ -43,6 +44,20 @@ def apply(edits: tuple[Edit, ...], read: Read, paths: Collection[str] = ()) -> A
         FileChange(path=path, text=text) for path, text in texts.items() if text != before[path]
     )
     return Applied(changes=changed, refusal="" if changed else "the edits change nothing")
+
+
+def fix_digest(edits: tuple[Edit, ...]) -> str:
+    """Names what a fix does to the code, whatever its edits are called; empty for no fix.
+
+    >>> fix_digest((Edit(path="a.py", old="x", new="y", description="one"),))
+    'f1:98a04f187683'
+    >>> fix_digest(())
+    ''
+    """
+    if not edits:
+        return ""
+    told = sorted(repr((e.path, e.action, e.old.split(), e.new.split())) for e in edits)
+    return f"f1:{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def _occupied(

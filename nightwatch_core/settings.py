@@ -39,6 +39,11 @@ class Settings(BaseSettings):
     knowledge_dir: Path = Field(
         Path("knowledge"), alias="NIGHTWATCH_KNOWLEDGE_DIR", description="Folder of lessons."
     )
+    tasks_dir: Path = Field(
+        Path("apex/tasks"),
+        alias="NIGHTWATCH_TASKS_DIR",
+        description="Folder of task files that hold notes for future agents.",
+    )
     new_relic_api_key: SecretStr | None = Field(
         None, alias="NEW_RELIC_API_KEY", description="New Relic user key (NRAK-…)."
     )
@@ -122,7 +127,7 @@ class Settings(BaseSettings):
         description="Turns whose thinking the service keeps; 0: its own default.",
     )
 
-    @field_validator("home", "state_dir", "knowledge_dir")
+    @field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")
     @classmethod
     def _of_the_user(cls, folder: Path) -> Path:
         return folder.expanduser()
@@ -136,6 +141,11 @@ class Settings(BaseSettings):
     def knowledge(self) -> Path:
         """The folder of lessons, patterns and ignore.yml."""
         return self.home / self.knowledge_dir
+
+    @property
+    def tasks(self) -> Path:
+        """The folder of task files."""
+        return self.home / self.tasks_dir
 
 
 class _Choices(NightOptions, BaseSettings):

@@ -184,6 +184,9 @@ class Analysis(Value):
     missed: int = 0  # tool calls that named a file that is not there
     truncated: int = 0  # tool results that were shortened
     recalled: int = 0  # lessons of earlier nights it was told
+    told: tuple[str, ...] = ()  # those lessons' fingerprints
+    rejected: tuple[str, ...] = ()  # digests of fixes of this error that people turned down
+    chance: float | None = None  # how often as sure a finding proved right here; None: too few yet
     code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""

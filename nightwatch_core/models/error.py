@@ -207,4 +207,5 @@ class Fetched(Value):
     window: Window
     rejects: tuple[Reject, ...] = ()
     partial: tuple[str, ...] = ()  # what is missing from the answer, one sentence each
+    traffic: int | None = None  # the application's transactions in the window; None: not known
     whole: bool = True  # false: reading the window again may bring errors that are missing now

@@ -3,6 +3,8 @@
 from datetime import date, datetime
 
 from nightwatch_core.models.analysis import Confidence, Edit
+from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.outcome import Fate, Proposed, Watch
 from nightwatch_core.models.value import Value
 
 
@@ -13,6 +15,7 @@ class Cited(Value):
     line: int
     quote: str = ""
     digest: str = ""
+    commit: str = ""  # the line was read at; empty: at the lesson's
 
 
 class NightSeen(Value):
@@ -21,8 +24,10 @@ class NightSeen(Value):
     date: date
     night: str
     occurrences: int
-    verdict: str  # new | known | changed
+    verdict: str  # new | known | changed | wrapped up | failed
     confidence: str = ""  # of that night's verdict; empty where not recorded
+    hours: float = 0.0  # the night looked at; 0: not recorded
+    traffic: int | None = None  # the application's transactions in that time; None: not known
 
 
 class Lesson(Value):
@@ -47,7 +52,10 @@ class Lesson(Value):
     iterations_used: int = 0
     tokens_used: int = 0
     commit: str = ""
-    outcome: str = ""  # of our proposals: merged, closed unmerged, closed as not planned …
+    outcome: str = ""  # of our proposals, the last of `fates`; empty: nothing yet
+    fates: tuple[Fate, ...] = ()  # what became of our proposals, oldest first
+    proposed: tuple[Proposed, ...] = ()  # what we published about it, oldest first
+    watch: Watch | None = None  # its merged fix, being measured
     nights: tuple[NightSeen, ...] = ()
     seen_until: datetime | None = None  # where those nights' windows end; None: not recorded
     evidence: tuple[Cited, ...] = ()
@@ -58,7 +66,14 @@ class Lesson(Value):
     causes: tuple[str, ...] = ()  # "Class: message" of the exceptions it wraps, root cause first
     places: tuple[str, ...] = ()  # frames nearest to where its exceptions were raised
     frames: tuple[str, ...] = ()  # "module.function" of the application's frames, innermost first
-    schema_version: int = 1
+    analysed_at: datetime | None = None  # end of the night of the last fresh analysis
+    stale: str = ""  # why it no longer fits the code: "app/a.rb was rewritten"; empty: it does
+    matched: int = 0  # nights on which it was told to an analyst or reused
+    last_matched: date | None = None
+    superseded_by: str = ""  # fingerprint of the lesson that took its place
+    notes: tuple[Notes, ...] = ()  # `<future-agent-notes>` of its document's body
+    promoted: tuple[str, ...] = ()  # digests of learnings that were promoted
+    schema_version: int = 2
     file: str = ""  # "errors/2026-02-05_keyerror-orders-show_1a2b3c4d.md"; empty: not yet written
 
     @property
@@ -98,6 +113,7 @@ class IndexEntry(Value):
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     last_seen: date | None = None
+    stale: bool = False
 
 
 class PatternEntry(Value):

@@ -69,6 +69,12 @@ class NightOptions(Value):
     patterns_enabled: bool = Field(
         default=True, description="Look for patterns and ignore suggestions."
     )
+    lesson_days: int = Field(
+        default=90, ge=0, description="Days until a known error is looked at afresh; 0: never."
+    )
+    max_lessons: int = Field(
+        default=500, ge=1, description="Lessons kept at hand; the least useful are archived."
+    )
     max_iterations: int = Field(
         default=15, ge=1, le=100, description="Ceiling of model turns an error."
     )

@@ -1,5 +1,6 @@
 """Words for what several errors have in common."""
 
+from datetime import date
 from typing import Literal
 
 from nightwatch_core.models.value import Value
@@ -20,6 +21,9 @@ class Pattern(Value):
     suggestion: str = ""
     fingerprints: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    rule: str = ""  # the name of the rule of PATTERN_RULES that found it
+    because: tuple[str, ...] = ()  # what its members have in common
+    nights: tuple[date, ...] = ()  # on which it was found, oldest first
 
     @property
     def slug(self) -> str:
@@ -39,6 +43,8 @@ class IgnoreRule(Value):
     match: MatchMode = "contains"
     field: Literal["error_class", "message", "transaction", "any"] = "any"
     reason: str = ""
+    expires: date | None = None  # the last day on which it holds
+    unless_rate_above: float | None = None  # occurrences a day beyond which it does not hold
     line: int = 0
 
 
@@ -49,6 +55,16 @@ class IgnoreRules(Value):
     complaints: tuple[str, ...] = ()
 
 
+class Backtest(Value):
+    """What a rule would have hidden on the nights that were."""
+
+    nights: int = 0  # looked at
+    groups: int = 0  # hidden, each counted once
+    occurrences: int = 0
+    fixed_later: int = 0  # of those groups, how many got a merged fix
+    users: int | None = None  # most users of one night; None: not known
+
+
 class IgnoreSuggestion(Value):
     """A rule that a person might add; never added by us."""
 
@@ -56,3 +72,7 @@ class IgnoreSuggestion(Value):
     match: MatchMode
     reason: str
     evidence: str
+    field: Literal["error_class", "message", "transaction", "any"] = "any"
+    expires: date | None = None
+    unless_rate_above: float | None = None
+    backtest: Backtest = Backtest()

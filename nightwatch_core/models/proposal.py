@@ -119,3 +119,5 @@ class OwnItem(Value):
     words: tuple[str, ...] = ()  # what reviewers said
     night: str = ""  # the night that made it
     closed_at: datetime | None = None
+    merged_at: datetime | None = None  # of a pull request; None where not known
+    edited: bool = False  # a merged pull request held more, or else, than we had proposed

@@ -8,6 +8,7 @@ from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.error import Dropped, Reject, Window
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.outcome import Followed
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.value import Value
@@ -42,6 +43,11 @@ class Learned(Value):
     """What the learning steps left behind."""
 
     lessons: tuple[str, ...] = ()  # files written or brought up to date
+    new: int = 0  # thereof, of errors that had none
+    refreshed: int = 0  # thereof, after a fresh analysis
+    reused: int = 0  # thereof, that stood in for an analysis
+    stale: tuple[str, ...] = ()  # files of lessons that no longer fit the code, since tonight
+    archived: tuple[str, ...] = ()  # files that were moved to the archive
     patterns: tuple[Pattern, ...] = ()
     suggestions: tuple[IgnoreSuggestion, ...] = ()
     failure: str = ""  # why learning is incomplete
@@ -59,6 +65,7 @@ class NightRecord(Value):
     issues: int = 0
     pulls: int = 0
     cost: float | None = None
+    traffic: int | None = None  # the application's transactions in the window; None: not known
     night: Night | None = None
     read_whole: bool = False  # all errors of its window, as far as the source lists them
 
@@ -83,6 +90,8 @@ class RunReport(Value):
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
     outcomes: tuple[OwnItem, ...] = ()
+    followed: tuple[Followed, ...] = ()  # what tonight brought for lessons we had proposals for
+    traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: Learned = Learned()
     usage: Usage = Usage()
     code_reads: CodeReads | None = None  # of all analyses; None: the code was local

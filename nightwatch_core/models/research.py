@@ -3,6 +3,8 @@
 from nightwatch_core.models.code import Release, Suspect
 from nightwatch_core.models.error import Dropped
 from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.value import Value
 
 
@@ -32,6 +34,8 @@ class ResearchContext(Value):
     suspects: tuple[Suspect, ...] = ()
     releases: tuple[Release, ...] = ()
     priors: tuple[PriorAnalysis, ...] = ()
+    learnings: tuple[FoundLearning, ...] = ()
+    patterns: tuple[Pattern, ...] = ()  # known ones that this case is part of, or resembles
     similar_ignored: tuple[Dropped, ...] = ()
     conventions: str = ""  # what the repository says about how its code is written
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters
