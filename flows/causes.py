@@ -1,6 +1,6 @@
 """From selected groups to causes: the middle of the night, and all of a single error's run."""
 
-from nightwatch_core.models.assignment import AnalystTonight, Findings
+from nightwatch_core.models.assignment import AnalystTonight, Earlier, Findings, Past
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -9,21 +9,29 @@ from nightwatch_core.waves import first_wave, second_wave
 from tasks.analysis import ask_analyst, explained
 from tasks.code import pin_code
 from tasks.errors import trace_groups
-from tasks.knowledge import nothing_recalled, recall_cases
+from tasks.outcomes import follow_up
+from tasks.recall import nothing_recalled, recall_cases
 from tasks.research import research_case
 from tasks.selection import make_cases, narrow
 from tasks.settle import all_of, attempt, fan_out
 
 
-def find_causes(options: NightOptions, night: Night, selection: Selection) -> Findings:
-    """Trace, recall, research, analyse: leaders first, then siblings, told what was found."""
+def find_causes(
+    options: NightOptions, night: Night, selection: Selection, earlier: Earlier
+) -> Findings:
+    """Trace, follow up, recall, research, analyse: leaders first, then siblings, told of them."""
     code = pin_code(options, night, selection)
     traced = trace_groups(options, selection.kept, code)
     cases = make_cases(traced)
+    past = attempt(
+        "following up earlier proposals",
+        *(follow_up, options, night, code, selection, earlier, cases),
+        otherwise=Past(),
+    )
     memory = attempt(
         "recalling lessons",
-        *(recall_cases, options, night, code, cases, traced),
-        otherwise=nothing_recalled(cases, traced),
+        *(recall_cases, options, night, code, cases, traced, past.value, earlier.traffic),
+        otherwise=nothing_recalled(cases, traced, past.value),
     )
     tonight = narrow(options, selection, memory.value)
     prepared = all_of(
@@ -40,5 +48,5 @@ def find_causes(options: NightOptions, night: Night, selection: Selection) -> Fi
         memory=tonight.memory,
         analyst=analyst,
         waves=(leaders, siblings),
-        troubles=(code.trouble, untraced(traced), memory.trouble),
+        troubles=(code.trouble, past.trouble, untraced(traced), memory.trouble),
     )

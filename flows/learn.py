@@ -6,7 +6,8 @@ from prefect import flow
 
 from nightwatch_core.models.report import Learned
 from nightwatch_core.standing_in import lasting
-from tasks.knowledge import keep_lesson, rebuild_index
+from nightwatch_core.summing_up import learned
+from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
 from tasks.night import taken_up
 from tasks.parameters import takes_options
 from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
@@ -25,12 +26,14 @@ def learn(night: str, **choices: Any) -> Learned:
     options = report.options
     if not options.compound_enabled:
         return Learned()
-    files = one_by_one(keep_lesson, lasting(report.analyses), options, report)
-    lessons = read_lessons(options, rebuild_index(options))
+    kept = one_by_one(keep_lesson, lasting(report.analyses), options, report)
+    lessons = keep_up(options, report, read_lessons(options, rebuild_index(options)))
+    archived = archive_lessons(options, report, lessons)
     if not options.patterns_enabled:
-        return Learned(lessons=files)
-    found = detect_patterns(report, lessons)
+        rebuild_index(options)
+        return learned(report, kept, archived, lessons)
+    found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
     rebuild_index(options)
     suggestions = suggest_ignores(options, report, lessons)
-    return Learned(lessons=files, patterns=found, suggestions=suggestions)
+    return learned(report, kept, archived, lessons, found, suggestions)

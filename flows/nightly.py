@@ -38,7 +38,8 @@ def nightly(**choices: Any) -> RunReport:
             summing_up.with_errors(open_report(options, night), fetched, selection)
         )
 
-        found = find_causes(options, night, selection)
+        earlier = summing_up.earlier(fetched, outcomes.value)
+        found = find_causes(options, night, selection, earlier)
         report = morning.knowing(summing_up.with_findings(report, found, outcomes.value or ()))
 
         acted = attempt("publishing", publish_findings, report, outcomes.value, otherwise=Acted())

@@ -13,7 +13,7 @@ from prefect import flow
 from flows.act import publish_findings
 from flows.causes import find_causes
 from nightwatch_core import summing_up
-from nightwatch_core.models.assignment import Acted
+from nightwatch_core.models.assignment import Acted, Earlier
 from nightwatch_core.models.report import RunReport
 from tasks.night import morning_comes_anyway
 from tasks.notify import open_report, tell_the_morning
@@ -48,7 +48,7 @@ def one_error(
             summing_up.with_errors(open_report(options, night), fetched, selection)
         )
 
-        found = find_causes(options, night, selection)
+        found = find_causes(options, night, selection, Earlier())
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         report = summing_up.with_findings(report, found, outcomes.value or ())
 

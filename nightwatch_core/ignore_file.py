@@ -5,9 +5,13 @@ ignore:
     match: contains              # contains | exact | prefix | glob
     field: any                   # any (class or message) | error_class | message | transaction
     reason: "bots looking for WordPress"
+    expires: 2031-12-31          # the last day on which the rule holds; left out: for ever
+    unless_rate_above: 50        # occurrences a day beyond which it does not hold; left out: never
 """
 
+import re
 from collections.abc import Callable
+from datetime import date
 from typing import get_args
 
 import yaml
@@ -19,11 +23,43 @@ from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, MatchMode
 
 LONGEST_FILE = 262_144  # characters
 LONGEST_PATTERN = 500
-KEYS = ("pattern", "match", "field", "reason")
+KEYS = ("pattern", "match", "field", "reason", "expires", "unless_rate_above")
 CHOICES: dict[str, tuple[str, ...]] = {
     "match": get_args(MatchMode),
     "field": get_args(IgnoreRule.model_fields["field"].annotation),
 }
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_RATE = re.compile(r"\d{1,9}(?:\.\d{1,6})?", re.ASCII)
+
+
+def day_from(text: str) -> date | None:
+    """The day that is written as year, month and day; None for anything else.
+
+    >>> day_from("2031-12-31"), day_from("2031-02-30"), day_from("31.12.2031")
+    (datetime.date(2031, 12, 31), None, None)
+    """
+    try:
+        return date.fromisoformat(text) if _DATE.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
+def rate_from(text: str) -> float | None:
+    """The positive number that is written; None for anything else.
+
+    >>> rate_from("50"), rate_from("0.5"), rate_from("0"), rate_from("1e9"), rate_from("50/day")
+    (50.0, 0.5, None, None, None)
+    """
+    return (float(text) or None) if _RATE.fullmatch(text) else None
+
+
+def unreadable(text: str) -> str:
+    """Why no rule of a text can be read; empty where each stands for itself.
+
+    >>> unreadable("ignore: [\\n")
+    "line 2: expected the node content, but found '<stream end>'"
+    """
+    return _composed(text)[1]
 
 
 def rules_from(text: str) -> IgnoreRules:
@@ -35,12 +71,9 @@ def rules_from(text: str) -> IgnoreRules:
     >>> rules_from("ignore:\\n- {pattern: wp-login}\\n- {pattern: ''}\\n").complaints
     ('line 3: the pattern is empty',)
     """
-    if len(text) > LONGEST_FILE:
-        return IgnoreRules(complaints=(f"longer than {LONGEST_FILE} characters: not read",))
-    try:
-        root = yaml.compose(text.removeprefix("\ufeff"), StrictLoader)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return IgnoreRules(complaints=(f"{why(error)}: no rule of the file holds",))
+    root, problem = _composed(text)
+    if problem:
+        return IgnoreRules(complaints=(f"{problem}: no rule of the file holds",))
     items, complaints = _items(root)
     rules = []
     for item in items:
@@ -50,6 +83,16 @@ def rules_from(text: str) -> IgnoreRules:
         else:
             rules.append(_rule(item))
     return IgnoreRules(rules=tuple(rules), complaints=tuple(complaints))
+
+
+def _composed(text: str) -> tuple[yaml.Node | None, str]:
+    """The YAML's root, and why there is none."""
+    if len(text) > LONGEST_FILE:
+        return None, f"longer than {LONGEST_FILE} characters"
+    try:
+        return yaml.compose(text.removeprefix("\ufeff"), StrictLoader), ""
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return None, why(error)
 
 
 def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:
@@ -101,6 +144,20 @@ def _bad_choice(item: yaml.Node) -> str:
     return ""
 
 
+def _bad_day(item: yaml.Node) -> str:
+    said = _said(item, "expires")
+    if said is None or day_from(said):
+        return ""
+    return f"expires {line(said, 60)!r} is no day: write it as 2031-12-31, or leave the key out"
+
+
+def _bad_rate(item: yaml.Node) -> str:
+    said = _said(item, "unless_rate_above")
+    if said is None or rate_from(said):
+        return ""
+    return f"unless_rate_above {line(said, 60)!r} is no positive number of occurrences a day"
+
+
 def _too_long(item: yaml.Node) -> str:
     over = len(_texts(item).get("pattern", "")) > LONGEST_PATTERN
     return f"the pattern has more than {LONGEST_PATTERN} characters" if over else ""
@@ -121,6 +178,8 @@ CHECKS: tuple[Callable[[yaml.Node], str], ...] = (
     _bad_key,
     _not_text,
     _bad_choice,
+    _bad_day,
+    _bad_rate,
     _too_long,
     _never_matches,
     _matches_all,
@@ -128,14 +187,23 @@ CHECKS: tuple[Callable[[yaml.Node], str], ...] = (
 
 
 def _rule(item: yaml.Node) -> IgnoreRule:
-    values = {"pattern": "", **_texts(item)}
-    reason = {"reason": line(values["reason"], 300)} if "reason" in values else {}
-    return IgnoreRule.model_validate({**values, **reason, "line": _line(item)})
+    said = _texts(item)
+    read: dict[str, object] = {
+        "reason": line(said.get("reason", ""), 300),
+        "expires": day_from(said.get("expires", "")),
+        "unless_rate_above": rate_from(said.get("unless_rate_above", "")),
+    }
+    return IgnoreRule.model_validate({"pattern": "", **said, **read, "line": _line(item)})
 
 
 def _texts(item: yaml.Node) -> dict[str, str]:
     """The values as they are written; a key without a value counts as absent."""
     return {key.value: value.value for key, value in item.value if not _is_null(value)}
+
+
+def _said(item: yaml.Node, name: str) -> str | None:
+    """What stands behind a key, even if it is nothing: a bound left empty was not meant as none."""
+    return next((value.value for key, value in item.value if key.value == name), None)
 
 
 def _named(key: yaml.Node, *, quoted: bool = True) -> str:

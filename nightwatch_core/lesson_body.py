@@ -1,4 +1,4 @@
-"""The part of a lesson's document that people read: escaped or fenced, never read back."""
+"""The part of a lesson's document that people read: escaped or fenced; only notes are read back."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -6,15 +6,37 @@ from itertools import islice
 from nightwatch_core.escaping import clean, code_span, fenced, markdown
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.outcome import Fate
+from nightwatch_core.note_sections import MOST_SECTIONS
+from nightwatch_core.notes import rendered
 
 SUMMARY = 500  # characters that are told to the next analyst
 _MOST_ROWS = 60  # of one section
 _LONGEST_FIX = 100_000  # characters of all edits together
+LONGEST_NOTES = 90_000  # characters of all notes together
 
 
 def body(lesson: Lesson) -> str:
     """The sections of a lesson that have something to say."""
     return "\n\n".join(part for write in SECTIONS if (part := write(lesson)))
+
+
+def short_body(lesson: Lesson) -> str:
+    """What is shown of a lesson whose body would be too long."""
+    return "\n\n".join(part for part in (_heading(lesson), _standing(lesson)) if part)
+
+
+def noted(notes: tuple[Notes, ...]) -> str:
+    """The `<future-agent-notes>` sections at the end of a body, as many of the newest as fit."""
+    room, kept = LONGEST_NOTES, []
+    for one in reversed(notes[-MOST_SECTIONS:]):
+        text = rendered(one)
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return "\n\n".join(text for text in reversed(kept) if text)
 
 
 def summary(lesson: Lesson) -> str:
@@ -34,6 +56,13 @@ def summary(lesson: Lesson) -> str:
 
 def _heading(lesson: Lesson) -> str:
     return f"# {markdown(lesson.title or lesson.error_class, 120)}"
+
+
+def _standing(lesson: Lesson) -> str:
+    """Why the lesson is not to be relied upon, where it is not."""
+    gone = f"Superseded by {code_span(lesson.superseded_by)}." if lesson.superseded_by else ""
+    stale = f"Stale: {markdown(lesson.stale, 300)}." if lesson.stale else ""
+    return " ".join(f"**{said}**" for said in (gone, stale) if said)
 
 
 def _root_cause(lesson: Lesson) -> str:
@@ -86,6 +115,17 @@ def _learnings(lesson: Lesson) -> str:
     return _section("Learnings", (f"- {markdown(fact, 500)}" for fact in lesson.learnings))
 
 
+def _outcome(lesson: Lesson) -> str:
+    return _section("Outcome", map(_fate, lesson.fates[-_MOST_ROWS:]))
+
+
+def _fate(fate: Fate) -> str:
+    number = f" {code_span(f'#{fate.number}')}" if fate.number is not None else ""
+    because = f": {markdown(fate.because, 500)}" if fate.because else ""
+    words = "".join(f"\n  - “{markdown(said, 500)}”" for said in fate.words if said.strip())
+    return f"- {fate.on.isoformat()}:{number} {fate.kind}{because}{words}"
+
+
 def _history(lesson: Lesson) -> str:
     rows = (
         f"- {seen.date.isoformat()}: {seen.occurrences} times, {markdown(seen.verdict)}"
@@ -97,12 +137,14 @@ def _history(lesson: Lesson) -> str:
 
 SECTIONS: tuple[Callable[[Lesson], str], ...] = (
     _heading,
+    _standing,
     _root_cause,
     _evidence,
     _proposed_fix,
     _next_steps,
     _file_changes,
     _learnings,
+    _outcome,
     _history,
 )
 

@@ -1,57 +1,69 @@
 """A lesson as a Markdown document: typed fields in its front matter, the body for people.
 
-Only the front matter is read back. The body is written from it and may be edited or deleted without
-loss. Everything in it came from strangers, so it is escaped or fenced.
+Only the front matter is read back, and the `<future-agent-notes>` sections of the body. The rest of
+the body is written from the lesson and may be edited or deleted without loss. Everything in it came
+from strangers, so it is escaped or fenced.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from nightwatch_core import frontmatter
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.escaping import clean, line
+from nightwatch_core.escaping import line
 from nightwatch_core.fingerprint import fingerprint
-from nightwatch_core.lesson_body import body
-from nightwatch_core.models.analysis import Edit
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.lesson_body import body, noted, short_body
+from nightwatch_core.lesson_limits import LISTS, LONGEST_NAME, SHORTENINGS, TEXTS, bounded
+from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.value import Value
+from nightwatch_core.notes import notes_in
 
 LIMIT = 60 * 1024  # characters of front matter; a reader takes 64 KiB
-LONGEST_BODY = 180_000  # characters: the whole document stays below 1 MiB
-FIELDS = (  # of the front matter, in their order
-    "title", "error_class", "transaction", "module", "message", "occurrences", "root_cause",
-    "fix_confidence", "has_fix", "issue_number", "pr_number", "outcome", "tags", "first_detected",
-    "run_id", "iterations_used", "tokens_used", "fingerprint", "aliases", "commit", "nights",
-    "seen_until", "evidence", "edits", "next_steps", "learnings", "related", "causes", "places",
-    "frames", "schema_version",
+LONGEST_BODY = 400_000  # bytes, without its notes: the whole document stays below 1 MiB
+SEEDS = (  # fields that every document has
+    "error_class", "transaction", "module", "message", "occurrences", "root_cause",
+    "fix_confidence", "has_fix", "issue_number", "pr_number", "tags", "first_detected", "run_id",
+    "iterations_used", "tokens_used",
 )  # fmt: skip
-_TEXTS = frozenset(n for n, field in Lesson.model_fields.items() if field.annotation is str)
-_NESTED: dict[str, type[Value]] = {"nights": NightSeen, "evidence": Cited, "edits": Edit}
-_LONGEST_NAME = 200  # characters of a fingerprint or alias
-
-Shortening = Callable[[Lesson], Lesson]
+FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
+    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "fingerprint", "aliases",
+    "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
+    "last_matched", "proposed", "fates", "watch", "evidence", "edits", "next_steps", "learnings",
+    "related", "causes", "places", "frames", "promoted", "schema_version",
+)  # fmt: skip
+SCHEMA = Lesson.model_fields["schema_version"].default
+_ALWAYS = frozenset((*SEEDS, "title", "fingerprint", "schema_version"))
 
 
 def document(lesson: Lesson) -> str:
     """The lesson's document; `lesson_of` reads the same values back.
 
-    Front matter over 60 KiB is shortened step by step (`SHORTENINGS`), and the body says so.
+    Front matter over 60 KiB is shortened step by step (`SHORTENINGS`), and the body says so. Raises
+    `GiveUp` where the fingerprint is too long to be one.
     """
-    kept, notes = lesson, []
+    if len(lesson.fingerprint) > LONGEST_NAME:
+        raise GiveUp(f"a fingerprint is too long: more than {LONGEST_NAME} characters")
+    lesson = bounded(lesson)
+    kept, said = lesson, []
     meta = _front(kept)
-    for note, shorten in SHORTENINGS:
+    for what, shorten in SHORTENINGS:
         if len(meta) <= LIMIT:
             break
         kept = shorten(kept)
         meta = _front(kept)
-        notes.append(note)
+        said.append(what)
+    if len(meta) > LIMIT:
+        raise GiveUp(f"the lesson of {line(lesson.fingerprint)} is too long to keep")
     text = body(lesson)
-    if len(text) > LONGEST_BODY:
+    if _size(text) > LONGEST_BODY:
         text = body(kept.model_copy(update={"edits": (), "evidence": (), "next_steps": ()}))
-        notes.append("the body is left out where the front matter has it")
-    said = f"\n\n_Too long to keep whole: {', '.join(notes)}._" if notes else ""
-    return f"---\n{meta}---\n\n{text}{said}\n"
+        said.append("the body is left out where the front matter has it")
+    text = text if _size(text) <= LONGEST_BODY else short_body(kept)
+    about = f"\n\n_Too long to keep whole: {', '.join(said)}._" if said else ""
+    notes = noted(lesson.notes)
+    return f"---\n{meta}---\n\n{text}{about}\n" + (f"\n{notes}\n" if notes else "")
 
 
 def lesson_of(text: str, file: str) -> Lesson:
@@ -68,16 +80,25 @@ def lesson_of(text: str, file: str) -> Lesson:
         lesson = Lesson.model_validate({"fingerprint": "", **values, "file": file})
     except ValidationError as problems:
         raise GiveUp(_first(problems)) from None
-    if any(len(name) > _LONGEST_NAME for name in lesson.names):
+    if any(len(name) > LONGEST_NAME for name in lesson.names):
         raise GiveUp("a fingerprint or alias is too long")
+    lesson = lesson.model_copy(update={"notes": notes_in(rest)})
     return _completed(lesson, "" if "title" in meta else rest)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def _front(lesson: Lesson) -> str:
     """The front matter; of one that must be too long only its texts, which is quicker."""
-    values = lesson.model_dump(mode="json")
+    values = lesson.model_dump(mode="json", exclude={"notes", "file"}, exclude_defaults=True)
     texts = "".join(_texts_in(values))
-    return texts if len(texts) > LIMIT else frontmatter.dumped({n: values[n] for n in FIELDS})
+    if len(texts) > LIMIT:
+        return texts
+    values |= {n: getattr(lesson, n) for n in _ALWAYS if n not in values}  # plain, as all defaults
+    values |= {"tags": list(lesson.tags), "schema_version": SCHEMA}
+    return frontmatter.dumped({name: values[name] for name in FIELDS if name in values})
 
 
 def _texts_in(value: object) -> Iterator[str]:
@@ -90,17 +111,31 @@ def _texts_in(value: object) -> Iterator[str]:
 
 def _plain(name: str, value: object) -> object:
     """Numbers where text belongs as text; keys that a newer version may have added left out."""
-    if name in _TEXTS:
+    if name in TEXTS:
         return str(value) if isinstance(value, int | float) else value
-    if not isinstance(value, list):
+    if name in LISTS and isinstance(value, list):
+        return [str(one) if isinstance(one, int | float) else one for one in value]
+    return _known(value, Lesson.model_fields[name].annotation)
+
+
+def _known(value: object, wanted: Any) -> object:
+    """A value, or a list of them, with only those keys that its model has, at every level."""
+    model = _model(wanted)
+    if model is None:
         return value
-    if name in _NESTED:
-        known = _NESTED[name].model_fields
-        return [
-            {key: one[key] for key in one if key in known} if isinstance(one, dict) else one
-            for one in value
-        ]
-    return [str(one) if isinstance(one, int | float) else one for one in value]
+    if isinstance(value, list):
+        return [_known(one, model) for one in value]
+    if not isinstance(value, dict):
+        return value
+    fields: Mapping[str, Any] = model.model_fields
+    return {key: _known(value[key], fields[key].annotation) for key in value if key in fields}
+
+
+def _model(wanted: Any) -> type[Value] | None:
+    """The value an annotation speaks of: `Edit` of a tuple of edits, `Watch` of one or None."""
+    if isinstance(wanted, type) and issubclass(wanted, Value):
+        return wanted
+    return next(filter(None, map(_model, get_args(wanted))), None)
 
 
 def _completed(lesson: Lesson, rest: str) -> Lesson:
@@ -114,51 +149,18 @@ def _completed(lesson: Lesson, rest: str) -> Lesson:
         transaction=lesson.transaction,
         message=lesson.message,
     )
-    seen = {
-        "date": lesson.first_detected,
-        "night": lesson.run_id or lesson.first_detected.isoformat(),
-        "occurrences": lesson.occurrences,
-        "verdict": "new",
-        "confidence": lesson.fix_confidence,
-    }
-    nights = [night.model_dump() for night in lesson.nights] or [seen]
-    update = {"title": line(title, 120), "fingerprint": name, "nights": nights}
-    return Lesson.model_validate({**lesson.model_dump(), **update})
+    seen = NightSeen(
+        date=lesson.first_detected,
+        night=lesson.run_id or lesson.first_detected.isoformat(),
+        occurrences=lesson.occurrences,
+        verdict="new",
+        confidence=lesson.fix_confidence,
+    )
+    update = {"title": line(title, 120), "fingerprint": name, "nights": lesson.nights or (seen,)}
+    return lesson.model_copy(update=update)
 
 
 def _first(problems: ValidationError) -> str:
     first = problems.errors(include_input=False, include_url=False)[0]
     place = ".".join(str(step) for step in first["loc"])
     return line(f"{place}: {first['msg']}", 200)
-
-
-def _without_edits(lesson: Lesson) -> Lesson:
-    return lesson.model_copy(update={"edits": ()})
-
-
-def _with_short_quotes(lesson: Lesson) -> Lesson:
-    short = [cited.model_copy(update={"quote": cited.quote[:120]}) for cited in lesson.evidence]
-    return lesson.model_copy(update={"evidence": tuple(short[:50])})
-
-
-def _with_short_texts(lesson: Lesson) -> Lesson:
-    """Every text and list bounded, so that nothing can pass the limit any more."""
-    texts = {name: clean(getattr(lesson, name)[:1_000]) for name in _TEXTS - {"fingerprint"}}
-    lists = ("aliases", "tags", "next_steps", "learnings", "related")
-    cut = {name: tuple(clean(one[:120]) for one in getattr(lesson, name)[:10]) for name in lists}
-    cited = tuple(
-        one.model_copy(update={"path": one.path[:200], "quote": "", "digest": one.digest[:100]})
-        for one in lesson.evidence[:10]
-    )
-    nights = tuple(
-        seen.model_copy(update={"night": seen.night[:40], "verdict": seen.verdict[:20]})
-        for seen in lesson.nights[-60:]
-    )
-    return lesson.model_copy(update={**texts, **cut, "evidence": cited, "nights": nights})
-
-
-SHORTENINGS: tuple[tuple[str, Shortening], ...] = (
-    ("the edits are left out of the front matter", _without_edits),
-    ("quotes of evidence are cut", _with_short_quotes),
-    ("long texts and lists are cut", _with_short_texts),
-)

@@ -186,6 +186,14 @@ def count(guids: Iterable[str], window: Window) -> str:
     )
 
 
+def traffic(guids: Iterable[str], window: Window) -> str:
+    """How many transactions there were; agents send a sample of many, hence EXTRAPOLATE."""
+    return _query(
+        "SELECT count(*) AS 'n' FROM Transaction",
+        f"WHERE {of_entities(guids)} {between(window)} EXTRAPOLATE",
+    )
+
+
 def applications(account_id: int, name: str = "") -> str:
     """The entity search (not NRQL, but of its shape) for applications, by name where given.
 

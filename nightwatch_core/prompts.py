@@ -10,17 +10,21 @@ import re
 from collections.abc import Callable
 
 from nightwatch_core.escaping import block, line
+from nightwatch_core.learnings_text import past_learnings
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
-from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.pattern_text import pattern_told
+from nightwatch_core.prior_text import prior_text
 from nightwatch_core.token_counts import estimated
 from nightwatch_core.trace_text import frames_text, middle_out, printed_text
 
 LIMIT = 20_000  # tokens, as token_counts reckons them
 _MESSAGE, _OTHER_MESSAGE = 2_000, 200  # of the leading group, and of each other one
 _GROUPS, _FILES, _IGNORED = 8, 12, 5
+_PATTERNS = 3
+_LEARNINGS = 5
 _SEED, _TOLD, _CONVENTIONS = 8_000, 1_500, 2_000
 _EARLIER = (
     "It ended unsure. Take it as a lead, not as a fact: look where it did not, settle what it left "
@@ -147,7 +151,7 @@ def _likely(case: Case, traces: tuple[Trace, ...], research: ResearchContext) ->
 def _priors(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
     if not research.priors:
         return ()
-    told = "\n\n".join(_prior(prior) for prior in research.priors[:3])
+    told = "\n\n".join(prior_text(prior) for prior in research.priors[:3])
     text = (
         "## Prior knowledge\n\nSimilar errors of earlier nights. Use as context, verify "
         f"independently: the cause may differ this time.\n\n{fenced(told)}"
@@ -155,15 +159,26 @@ def _priors(case: Case, traces: tuple[Trace, ...], research: ResearchContext) ->
     return (Section(weight=5, text=text),)
 
 
-def _prior(prior: PriorAnalysis) -> str:
-    lesson, match = prior.lesson, prior.match
-    return (
-        f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} (match "
-        f"{match.relevance or match.score:.0%}: {line(', '.join(match.because), 300)})\n"
-        f"root cause: {line(lesson.root_cause, 1_000)}\n"
-        f"confidence {lesson.fix_confidence}, fix {'yes' if lesson.has_fix else 'no'}, "
-        f"outcome: {line(lesson.outcome, 100) or 'unknown'}\n{block(prior.summary, 500)}"
+def _patterns(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
+    if not research.patterns:
+        return ()
+    told = "\n\n".join(pattern_told(pattern) for pattern in research.patterns[:_PATTERNS])
+    text = (
+        "## Known patterns\n\nWhat earlier nights had in common with this error. Say whether this "
+        f"is one more of it; it need not be.\n\n{fenced(told)}"
     )
+    return (Section(weight=4, text=text),)
+
+
+def _learnings(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
+    if not research.learnings:
+        return ()
+    text = (
+        "## Past learnings\n\nWhat people and agents noted on similar errors and tasks. Use as "
+        "context, verify independently: it may not fit, or no longer be true."
+        f"\n\n{fenced(past_learnings(research.learnings[:_LEARNINGS]))}"
+    )
+    return (Section(weight=4, text=text),)
 
 
 def _previews(case: Case, traces: tuple[Trace, ...], research: ResearchContext) -> Sections:
@@ -208,6 +223,8 @@ _SECTIONS: tuple[Callable[[Case, tuple[Trace, ...], ResearchContext], Sections],
     _suspects,
     _likely,
     _priors,
+    _patterns,
+    _learnings,
     _previews,
     _conventions,
     _ignored,

@@ -11,6 +11,7 @@ from nightwatch_core.definitions import LONGEST_LINE, definition
 from nightwatch_core.error_classes import last_segment
 from nightwatch_core.families import root_class
 from nightwatch_core.likely_files import likely_files
+from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, Dropped, Frame
 from nightwatch_core.models.knowledge import PriorAnalysis
@@ -54,6 +55,12 @@ def gather(
         priors=priors[:PRIORS],
         similar_ignored=similar_ignored(case, dropped),
     )
+
+
+def with_lore(research: ResearchContext, unknown: Unknown) -> ResearchContext:
+    """What is known of the case besides earlier cases: notes of people, and patterns."""
+    lore = {"learnings": unknown.learnings, "patterns": unknown.patterns}
+    return research.model_copy(update=lore)
 
 
 def previews(

@@ -1,15 +1,36 @@
 """Whether a lesson may stand in for a new analysis, and the analysis it then gives."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
+from nightwatch_core import rates
+from nightwatch_core.following import unanswered
 from nightwatch_core.inbox import came_back_after
-from nightwatch_core.lessons import MOST_NIGHTS, file_name, night_date
+from nightwatch_core.lesson_nights import MOST_NIGHTS, night_date
+from nightwatch_core.lessons import file_name
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, Count
 from nightwatch_core.models.report import Night
+from nightwatch_core.models.value import Value
 
-REJECTED = ("closed unmerged", "rejected")  # outcomes after which a fix is not offered again
+
+class Meeting(Value):
+    """A lesson's error tonight: what may be news about it."""
+
+    case: Case
+    night: Night
+    traffic: int | None = None  # the application's transactions in the window; None: not known
+    lesson_days: int = 0  # days until a lesson is looked at afresh; 0: never
+
+    @property
+    def count(self) -> Count:
+        """How often the error came in the night's window."""
+        hours = (self.night.window.until - self.night.window.since) / timedelta(hours=1)
+        return Count(
+            occurrences=self.case.occurrences, hours=max(hours, 0.0), traffic=self.traffic, nights=1
+        )
 
 
 def _no_root_cause(lesson: Lesson, _: Callable[[str], str]) -> str:
@@ -18,11 +39,6 @@ def _no_root_cause(lesson: Lesson, _: Callable[[str], str]) -> str:
 
 def _low_confidence(lesson: Lesson, _: Callable[[str], str]) -> str:
     return "its confidence was low" if lesson.fix_confidence == "low" else ""
-
-
-def _rejected(lesson: Lesson, _: Callable[[str], str]) -> str:
-    rejected = lesson.outcome.strip().lower() in REJECTED
-    return f"its fix was rejected: {lesson.outcome}" if rejected else ""
 
 
 def _no_evidence(lesson: Lesson, _: Callable[[str], str]) -> str:
@@ -45,19 +61,36 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     return f"{changed} has changed since" if changed else ""
 
 
-def _regression(lesson: Lesson, case: Case) -> str:
+def _regression(lesson: Lesson, meeting: Meeting) -> str:
     """The lesson's own nights may have seen it come back: the same return is news once."""
-    is_new = came_back_after(case, lesson.seen_until)
+    is_new = came_back_after(meeting.case, lesson.seen_until)
     return "it was resolved, and came back" if is_new else ""
 
 
-NEWS: tuple[Callable[[Lesson, Case], str], ...] = (_regression,)
+def _outcome(lesson: Lesson, meeting: Meeting) -> str:
+    return unanswered(lesson)
+
+
+def _spike(lesson: Lesson, meeting: Meeting) -> str:
+    earlier = [seen for seen in lesson.nights if seen.night != meeting.night.id]
+    return rates.is_spike(earlier, meeting.count)
+
+
+def _old(lesson: Lesson, meeting: Meeting) -> str:
+    """Lessons of an older form do not say when they were analysed."""
+    at = lesson.analysed_at
+    if not meeting.lesson_days or at is None or not at.tzinfo:
+        return ""
+    days = (meeting.night.window.until - at).days
+    return f"it is {days} days old" if days > meeting.lesson_days else ""
+
+
+NEWS: tuple[Callable[[Lesson, Meeting], str], ...] = (_regression, _outcome, _spike, _old)
 """What happened since the lesson, and speaks against the soundest one."""
 
 DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
     _no_root_cause,
     _low_confidence,
-    _rejected,
     _no_evidence,
     _lost_edits,
     _undated_file,
@@ -65,16 +98,20 @@ DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
 )
 
 
+def news(lesson: Lesson, meeting: Meeting) -> str:
+    """What happened since the lesson that wants a new analysis; empty for nothing."""
+    return next(filter(None, (told(lesson, meeting) for told in NEWS)), "")
+
+
 def still_sound(
-    lesson: Lesson, digest_of: Callable[[str], str], case: Case | None = None
+    lesson: Lesson, digest_of: Callable[[str], str], meeting: Meeting | None = None
 ) -> tuple[bool, str]:
     """Whether a lesson may stand in for a new analysis of a case tonight, and why (not).
 
     `digest_of` gives the digest of a file at tonight's commit, empty where there is no such file;
     it is asked only when nothing else speaks against the lesson.
     """
-    news = (told(lesson, case) for told in NEWS) if case else ()
-    if reason := next(filter(None, news), ""):
+    if meeting and (reason := news(lesson, meeting)):
         return False, reason
     for doubt in DOUBTS:
         if reason := doubt(lesson, digest_of):
@@ -102,9 +139,26 @@ def reused(lesson: Lesson, case: Case, night: Night) -> Analysis:
         related_to=lesson.related,
         because=(_known_since(lesson, night),),
         ending=Ending(kind="reused", detail=lesson.file or file_name(lesson)),
+        rejected=refused_fixes(lesson),
+        failed_pulls=failed_pulls(lesson),
         model="memory",
         commit=lesson.commit,
     )
+
+
+def refused_fixes(lesson: Lesson) -> tuple[str, ...]:
+    """Digests of fixes that people turned down, or that did not help: not proposed unchanged.
+
+    A fix that had helped and was undone may be the right one again.
+    """
+    refused = (one.fix for one in lesson.proposed if one.outcome in TURNED_DOWN)
+    return tuple(dict.fromkeys(fix for fix in refused if fix))
+
+
+def failed_pulls(lesson: Lesson) -> tuple[int, ...]:
+    """Our pull requests that did not settle the error, whatever became of them."""
+    pulls = (one for one in lesson.proposed if one.kind == "pull")
+    return tuple(one.number for one in pulls if one.outcome in FAILED)
 
 
 def ordinal(number: int) -> str:

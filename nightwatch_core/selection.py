@@ -3,14 +3,13 @@
 from collections.abc import Callable, Iterable
 
 from nightwatch_core import inbox
-from nightwatch_core.ignoring import ignored_by
+from nightwatch_core.ignoring import ignored_by, named
 from nightwatch_core.models.assignment import Recollection
 from nightwatch_core.models.error import Dropped, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.value import Value
 from nightwatch_core.ranking import Rank, rank
 
-_LONGEST_QUOTE = 60
 GROUPS_A_CASE = 3  # groups traced for every case that will be analysed
 MOST_KNOWN = 60  # groups that lessons name, traced besides them
 
@@ -88,9 +87,11 @@ def narrowed(selection: Selection, memory: Recollection, limit: int) -> Narrowed
     names = {one.group.fingerprint for one in late}
     return Narrowed(
         memory=memory.model_copy(update={"unknown": kept}),
-        selection=Selection(
-            kept=tuple(group for group in selection.kept if group.fingerprint not in names),
-            dropped=(*selection.dropped, *late),
+        selection=selection.model_copy(
+            update={
+                "kept": tuple(g for g in selection.kept if g.fingerprint not in names),
+                "dropped": (*selection.dropped, *late),
+            }
         ),
     )
 
@@ -120,10 +121,7 @@ def ignored_reason(rule: IgnoreRule) -> str:
     >>> ignored_reason(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
     "ignored: error_class glob 'Net::*' (ignore.yml)"
     """
-    field = "" if rule.field == "any" else f"{rule.field} "
-    place = f"ignore.yml line {rule.line}" if rule.line else "ignore.yml"
-    why = f": {rule.reason}" if rule.reason else ""
-    return f"{_IGNORED}: {field}{rule.match} {rule.pattern[:_LONGEST_QUOTE]!r} ({place}{why})"
+    return f"{_IGNORED}: {named(rule)}"
 
 
 def is_ignored(dropped: Dropped) -> bool:

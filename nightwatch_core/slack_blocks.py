@@ -31,13 +31,14 @@ from nightwatch_core.slack_parts import (
 from nightwatch_core.slack_text import code, mrkdwn, plain
 
 PARENT, FOLLOW_UP = "parent", "follow-up"
-SHOWN = Limits(rows=50, cards=20, reasons=6, examples=2, lines=6)
+SHOWN = Limits(rows=50, cards=20, reasons=6, examples=2, lines=6, common=3)
 LIGHTS: dict[Standing, str] = {"calm": "🟢", "good": "🟢", "degraded": "🟠", "failed": "🔴"}
 ENDS: dict[Standing, str] = {"degraded": " is incomplete", "failed": " failed"}
 # At most so many characters of the parent message; what is left is the table's.
 SHARES = {"trouble": 1_500, "headline": 500, "banner": 500, "failures": 900, "dropped": 700}
 SHARES |= {"remarks": 900, "end": 1_500}
-FOLLOWING = {"links": 2_900, "patterns": 2_300, "suggestions": 2_300, "outcomes": 1_400}
+FOLLOWING = {"links": 2_500, "outcomes": 1_700, "patterns": 2_300, "suggestions": 2_300}
+ACCEPT = "Accept one of them: `nightwatch ignore accept N`"
 COLUMNS: tuple[tuple[str, dict[str, JsonValue]], ...] = (
     ("#", {"align": "right"}),
     ("Error", {"is_wrapped": True}),
@@ -172,8 +173,11 @@ def _files(shown: ReportView) -> str:
 
 def _follow_up(shown: ReportView) -> Iterable[Message]:
     """Issues and pull requests with links, patterns, ignore rules; none where there is nothing."""
+    became = [headed(each) for each in (*shown.followed.items, *shown.outcomes.items)]
+    more = shown.followed.more + shown.outcomes.more
     named = (
         ("Issues and pull requests", list(_links(shown)), FOLLOWING["links"], 0),
+        ("What became of earlier proposals", became, FOLLOWING["outcomes"], more),
         ("Patterns", [headed(e) for e in shown.patterns.items], FOLLOWING["patterns"], 0),
         (
             "Ignore rules you might add",
@@ -181,14 +185,9 @@ def _follow_up(shown: ReportView) -> Iterable[Message]:
             FOLLOWING["suggestions"],
             0,
         ),
-        (
-            "What became of earlier proposals",
-            [headed(each) for each in shown.outcomes.items],
-            FOLLOWING["outcomes"],
-            shown.outcomes.more,
-        ),
     )
     texts = [bulleted(*each) for each in named]
+    texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
     blocks = tuple(block for text in texts for block in section(text))
     if blocks:
         text = "\n".join(filter(None, texts))

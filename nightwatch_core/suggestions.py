@@ -1,120 +1,174 @@
 """Ignore rules that a person might want: argued with numbers, never added by us.
 
 A class is never called noise because of its name: of the errors that word lists of "transient"
-classes would hide, developers had fixed two in three.
+classes would hide, developers had fixed two in three. What counts is what nights have shown, so
+every rule is tried on the nights that were, and only one that hides nothing but noise is suggested.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import chain
 
+from nightwatch_core.backtesting import (
+    NightGroups,
+    backtest,
+    is_steady,
+    only_covered,
+    rates,
+    recoveries,
+    tripwire,
+)
 from nightwatch_core.escaping import line
-from nightwatch_core.ignoring import ignored_by
-from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.ignoring import ignored_by, matches
 from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, IgnoreSuggestion, MatchMode
-from nightwatch_core.patterns import recent
+from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, IgnoreSuggestion
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.narrowing import candidates
+from nightwatch_core.noise import (
+    NIGHTS,
+    TOO_FEW,
+    Tonight,
+    against,
+    always_low,
+    as_group,
+    passes,
+    tonight_of,
+)
+from nightwatch_core.templates import message_template
 
-NIGHTS = 3
 MOST = 10
-TRANSIENT = "transient"  # the tag an analyst gives
-_SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 120
-_FIXED_START = re.compile(r"[^\d'\"`<>{}\[\]()#=@/\\]*")  # of a message: up to what may vary
+MOST_TRIED = 50  # errors for which a rule is sought, the most frequent ones
+HOLDS = timedelta(days=30)  # how long a suggested rule holds
+LOW, PASSES = "no cause was found in the code", "passes by itself"
 
 
 def suggest(
-    analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...], rules: IgnoreRules
+    report: RunReport,
+    lessons: tuple[Lesson, ...],
+    rules: IgnoreRules,
+    nights: Sequence[NightGroups],
 ) -> tuple[IgnoreSuggestion, ...]:
-    """Errors seen on three nights or more, without a fix, that are transient or stay unexplained.
+    """Rules for errors seen on three nights or more, without a fix, that nobody can do much about.
 
-    An error counts as unexplained when its confidence was low on every night. Nothing is suggested
-    that a rule covers, that would hide an error with a fix, or that was not seen in the last month.
-    Most occurrences first, at most 10.
+    Such an error is unexplained (its confidence was low on every night), or an analyst who read the
+    code calls it transient and it went away by itself twice at least. `nights` are those of
+    `backtesting.history`; a rule has to prove itself there:
+
+    - it hides the error on three nights or more, and its rate on none of them jumps,
+    - it hides no error that later got a merged fix, or any fix, or that somebody is at,
+    - everything else it hides is noise too, or the same failure at another place.
+
+    Nothing is suggested that a rule covers which has not expired: one that does not hold tonight,
+    because the error comes too often, is no reason for another. Each rule holds for 30 days, and up
+    to a rate. Most occurrences first, at most 10.
     """
-    fixed = {name for one in analyses if one.has_fix for name in _names(one)}
-    tagged = {name for one in analyses if _is_transient(one.tags) for name in _names(one)}
-    known = recent(lessons)
-    noise = [
-        lesson
-        for lesson in known
-        if not (lesson.has_fix or lesson.pr_number or lesson.names & fixed)
-        and len({seen.date for seen in lesson.nights}) >= NIGHTS
-        and (_is_transient(lesson.tags) or lesson.names & tagged or _always_low(lesson))
-        and not ignored_by(rules.rules, _as_group(lesson))
-    ]
-    return tuple(_suggested(noise, known, tagged))[:MOST]
+    known = tonight_of(report, lessons, rules, nights)
+    noise = [one for one in lessons if not against(one, known)]
+    noise.sort(key=lambda one: (-_times(one), one.fingerprint))
+    found: dict[IgnoreRule, list[Lesson]] = {}
+    for lesson in noise[:MOST_TRIED]:
+        if rule := _narrowest(lesson, noise, lessons, known):
+            found.setdefault(rule, []).append(lesson)
+    told = (_suggestion(rule, about, lessons, known) for rule, about in found.items())
+    ranked = sorted(told, key=lambda one: (-one.backtest.occurrences, one.pattern))
+    return tuple(ranked[:MOST])
 
 
-def _suggested(
-    noise: list[Lesson], known: tuple[Lesson, ...], tagged: set[str]
-) -> Iterable[IgnoreSuggestion]:
-    groups: dict[tuple[str, MatchMode], list[Lesson]] = defaultdict(list)
-    for lesson in noise:
-        if rule := _narrowest(lesson, noise, known):
-            groups[rule].append(lesson)
-    for (pattern, match), covered in sorted(groups.items(), key=lambda item: -_times(item[1])):
-        transient = any(_is_transient(one.tags) or one.names & tagged for one in covered)
-        yield IgnoreSuggestion(
-            pattern=pattern,
-            match=match,
-            reason="passes by itself" if transient else "no cause was found in the code",
-            evidence=_evidence(covered),
-        )
+def rule_of(suggestion: IgnoreSuggestion) -> IgnoreRule:
+    """The rule as it would stand in ignore.yml."""
+    return IgnoreRule(**suggestion.model_dump(exclude={"evidence", "backtest"}))
 
 
 def _narrowest(
-    lesson: Lesson, noise: list[Lesson], known: tuple[Lesson, ...]
-) -> tuple[str, MatchMode] | None:
-    """The first rule that hides nothing but noise: the message's fixed start, else the class."""
-    start = _FIXED_START.match(lesson.message[:_LONGEST_PREFIX])
-    prefix = start.group().strip() if start else ""
-    candidates: tuple[tuple[str, MatchMode], ...] = (
-        (prefix if len(prefix) >= _SHORTEST_PREFIX else "", "prefix"),
-        (lesson.error_class, "exact"),
-    )
-    harmless = {one.fingerprint for one in noise}
-    for pattern, match in candidates:
-        rule = IgnoreRule(pattern=pattern, match=match)
-        hidden = [one for one in known if ignored_by((rule,), _as_group(one))]
-        if pattern and hidden and all(one.fingerprint in harmless for one in hidden):
-            return pattern, match
+    lesson: Lesson, noise: list[Lesson], lessons: tuple[Lesson, ...], tonight: Tonight
+) -> IgnoreRule | None:
+    """The first rule, from narrow to wide, that proves itself on the nights that were."""
+    names = lesson.names
+    own = [g for night in tonight.nights for g in night.groups if g.fingerprint in names]
+    for rule in candidates([group for group in own if group.error_class == lesson.error_class]):
+        if _proves_itself(rule, lesson, noise, lessons, tonight):
+            return rule
     return None
 
 
-def _evidence(lessons: list[Lesson]) -> str:
+def _proves_itself(
+    rule: IgnoreRule,
+    lesson: Lesson,
+    noise: list[Lesson],
+    lessons: tuple[Lesson, ...],
+    tonight: Tonight,
+) -> bool:
+    names, nights = lesson.names, only_covered(rule, tonight.nights)
+    if sum(any(g.fingerprint in names for g in night.groups) for night in nights) < NIGHTS:
+        return False
+    if not is_steady(rates(rule, nights)) or backtest(rule, nights, lessons).fixed_later:
+        return False
+    taught = (group for one in lessons if matches(rule, group := as_group(one)))
+    harmless = {name for one in noise for name in one.names}
+    told = {name: one for one in lessons for name in one.names}
+    return all(
+        group.fingerprint in harmless
+        or _same_elsewhere(group, told.get(group.fingerprint), lesson, tonight)
+        for group in chain(*(night.groups for night in nights), taught)
+    )
+
+
+def _same_elsewhere(
+    group: ErrorGroup, known: Lesson | None, noise: Lesson, tonight: Tonight
+) -> bool:
+    """Whether a group is the noise's failure in another transaction, and nobody knows better."""
+    if known is not None and against(known, tonight) != TOO_FEW:
+        return False
+    if known is not None and not always_low(known):
+        return False
+    same = message_template(group.message) == message_template(noise.message)
+    return same and group.error_class == noise.error_class
+
+
+def _suggestion(
+    rule: IgnoreRule, about: list[Lesson], lessons: tuple[Lesson, ...], tonight: Tonight
+) -> IgnoreSuggestion:
+    nights = only_covered(rule, tonight.nights)
+    return IgnoreSuggestion(
+        pattern=rule.pattern,
+        match=rule.match,
+        field=rule.field,
+        reason=LOW if all(map(always_low, about)) else PASSES,
+        evidence=_evidence(about, tonight),
+        expires=tonight.today + HOLDS,
+        unless_rate_above=tripwire(rates(rule, nights)),
+        backtest=backtest(rule, nights, lessons),
+    )
+
+
+def _evidence(lessons: list[Lesson], tonight: Tonight) -> str:
     dates = sorted({seen.date for one in lessons for seen in one.nights})
     low = sum(seen.confidence == "low" for one in lessons for seen in one.nights)
     told = sum(len(one.nights) for one in lessons)
-    names = "; ".join(_as_group(one).title for one in lessons[:3])
+    names = "; ".join(as_group(one).title for one in lessons[:3])
+    times = sum(map(_times, lessons))
     return line(
-        f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, {_times(lessons)} times, "
-        f"no fix is known; confidence was low on {low} of {told} sightings: {names}",
+        f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, {times} times, "
+        f"no fix is known; confidence was low on {low} of {told} sightings"
+        f"{''.join(_asides(lessons, tonight))}: {names}",
         600,
     )
 
 
-def _always_low(lesson: Lesson) -> bool:
-    return bool(lesson.nights) and all(seen.confidence == "low" for seen in lesson.nights)
+def _asides(lessons: list[Lesson], tonight: Tonight) -> Iterator[str]:
+    """What else there is to know, where there is anything."""
+    gone = sum(recoveries(one.names, tonight.nights) for one in lessons if passes(one, tonight))
+    if gone:
+        yield f"; it went away by itself {gone} times"
+    declined = [fate.number for one in lessons for fate in one.fates if fate.kind == "not planned"]
+    if declined:
+        yield f"; issue #{declined[-1]} was closed as not planned"
+    lapsed = [ignored_by(tonight.lapsed, as_group(one)) for one in lessons]
+    ended = [rule.expires for rule in lapsed if rule and rule.expires]
+    if ended:
+        yield f"; was ignored until {max(ended)}"
 
 
-def _is_transient(tags: tuple[str, ...]) -> bool:
-    return TRANSIENT in (tag.strip().lower() for tag in tags)
-
-
-def _times(lessons: list[Lesson]) -> int:
-    return sum(seen.occurrences for one in lessons for seen in one.nights)
-
-
-def _names(analysis: Analysis) -> tuple[str, ...]:
-    return (analysis.fingerprint, *analysis.case.aliases)
-
-
-def _as_group(lesson: Lesson) -> ErrorGroup:
-    return ErrorGroup(
-        fingerprint=lesson.fingerprint,
-        source="knowledge",
-        error_class=lesson.error_class,
-        transaction=lesson.transaction,
-        message=lesson.message,
-    )
+def _times(lesson: Lesson) -> int:
+    return sum(seen.occurrences for seen in lesson.nights)

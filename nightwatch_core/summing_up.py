@@ -1,19 +1,25 @@
 """The night's report, built up as the night goes on."""
 
+from collections import Counter
 from datetime import datetime
 
 from nightwatch_core import accounting, complexity, standing_in
 from nightwatch_core.blaming import named_first
+from nightwatch_core.calibrating import calibrated
 from nightwatch_core.choosing import RULES
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Acted, Findings
+from nightwatch_core.models.assignment import Acted, Earlier, Findings
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import Fetched, Selection
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
-from nightwatch_core.models.report import Learned, Night, RunReport
+from nightwatch_core.models.report import Kept, Learned, Night, RunReport
+from nightwatch_core.recollecting import remembering
 from nightwatch_core.report.words import plural
+from nightwatch_core.scoreboard import scoreboard
 from nightwatch_core.waves import used
 
 MANY_UNREAD = 0.1  # share of records
@@ -29,14 +35,16 @@ def opened(
 
 
 def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
-    """What was fetched, and what was dropped."""
+    """What was fetched, what was dropped, and which ignore rules do not hold."""
     troubled = with_trouble(report, *fetched.partial, _unread(fetched))
     return troubled.model_copy(
         update={
             "errors": len(fetched.groups),
             "read_whole": fetched.whole,
+            "traffic": fetched.traffic,
             "occurrences": sum(group.occurrences for group in fetched.groups),
             "dropped": selection.dropped,
+            "complaints": (*report.complaints, *selection.told),
             "rejects": fetched.rejects,
         }
     )
@@ -50,10 +58,15 @@ def _unread(fetched: Fetched) -> str:
     return f"{rejected} of {rejected + read} records could not be read"
 
 
+def earlier(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> Earlier:
+    """What following up earlier proposals takes; `own` is None where they could not be read."""
+    return Earlier(own=own, whole=fetched.whole and not fetched.partial, traffic=fetched.traffic)
+
+
 def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, ...]) -> RunReport:
     """What was known, found, and not found out; in the order errors were ranked."""
     fresh = tuple(
-        named_first(analysis, found.code.pulls)
+        remembering(named_first(analysis, found.code.pulls), found.memory.unknown)
         for wave in found.waves
         for analysis in wave.analyses
     )
@@ -64,11 +77,12 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
     return troubled.model_copy(
         update={
             "commit": found.code.commit,
-            "analyses": _ranked((*found.memory.known, *fresh), found.selection),
+            "analyses": _by_experience(_ranked((*found.memory.known, *fresh), found), found),
             "failures": failures,
             "dropped": found.selection.dropped,
             "complaints": _complaints(report, found, fresh),
             "outcomes": outcomes,
+            "followed": found.memory.past.followed,
             "usage": used(fresh, failures),
             "code_reads": code_reads(fresh),
             "accounts": accounting.accounts((*found.memory.known, *fresh), failures),
@@ -107,6 +121,29 @@ def _barred(receipts: tuple[Receipt, ...]) -> str:
     return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
 
 
+def learned(
+    report: RunReport,
+    kept: tuple[Kept, ...],
+    archived: tuple[str, ...],
+    lessons: tuple[Lesson, ...],
+    patterns: tuple[Pattern, ...] = (),
+    suggestions: tuple[IgnoreSuggestion, ...] = (),
+) -> Learned:
+    """What the learning steps left behind."""
+    count = Counter(one.what for one in kept)
+    return Learned(
+        lessons=tuple(one.file for one in kept),
+        new=count["new"],
+        refreshed=count["refreshed"],
+        reused=count["reused"],
+        stale=tuple(one.file for one in report.followed if one.stale),
+        archived=archived,
+        patterns=patterns,
+        suggestions=suggestions,
+        scoreboard=scoreboard(lessons),
+    )
+
+
 def with_learned(report: RunReport, learned: Learned) -> RunReport:
     """What was learned."""
     return with_trouble(report.model_copy(update={"learned": learned}), learned.failure)
@@ -132,6 +169,12 @@ def failed(report: RunReport, why: str, now: datetime) -> RunReport:
     return report.model_copy(update=update)
 
 
-def _ranked(analyses: tuple[Analysis, ...], selection: Selection) -> tuple[Analysis, ...]:
-    place = {group.fingerprint: at for at, group in enumerate(selection.kept)}
+def _ranked(analyses: tuple[Analysis, ...], found: Findings) -> tuple[Analysis, ...]:
+    place = {group.fingerprint: at for at, group in enumerate(found.selection.kept)}
     return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))
+
+
+def _by_experience(analyses: tuple[Analysis, ...], found: Findings) -> tuple[Analysis, ...]:
+    """The analyses, their confidence seen in the light of how often as sure ones proved right."""
+    board = found.memory.past.board
+    return tuple(calibrated(one, board) for one in analyses) if board else analyses

@@ -2,73 +2,78 @@
 
 from prefect import task
 
+from nightwatch_core.archiving import to_archive
+from nightwatch_core.lesson_merge import legacy_names
+from nightwatch_core.lesson_nights import night_date
 from nightwatch_core.lessons import lesson_from
-from nightwatch_core.matching import own_entry
+from nightwatch_core.matching import names, own_entry
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import CodeTonight, Recollection, Traced, Unknown
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index
+from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.recollecting import Similar, recollected
+from nightwatch_core.models.report import Kept, RunReport
 from nightwatch_core.tracing import digest
+from nightwatch_core.upkeep import kept_up, told_of
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
-from tasks.settle import attempt
 from tasks.wiring import publishing, reading
 
 
-@task(name="recall", task_run_name="recall", **PATIENTLY)
-def recall_cases(
-    options: NightOptions,
-    night: Night,
-    code: CodeTonight,
-    cases: tuple[Case, ...],
-    traced: tuple[Traced, ...],
-) -> Recollection:
-    """Split cases into those a lesson still explains and those to analyse."""
-    if not options.compound_enabled:
-        return nothing_recalled(cases, traced)
-    knowledge, tree = reading(options).knowledge, reader_of(options, code.commit)
-    index = knowledge.index()
-    search = attempt("searching lessons", _search, options, otherwise=None)
-    ends = [
-        recollected(case, index, knowledge.read, tree, night, options.force, search.value)
-        for case in cases
-    ]
-    unsearched = (search.trouble,) if search.trouble else ()
-    complaints = (*index.quarantined, *knowledge.ignore_rules().complaints, *unsearched)
-    return Recollection(
-        known=tuple(end for end in ends if isinstance(end, Analysis)),
-        unknown=tuple(_with_traces(end, traced) for end in ends if isinstance(end, Unknown)),
-        complaints=complaints,
-    )
-
-
-def _search(options: NightOptions) -> Similar | None:
-    """The search over lessons, brought up to date; None where the index is read through."""
-    recall = reading(options).recall
-    if recall is None:
-        return None
-    recall.compare()
-    return recall.similar
-
-
-def nothing_recalled(cases: tuple[Case, ...], traced: tuple[Traced, ...]) -> Recollection:
-    """Every case as a new one: without knowledge, or where it cannot be read."""
-    return Recollection(unknown=tuple(_with_traces(Unknown(case=case), traced) for case in cases))
-
-
 @task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
-def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> str:
-    """Write one case's lesson; returns its file."""
-    writer, knowledge = publishing(options).knowledge, reading(options).knowledge
-    entry = own_entry(analysis.case, knowledge.index().solutions)
-    earlier = knowledge.read(entry.file) if entry else None
-    lesson = lesson_from(
-        analysis, report.night, _digests(options, report, analysis), report.receipts, earlier
-    )
-    return writer.write(lesson)
+def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> Kept:
+    """Write one case's lesson, with the history of the one there was."""
+    writer = publishing(options).knowledge
+    earlier, former = _earlier_lesson(analysis.case, options, report)
+    digests = _digests(options, report, analysis)
+    lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
+    file = writer.write(lesson)
+    if former:
+        writer.archive((former,))
+    if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
+        return Kept(file=file, what="new")
+    return Kept(file=file, what="reused" if analysis.ending.kind == "reused" else "refreshed")
+
+
+def _earlier_lesson(
+    case: Case, options: NightOptions, report: RunReport
+) -> tuple[Lesson | None, str]:
+    """The case's lesson, told what tonight brought; and a document of an older form it replaces."""
+    knowledge = reading(options).knowledge
+    entries = knowledge.index().solutions
+    entry = own_entry(case, entries)
+    lesson = knowledge.read(entry.file) if entry else knowledge.archived_lesson(names(case))
+    if lesson:
+        news = next((one for one in report.followed if one.file == lesson.file), None)
+        return (told_of(lesson, news) if news else lesson), ""
+    older = next((e for e in entries if e.fingerprint in legacy_names(case)), None)
+    lesson = knowledge.read(older.file) if older else None
+    if older is None or lesson is None:
+        return None, ""
+    adopted = {"fingerprint": case.fingerprint, "file": ""}
+    return lesson.model_copy(update=adopted), older.file
+
+
+@task(name="keep lessons up", task_run_name="keep lessons up to date")
+def keep_up(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[Lesson, ...]:
+    """What tonight brought for lessons besides its own errors'; returns all as they are now."""
+    writer = publishing(options).knowledge
+    kept = tuple(kept_up(lesson, report) for lesson in lessons)
+    for before, after in zip(lessons, kept, strict=True):
+        if before != after:
+            writer.write(after)
+    return kept
+
+
+@task(name="archive", task_run_name="archive the least useful lessons")
+def archive_lessons(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[str, ...]:
+    """Move what is above `max_lessons` out of the way; returns the new names."""
+    spare = to_archive(lessons, options.max_lessons, night_date(report.night))
+    files = tuple(lesson.file for lesson, _ in spare)
+    return publishing(options).knowledge.archive(files) if files else ()
 
 
 @task(name="rebuild index", task_run_name="rebuild index", **PATIENTLY)
@@ -82,9 +87,3 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
         return {}
     read = reader_of(options, report.commit).read_file
     return {one.path: digest(read(one.path)) for one in analysis.evidence}
-
-
-def _with_traces(unknown: Unknown, traced: tuple[Traced, ...]) -> Unknown:
-    names = {group.fingerprint for group in unknown.case.groups}
-    traces = tuple(t for one in traced if one.group.fingerprint in names for t in one.traces)
-    return unknown.model_copy(update={"traces": traces[:3]})

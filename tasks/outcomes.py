@@ -1,14 +1,66 @@
-"""Door to what became of our issues and pull requests."""
+"""Doors to what became of our issues and pull requests, and of the errors they were about."""
 
 from prefect import task
 
+from nightwatch_core.following import followed
+from nightwatch_core.models.assignment import CodeTonight, Earlier, Past
+from nightwatch_core.models.error import Case, Selection
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.report import Night
+from nightwatch_core.scoreboard import scoreboard
+from nightwatch_core.staleness import stale, touched, with_staleness
+from nightwatch_core.watching import Tonight, fix_stands
+from tasks.code import reader_of
 from tasks.policies import PATIENTLY
-from tasks.wiring import reading
+from tasks.readers import lessons_in
+from tasks.wiring import nights, reading
 
 
 @task(name="read outcomes", task_run_name="read outcomes", **PATIENTLY)
 def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
     """All our issues and pull requests, as they stand tonight."""
     return reading(options).tracker.own_items()
+
+
+@task(name="follow up", task_run_name="follow up", **PATIENTLY)
+def follow_up(
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    selection: Selection,
+    earlier: Earlier,
+    cases: tuple[Case, ...] = (),
+) -> Past:
+    """What became of earlier proposals, and whether the fixes that were merged have helped."""
+    if not options.compound_enabled:
+        return Past()
+    lessons = lessons_in(reading(options).knowledge)
+    board = scoreboard(lessons)
+    if earlier.own is None:
+        return Past(board=board)
+    tonight = Tonight(
+        night=night,
+        groups=(*selection.kept, *(one.group for one in selection.dropped)),
+        read_whole=earlier.whole,
+        traffic=earlier.traffic,
+        commit=code.commit,
+        releases=code.releases,
+        records=nights().history(),
+    )
+    tree, own = reader_of(options, code.commit), earlier.own
+    paths, changed = frozenset(tree.paths()), touched(code.pulls, lessons)
+
+    def stands(lesson: Lesson) -> bool:
+        return fix_stands(lesson.edits, tree.read_file)
+
+    told = (
+        with_staleness(
+            lesson,
+            followed(lesson, own, tonight, stands),
+            stale(lesson, paths, changed, tree.read_file),
+        )
+        for lesson in lessons
+    )
+    return Past(followed=tuple(one for one in told if one), board=board)

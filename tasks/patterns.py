@@ -3,6 +3,8 @@
 from prefect import task
 
 from nightwatch_core import patterns, suggestions
+from nightwatch_core.backtesting import history
+from nightwatch_core.lesson_nights import night_date
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
@@ -19,9 +21,14 @@ def read_lessons(options: NightOptions, index: Index) -> tuple[Lesson, ...]:
 
 
 @task(name="detect patterns", task_run_name="detect patterns")
-def detect_patterns(report: RunReport, lessons: tuple[Lesson, ...]) -> tuple[Pattern, ...]:
-    """What several errors, or several nights, have in common."""
-    return patterns.detect(report.analyses, lessons)
+def detect_patterns(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[Pattern, ...]:
+    """What several errors, or several nights, have in common; known patterns are recognised."""
+    known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
+    kept = {pattern.title: pattern for pattern in known}
+    found = patterns.detect(report.analyses, lessons, known, on)
+    return tuple(patterns.merged(one, kept.get(one.title), on) for one in found)
 
 
 @task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")
@@ -34,6 +41,7 @@ def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
 def suggest_ignores(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[IgnoreSuggestion, ...]:
-    """Rules a person might add."""
+    """Rules a person might add, tried on the nights that were."""
     rules = reading(options).knowledge.ignore_rules()
-    return suggestions.suggest(report.analyses, lessons, rules)
+    nights = history(report, publishing(options).nights.reports())
+    return suggestions.suggest(report, lessons, rules, nights)

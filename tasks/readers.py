@@ -3,7 +3,7 @@
 from nightwatch_core.choosing import SAMPLE
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.ports import AgentShelf, Nights
+from nightwatch_core.ports import AgentShelf, KnowledgeReader, Nights
 from tasks.wiring import knowledge_of, nights, shelf
 
 
@@ -19,6 +19,17 @@ def night_store() -> Nights:
 
 def all_lessons(sample: bool) -> tuple[Lesson, ...]:
     """What nights on real errors taught, or nights on the sample."""
-    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    return lessons_in(knowledge_of(NightOptions(source=SAMPLE if sample else "file")))
+
+
+def lessons_in(knowledge: KnowledgeReader) -> tuple[Lesson, ...]:
+    """Every lesson at hand that can be read."""
     read = (knowledge.read(entry.file) for entry in knowledge.index().solutions)
     return tuple(lesson for lesson in read if lesson)
+
+
+def scored_lessons(sample: bool) -> tuple[Lesson, ...]:
+    """What the scoreboard counts: every lesson, archived ones too."""
+    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    archived = (knowledge.read(entry.file) for entry in knowledge.archived().solutions)
+    return (*lessons_in(knowledge), *(lesson for lesson in archived if lesson))

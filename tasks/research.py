@@ -5,7 +5,7 @@ from prefect import task
 from nightwatch_core.models.assignment import CodeTonight, Unknown
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.research import gather
+from nightwatch_core.research import gather, with_lore
 from nightwatch_core.waves import Prepared
 from tasks.code import index_of, reader_of
 from tasks.policies import PATIENTLY
@@ -33,4 +33,4 @@ def research_case(
         priors=unknown.priors,
         dropped=selection.dropped,
     )
-    return Prepared(unknown=unknown, research=research)
+    return Prepared(unknown=unknown, research=with_lore(research, unknown))

@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core import families, selection
+from nightwatch_core import families, ignoring, selection
 from nightwatch_core.models.assignment import Recollection, Traced
 from nightwatch_core.models.error import Case, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
@@ -14,12 +14,16 @@ from tasks.wiring import reading
 def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
     """Drop what the rules ignore, rank the rest, keep the best; every drop has its reason.
 
+    Rules that do not hold tonight drop nothing, and are told.
+
     More groups are kept than will be analysed: their traces tell which have one cause.
     """
-    rules = reading(options).knowledge.ignore_rules()
+    every = reading(options).knowledge.ignore_rules()
+    rules, told = ignoring.holding(every, fetched.groups, fetched.window)
     candidates = selection.GROUPS_A_CASE * (options.max_errors or 5)
     known = _known_names(options)
-    return selection.select(fetched.groups, rules, candidates, fetched.window, known)
+    selected = selection.select(fetched.groups, rules, candidates, fetched.window, known)
+    return selected.model_copy(update={"told": told})
 
 
 def _known_names(options: NightOptions) -> frozenset[str]:

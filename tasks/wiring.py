@@ -5,16 +5,15 @@ There are two worlds: `reading` holds no credential that can write, and leads up
 that a worker on another machine makes the same ones. Tests put other worlds in with `using`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 
 from nightwatch_core import choosing
-from nightwatch_core.adapters import local, services
+from nightwatch_core.adapters import local, mcp_server, services
 from nightwatch_core.adapters.agent_files import AgentFiles
 from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.adapters.ignore_files import IgnoreFile
 from nightwatch_core.adapters.ledger import LedgerOutbox
 from nightwatch_core.adapters.local_notifier import LocalNotifier
 from nightwatch_core.adapters.many_sources import ManySources
@@ -22,80 +21,46 @@ from nightwatch_core.adapters.memory_keepers import MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.nights import NightStore
 from nightwatch_core.adapters.pasted import keep_pasted
 from nightwatch_core.adapters.rules import RulesModel
+from nightwatch_core.adapters.task_files import TaskFiles
 from nightwatch_core.adapters.transcripts import Transcripts
+from nightwatch_core.adapters.working_copy import QuietCopy, WorkingCopy
+from nightwatch_core.library import Library
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
     AgentShelf,
-    Clock,
     CodeHost,
     ErrorSource,
     KnowledgeReader,
-    KnowledgeWriter,
-    Model,
     Nights,
     Notifier,
     Outbox,
-    Recall,
+    TaskShelf,
     Tracker,
 )
 from nightwatch_core.settings import Settings, settings
 from nightwatch_core.windows import source_key
+from tasks.worlds import Publishing, Reading, other
 
-
-@dataclass(frozen=True)
-class Reading:
-    """Everything a night reads."""
-
-    errors: ErrorSource
-    code: CodeHost
-    tracker: Tracker
-    knowledge: KnowledgeReader
-    agents: AgentShelf
-    model: Model
-    clock: Clock
-    stand_in: Model | None = None  # answers where `model` cannot be reached
-    recall: Recall | None = None  # without it the index is read through
-
-
-@dataclass(frozen=True)
-class Publishing:
-    """Everything a night writes."""
-
-    outbox: Callable[[Night], Outbox]
-    notifier: Notifier
-    knowledge: KnowledgeWriter
-    nights: Nights
-
-
-@dataclass(frozen=True)
-class Worlds:
-    """Both worlds, as a test puts them in."""
-
-    reading: Reading
-    publishing: Publishing
-
-
-_other: ContextVar[Worlds | None] = ContextVar("other_worlds", default=None)
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def reading(options: NightOptions) -> Reading:
     """The world to read, the real one unless `using` says otherwise."""
-    other = _other.get()
-    return other.reading if other else _reading(options, settings())
+    instead = other()
+    return instead.reading if instead else _reading(options, settings())
 
 
 def publishing(options: NightOptions) -> Publishing:
     """The world to write, the real one unless `using` says otherwise."""
-    other = _other.get()
-    return other.publishing if other else _publishing(options, settings())
+    instead = other()
+    return instead.publishing if instead else _publishing(options, settings())
 
 
 def nights() -> Nights:
     """The nights that were, whatever the options."""
-    other = _other.get()
-    return other.publishing.nights if other else NightStore(settings().state, SystemClock())
+    instead = other()
+    return instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
 
 
 def transcripts() -> Transcripts:
@@ -113,19 +78,29 @@ def knowledge_of(options: NightOptions) -> KnowledgeReader:
     return local.knowledge(options, settings())
 
 
+def task_shelf() -> TaskShelf:
+    """The task files that hold notes, whatever the options."""
+    return TaskFiles(settings().tasks, settings().state / "tasks.lock")
+
+
+def ignore_file(options: NightOptions) -> IgnoreFile:
+    """The ignore.yml that nights of this kind read."""
+    return local.ignore_file(options, settings())
+
+
+def working_copy(options: NightOptions) -> WorkingCopy:
+    """The working tree of the checkout that was named."""
+    return (QuietCopy if options.dry_run else WorkingCopy)(Path(options.repo).expanduser())
+
+
+def serve_library(library: Library) -> None:
+    """Answer a coding agent over standard input and output until it goes away."""
+    mcp_server.serve(library)
+
+
 def pasted(record: str) -> str:
     """Keep a pasted record as a file an error source can read; returns its path."""
     return str(keep_pasted(record, settings().state / "pasted"))
-
-
-@contextmanager
-def using(worlds: Worlds) -> Iterator[Worlds]:
-    """Run a block in other worlds."""
-    token = _other.set(worlds)
-    try:
-        yield worlds
-    finally:
-        _other.reset(token)
 
 
 def forget() -> None:
@@ -136,7 +111,7 @@ def forget() -> None:
 
 def chosen(options: NightOptions) -> NightOptions:
     """The options with every port filled; a test's world keeps what it was given."""
-    if _other.get():
+    if other():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
     return choosing.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
@@ -144,7 +119,7 @@ def chosen(options: NightOptions) -> NightOptions:
 
 def half_described() -> Mapping[str, tuple[str, ...]]:
     """Services that somebody began to set up, with the settings that are missing."""
-    return {} if _other.get() else services.half_described(settings())
+    return {} if other() else services.half_described(settings())
 
 
 LOCAL: Mapping[str, frozenset[str]] = {
@@ -186,6 +161,7 @@ def _reading(options: NightOptions, at: Settings) -> Reading:
         clock=SystemClock(),
         stand_in=None if is_local else rules,
         recall=local.recall(options, at),
+        tasks=None if choosing.is_sample(options) else task_shelf(),
     )
 
 

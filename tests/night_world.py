@@ -19,7 +19,7 @@ from nightwatch_core.adapters.memory_keepers import (
 from nightwatch_core.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Answer, Edit, Evidence
 from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace
-from tasks.wiring import Publishing, Reading, Worlds
+from tasks.worlds import Publishing, Reading, Worlds
 
 FILES = {
     "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",

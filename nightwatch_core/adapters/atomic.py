@@ -5,23 +5,50 @@ import secrets
 from pathlib import Path
 
 
-def write(path: Path, content: bytes) -> None:
+def write(
+    path: Path, content: bytes, through: Path | None = None, modified: int | None = None
+) -> None:
     """Write or replace a file, and its folder where it is missing; raises `OSError`.
 
-    The content goes to a temporary neighbour, to the disk, and only then to its name.
+    The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
+    the disk, and only then to its name. `modified` is when it shall say it was, in ns.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".tmp-{secrets.token_hex(8)}")
+    temporary = (through or path.parent) / f".tmp-{secrets.token_hex(8)}"
     try:
         with temporary.open("xb") as file:
             file.write(content)
             file.flush()
+            if modified is not None:
+                os.utime(file.fileno(), ns=(modified, modified))
             os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
+    _keep(path.parent)
+
+
+def move(path: Path, target: Path) -> None:
+    """Give a file another name on the same disk: it has one of them, whenever the power goes.
+
+    Raises `OSError`. What has the name already is replaced: look before, as the only writer.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(target)
+    _keep(target.parent)
+    _keep(path.parent)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, for good; one that is not there is removed already."""
+    path.unlink(missing_ok=True)
+    _keep(path.parent)
+
+
+def _keep(folder: Path) -> None:
+    """Bring a folder's names to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)

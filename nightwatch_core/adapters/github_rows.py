@@ -3,7 +3,15 @@
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from nightwatch_core.adapters.github_client import GitHubClient
 from nightwatch_core.adapters.github_http import owner_and_name
@@ -69,6 +77,9 @@ class Saying(Row):
     user: Person | None = None
     state: Text = ""
     author_association: Text = ""
+    at: AwareDatetime | None = Field(
+        None, validation_alias=AliasChoices("submitted_at", "created_at")
+    )
 
 
 class Roles(Row):

@@ -29,11 +29,6 @@ class GitHubSignIn(Value):
     installation_id: str = ""  # empty: that of the repository
     private_key: SecretStr | None = None  # PEM
 
-    @property
-    def is_given(self) -> bool:
-        """Whether there is anything at all."""
-        return bool(_said(self.token) or self._app)
-
     def as_app(self) -> bool:
         """Whether to sign in as an App; raises `StopTheNight` where neither way is whole."""
         if self._app and not self.app_id.strip():

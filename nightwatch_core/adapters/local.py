@@ -6,6 +6,7 @@ from nightwatch_core import choosing, sample
 from nightwatch_core.adapters.checkout import Checkout
 from nightwatch_core.adapters.clock import SystemClock
 from nightwatch_core.adapters.error_files import ErrorFiles
+from nightwatch_core.adapters.ignore_files import IgnoreFile
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.local_delivery import LocalDelivery
 from nightwatch_core.adapters.sample_code import SampleCode
@@ -42,11 +43,17 @@ def delivery(options: NightOptions, at: Settings, night: str) -> LocalDelivery:
 
 def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
     """Lessons, patterns and ignore rules; the sample has its own."""
-    ignore = at.home / "knowledge" / "ignore.yml"
+    rules = ignore_file(options, at).path
     if choosing.is_sample(options):
-        return KnowledgeFiles(at.state / "sample" / "knowledge", ignore)
-    own = at.knowledge / "ignore.yml"
-    return KnowledgeFiles(at.knowledge, own if own.is_file() else ignore)
+        return KnowledgeFiles(at.state / "sample" / "knowledge", rules)
+    return KnowledgeFiles(at.knowledge, rules)
+
+
+def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
+    """The team's rules: those beside its lessons, else those of home; the sample has home's."""
+    own, home = at.knowledge / "ignore.yml", at.home / "knowledge" / "ignore.yml"
+    path = own if own.is_file() or not home.is_file() else home
+    return IgnoreFile(home if choosing.is_sample(options) else path, SystemClock())
 
 
 def recall(options: NightOptions, at: Settings) -> SearchIndex:

@@ -9,9 +9,9 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters import atomic, outbox_files
-from nightwatch_core.adapters.checkout import LOCAL, Checkout, heads_of
-from nightwatch_core.adapters.git import is_sha
+from nightwatch_core.adapters.checkout import Checkout
 from nightwatch_core.adapters.git_branch import Refused, make_branch, patch
+from nightwatch_core.adapters.local_merges import standing
 from nightwatch_core.adapters.outbox_files import OutboxFiles
 from nightwatch_core.adapters.outbox_items import own_item
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -70,8 +70,8 @@ class LocalDelivery:
     def own_items(self) -> tuple[OwnItem, ...]:
         """Every issue and pull request of all nights, by number; unreadable files are left out.
 
-        A pull request is merged once its base holds its commit or the same change, and closed where
-        its branch is gone.
+        A pull request is merged once its base holds its commit, the same change, or what people
+        made of it, and closed where its branch is gone.
         """
         pulls: list[tuple[OwnItem, Mapping[str, object]]] = []
         items: list[OwnItem] = []
@@ -87,8 +87,8 @@ class LocalDelivery:
         for item, meta in pulls:
             if checkout:
                 thorough = item.number in newest
-                state = _pull_state(checkout, item, meta, heads, thorough=thorough)
-                item = item.model_copy(update={"state": state})
+                now = standing(checkout, item, meta, heads, thorough=thorough)
+                item = item.model_copy(update=now._asdict())
             items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
 
@@ -177,36 +177,6 @@ class LocalDelivery:
             "labels": list(proposal.labels),
             "night": self._night,
         }
-
-
-def _pull_state(
-    checkout: Checkout,
-    item: OwnItem,
-    meta: Mapping[str, object],
-    heads: dict[str, str],
-    *,
-    thorough: bool,
-) -> str:
-    commit, base = str(meta.get("commit", "")), str(meta.get("base", ""))
-    bases = heads_of(heads, base) if base else (checkout.base()[1],)
-    if is_sha(commit) and any(_holds(checkout, head, commit, thorough) for head in bases):
-        return "merged"
-    is_there = f"{LOCAL}{item.branch}" in heads
-    return item.state if is_there or item.state == "merged" else "closed"
-
-
-def _holds(checkout: Checkout, head: str, commit: str, thorough: bool) -> bool:
-    """Whether `head` has the commit; if `thorough`, also squashed, rebased or picked."""
-    git = checkout.git
-    if not git.attempt("merge-base", "--is-ancestor", commit, head).code:
-        return True
-    if not thorough:
-        return False
-    try:
-        cherry = git.attempt("cherry", head, commit, timeout=20.0).output
-    except TryLater:
-        return False
-    return cherry.startswith(b"- ")
 
 
 def _receipt(

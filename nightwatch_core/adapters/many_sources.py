@@ -41,6 +41,7 @@ class ManySources:
             rejects=tuple(reject for answer in answers for reject in answer.rejects),
             partial=(*(p for answer in answers for p in answer.partial), *troubles),
             whole=not troubles and all(answer.whole for answer in answers),
+            traffic=None if troubles else _traffic(answers),
         )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
@@ -75,6 +76,17 @@ class ManySources:
         unwell = all(isinstance(trouble, TryLater) for trouble in troubles.values())
         kind = TryLater if unwell else StopTheNight
         raise kind("no error source answered: " + "; ".join(told))
+
+
+def _traffic(answers: Iterable[Fetched]) -> int | None:
+    """Everybody's transactions together; None where one does not know its own.
+
+    Errors of all are counted, so the transactions of some would make every rate too high, and by
+    another factor on every night on which another source has none.
+    """
+    told = [answer.traffic for answer in answers]
+    known = [one for one in told if one is not None]
+    return sum(known) if len(known) == len(told) else None
 
 
 def _at(release: Release) -> datetime:

@@ -48,6 +48,7 @@ class MemoryErrors:
     partial: tuple[str, ...] = ()
     fails: Exception | None = None
     deployed: tuple[Release, ...] = ()
+    traffic: int | None = None
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The day before `now`, or as far back as asked."""
@@ -57,7 +58,9 @@ class MemoryErrors:
         """What it was told; raises what it was told to raise."""
         if self.fails:
             raise self.fails
-        return Fetched(groups=tuple(self.groups), window=window, partial=self.partial)
+        return Fetched(
+            groups=tuple(self.groups), window=window, partial=self.partial, traffic=self.traffic
+        )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
         """The traces it was told."""

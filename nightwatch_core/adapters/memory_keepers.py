@@ -20,6 +20,7 @@ from nightwatch_core.models.proposal import (
     Reopen,
 )
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+from nightwatch_core.patterns import merged
 from nightwatch_core.report.view import record_of
 from nightwatch_core.windows import was_read
 
@@ -31,6 +32,7 @@ class MemoryKnowledge:
     lessons: dict[str, Lesson] = field(default_factory=dict)
     patterns: dict[str, Pattern] = field(default_factory=dict)
     rules: IgnoreRules = IgnoreRules()
+    put_away: dict[str, Lesson] = field(default_factory=dict)  # the archive
 
     def index(self) -> Index:
         """Every document's line."""
@@ -44,24 +46,45 @@ class MemoryKnowledge:
         return index_over(entries, patterns)
 
     def read(self, file: str) -> Lesson | None:
-        """One lesson."""
-        return self.lessons.get(file)
+        """One lesson, archived or not."""
+        return self.lessons.get(file) or self.put_away.get(file)
+
+    def archived(self) -> Index:
+        """Every archived lesson's line."""
+        return index_over(tuple(map(entry_of, self.put_away.values())), ())
+
+    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
+        """The archived lesson of one of these names."""
+        return next((one for one in self.put_away.values() if one.names & names), None)
+
+    def read_patterns(self) -> tuple[Pattern, ...]:
+        """Every pattern."""
+        return tuple(self.patterns.values())
 
     def ignore_rules(self) -> IgnoreRules:
         """The rules it was told."""
         return self.rules
 
     def write(self, lesson: Lesson) -> str:
-        """Keep it under its fingerprint."""
+        """Keep it under its fingerprint, and no more in the archive."""
         file = f"errors/{lesson.fingerprint}.md"
         self.lessons[file] = lesson.model_copy(update={"file": file})
+        self.put_away.pop(lesson.file, None)
         return file
 
     def write_pattern(self, pattern: Pattern) -> str:
         """Keep it under its slug."""
         file = f"patterns/{pattern.slug}.md"
-        self.patterns[file] = pattern
+        self.patterns[file] = merged(pattern, self.patterns.get(file))
         return file
+
+    def archive(self, files: Sequence[str]) -> tuple[str, ...]:
+        """Put lessons away."""
+        found = {file: self.lessons.pop(file) for file in files if file in self.lessons}
+        moved = {f"archive/{file.partition('/')[2]}": one for file, one in found.items()}
+        for file, one in moved.items():
+            self.put_away[file] = one.model_copy(update={"file": file})
+        return tuple(moved)
 
     def rebuild_index(self) -> Index:
         """The same as reading it."""

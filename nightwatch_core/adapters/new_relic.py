@@ -160,6 +160,7 @@ class NewRelic:
             window=window,
             rejects=tuple(counted.rejects),
             partial=(*counted.partial, *partial),
+            traffic=counted.traffic,
         )
 
     def _with_inbox(

@@ -34,6 +34,7 @@ class Counted:
     total: int = 0  # occurrences the service counted, whether it listed them or not
     rejects: list[Reject] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
+    traffic: int | None = None  # transactions, failed or not; None: not known
     extras: Extras = field(default_factory=Extras)
 
 
@@ -58,6 +59,7 @@ class Counter:
             found.partial.append(
                 f"{more} more occurrences are not listed: too many different errors"
             )
+        found.traffic = found.traffic or None  # none at all: they are not recorded
         if found.whole:
             found.extras = self._extras(found, window)
         if len(found.rejects) > MOST_REJECTS:
@@ -73,7 +75,9 @@ class Counter:
                 whole=self._errors(window, nrql.FACETS),
                 classes=self._errors(window, nrql.FACETS[:1]),
                 detail=self._errors(window, nrql.DETAIL),
+                traffic=nrql.traffic(self._guids, window),
             )
+            found.traffic = _traffic(answer)
             found.whole, found.total, found.rejects = _rows(answer, "whole", nrql.FACETS)
             found.classes, in_classes, _ = _rows(answer, "classes", nrql.FACETS[:1])
             found.total = max(found.total, in_classes)
@@ -94,7 +98,7 @@ class Counter:
     def _halves(self, window: Window, halvings: int) -> Counted:
         middle = window.since + (window.until - window.since) / 2
         middle = middle.replace(microsecond=middle.microsecond // 1_000 * 1_000)
-        both = Counted()
+        both = Counted(traffic=0)
         for part in (
             Window(since=window.since, until=middle),
             Window(since=middle, until=window.until),
@@ -106,6 +110,7 @@ class Counter:
             both.total += found.total
             both.rejects += found.rejects
             both.partial += found.partial
+            both.traffic = _sum(both.traffic, found.traffic)
         return both
 
     def _extras(self, found: Counted, window: Window) -> Extras:
@@ -134,6 +139,29 @@ class Counter:
         except NightWatchError as trouble:
             found.partial.append(f"{alias} of errors could not be read: {trouble}")
             return []
+
+
+def _traffic(answer: Answer) -> int | None:
+    """The transactions; None where New Relic does not say.
+
+    Errors stand without them, so whatever went wrong with this part ends no night.
+    """
+    try:
+        rows = results_of(answer, "traffic")[0]
+    except NightWatchError:
+        return None
+    first = rows[0] if rows and isinstance(rows[0], Mapping) else {}
+    told = integer(first.get("n"))
+    return told if told is not None and told >= 0 else None
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    """Both parts together; half a window's traffic is no window's.
+
+    >>> _sum(2, 3), _sum(2, None)
+    (5, None)
+    """
+    return None if one is None or other is None else one + other
 
 
 def _unnamed(found: Counted) -> list[Row]:

@@ -121,7 +121,7 @@ def _again(
     """The better of the first verdict and a second; whatever goes wrong, the first is not lost."""
     try:
         able, opening = model.capabilities(), look.opening(second_look.seed(first))
-        hindered = second_look.repeats(first, able) or second_look.unpaid(
+        hindered = second_look.repeats(able) or second_look.unpaid(
             scarce or _scarce(opening, able, left)
         )
         if hindered:
@@ -137,12 +137,6 @@ def _scarce(opening: Conversation, able: Capabilities, left: Allowance) -> str:
         return bound_in_sight(begun(opening, able, left), left, left.seconds)
     except GiveUp as gone:
         return gone.ending.detail if gone.ending else str(gone)
-
-
-def allowance(case: Case, agent: AgentSpec, night: Allowance) -> Allowance:
-    """One error's allowance: iterations by the complexity of its class, the ceiling always wins."""
-    turns = plans.plan(case, agent, NightOptions()).iterations
-    return night.model_copy(update={"iterations": min(turns, night.iterations)})
 
 
 def _seen(research: ResearchContext, read: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from math import inf
 
 from nightwatch_core.agent.calls import MOST_TOLD
 from nightwatch_core.models.analysis import Allowance, Usage
-from nightwatch_core.models.conversation import FELL_BACK, Capabilities
+from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.value import Value
 
 CONCLUSION = 8_000  # tokens kept for the answer at most, thinking included
@@ -49,8 +49,8 @@ def next_prompt(last: Usage) -> Prompt:
 
 
 def is_free(able: Capabilities) -> bool:
-    """Whether nothing has to be reckoned: a model of our own, not the stand-in for another."""
-    return able.local and not able.note.startswith(FELL_BACK)
+    """Whether nothing has to be reckoned: a model of our own costs nothing."""
+    return able.local
 
 
 def concluding(may: Allowance) -> int:

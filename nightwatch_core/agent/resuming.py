@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from nightwatch_core.agent.answers import read_answer
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.conversation import FELL_BACK, Capabilities, Conversation, Reply
+from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.ports import Model, Records
 
 _LEADING_ON = ("tools", "paused")
@@ -71,7 +71,7 @@ def _is_finished(reply: Reply, tools_off: bool) -> bool:
 
     A message that was cut off is one where it asks for tools: it is told so, and goes on.
     """
-    if reply.stop not in (*_LEADING_ON, "answer", "cut") or reply.detail.startswith(FELL_BACK):
+    if reply.stop not in (*_LEADING_ON, "answer", "cut"):
         return False
     if not tools_off and (reply.turn.calls or reply.stop == "paused"):
         return True

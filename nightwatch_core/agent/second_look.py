@@ -10,7 +10,7 @@ from nightwatch_core.agent.score import advantage
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.families import shortened
 from nightwatch_core.models.analysis import Allowance, Analysis, SecondLook, Usage
-from nightwatch_core.models.conversation import FELL_BACK, Capabilities
+from nightwatch_core.models.conversation import Capabilities
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
@@ -32,9 +32,9 @@ def wanted(first: Analysis) -> str:
     return next((why for why, holds in WEAK if holds(first)), "")
 
 
-def repeats(first: Analysis, able: Capabilities) -> str:
+def repeats(able: Capabilities) -> str:
     """Why looking again would show the same; empty where it may not."""
-    return _SAME_AGAIN if able.local or FELL_BACK in first.tags else ""
+    return _SAME_AGAIN if able.local else ""
 
 
 def unpaid(bound: str) -> str:

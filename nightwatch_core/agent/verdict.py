@@ -8,6 +8,7 @@ from nightwatch_core.agent.quotes import verified
 from nightwatch_core.agent.score import scored
 from nightwatch_core.agent.showing import as_written
 from nightwatch_core.models.analysis import Analysis, Answer, Edit, Evidence
+from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
@@ -39,7 +40,7 @@ def verdict(
         suspect_commit=_commit(answer.suspect_commit),
         next_steps=answer.suggested_next_steps,
         learnings=answer.learnings[:3],
-        tags=answer.tags,
+        tags=tuple(tag for tag in answer.tags if tag != FELL_BACK),  # ours alone
         related_to=answer.related_to,
         read=read,
         commit=code.commit.sha,

@@ -185,8 +185,12 @@ class Analysis(Value):
     truncated: int = 0  # tool results that were shortened
     recalled: int = 0  # lessons of earlier nights it was told
     told: tuple[str, ...] = ()  # those lessons' fingerprints
-    rejected: tuple[str, ...] = ()  # digests of fixes of this error that people turned down
+    rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
+    failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet
+    said: Confidence | None = None  # the analyst's own confidence, where ours differs
+    waiting: str = ""  # why a known error that goes on is no news: its fix is not deployed yet …
+    news: str = ""  # why a known error was looked at again
     code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""

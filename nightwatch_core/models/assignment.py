@@ -5,8 +5,12 @@ from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.knowledge import PriorAnalysis
-from nightwatch_core.models.proposal import Receipt, Skip
+from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.outcome import Followed
+from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.scoreboard import Scoreboard
 from nightwatch_core.models.value import Value
 
 
@@ -33,6 +37,23 @@ class Unknown(Value):
     case: Case
     traces: tuple[Trace, ...] = ()
     priors: tuple[PriorAnalysis, ...] = ()
+    learnings: tuple[FoundLearning, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+
+
+class Earlier(Value):
+    """What following up earlier proposals takes, besides the errors of tonight's selection."""
+
+    own: tuple[OwnItem, ...] | None = None  # None: could not be read, or is not wanted
+    whole: bool = False  # the selection holds every error of the window
+    traffic: int | None = None  # the application's transactions in the window; None: not known
+
+
+class Past(Value):
+    """What became of earlier proposals, and what that says about our judgement."""
+
+    followed: tuple[Followed, ...] = ()
+    board: Scoreboard | None = None
 
 
 class Recollection(Value):
@@ -41,6 +62,7 @@ class Recollection(Value):
     known: tuple[Analysis, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     complaints: tuple[str, ...] = ()
+    past: Past = Past()
 
 
 class Assignment(Value):

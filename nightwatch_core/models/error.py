@@ -190,6 +190,7 @@ class Selection(Value):
 
     kept: tuple[ErrorGroup, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    told: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
 
 
 class Reject(Value):

@@ -24,7 +24,7 @@ class NightSeen(Value):
     date: date
     night: str
     occurrences: int
-    verdict: str  # new | known | changed | wrapped up | failed
+    verdict: str  # new | known | changed | wrapped up | failed | passed over
     confidence: str = ""  # of that night's verdict; empty where not recorded
     hours: float = 0.0  # the night looked at; 0: not recorded
     traffic: int | None = None  # the application's transactions in that time; None: not known
@@ -51,6 +51,8 @@ class Lesson(Value):
     run_id: str = ""
     iterations_used: int = 0
     tokens_used: int = 0
+    cost_used: float | None = None  # USD; None: not known
+    told: int = 0  # lessons its analyst was told
     commit: str = ""
     outcome: str = ""  # of our proposals, the last of `fates`; empty: nothing yet
     fates: tuple[Fate, ...] = ()  # what became of our proposals, oldest first

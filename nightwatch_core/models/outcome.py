@@ -20,6 +20,9 @@ FateKind = Literal[
     "regressed",
 ]
 
+TURNED_DOWN: tuple[FateKind, ...] = ("closed unmerged", "no effect")  # not proposed again as it is
+FAILED: tuple[FateKind, ...] = (*TURNED_DOWN, "regressed")  # another fix, or the same undone one
+
 
 class Count(Value):
     """How often an error was seen in a stretch of time that was looked at."""
@@ -80,3 +83,4 @@ class Followed(Value):
     fates: tuple[Fate, ...] = ()  # new ones
     watch: Watch | None = None
     outcome: str = ""  # of the lesson from now on
+    stale: str | None = None  # why it no longer fits the code; empty: it does; None: as before

@@ -11,6 +11,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import Followed
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.scoreboard import Scoreboard
 from nightwatch_core.models.value import Value
 
 Status = Literal["complete", "degraded", "failed"]
@@ -39,6 +40,13 @@ class Night(Value):
     left_out: str = ""  # what lies before the window and was never read, one sentence
 
 
+class Kept(Value):
+    """A lesson's document, and why it was written."""
+
+    file: str
+    what: Literal["new", "refreshed", "reused"]
+
+
 class Learned(Value):
     """What the learning steps left behind."""
 
@@ -50,6 +58,7 @@ class Learned(Value):
     archived: tuple[str, ...] = ()  # files that were moved to the archive
     patterns: tuple[Pattern, ...] = ()
     suggestions: tuple[IgnoreSuggestion, ...] = ()
+    scoreboard: Scoreboard | None = None  # how right earlier analyses proved; None: not reckoned
     failure: str = ""  # why learning is incomplete
 
 

@@ -4,6 +4,7 @@ Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and no
 returns a sentence that says what was reached, for `nightwatch check`.
 """
 
+from nightwatch_core.ports.notes import TaskShelf
 from nightwatch_core.ports.reading import (
     AgentShelf,
     Clock,
@@ -33,5 +34,6 @@ __all__ = [
     "Outbox",
     "Recall",
     "Records",
+    "TaskShelf",
     "Tracker",
 ]

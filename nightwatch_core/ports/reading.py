@@ -8,7 +8,7 @@ from nightwatch_core.models.code import Blame, CodeReads, Commit, Entry, Hit, Me
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
-from nightwatch_core.models.pattern import IgnoreRules
+from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem
 
 
@@ -134,7 +134,22 @@ class KnowledgeReader(Protocol):
         ...
 
     def read(self, file: str) -> Lesson | None:
-        """One lesson; None where it is gone or cannot be read."""
+        """One lesson, "errors/x.md" or "archive/x.md"; None where it is gone or cannot be read."""
+        ...
+
+    def archived(self) -> Index:
+        """The list of archived lessons: made on request, a night never needs it."""
+        ...
+
+    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
+        """The archived lesson on the error of one of these names.
+
+        Cheap: one that knows the error by an alias alone may be missed.
+        """
+        ...
+
+    def read_patterns(self) -> tuple[Pattern, ...]:
+        """Every known pattern that can be read."""
         ...
 
     def ignore_rules(self) -> IgnoreRules:

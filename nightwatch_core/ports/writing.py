@@ -50,15 +50,19 @@ class KnowledgeWriter(Protocol):
     """Keeps what was learned; one writer at a time."""
 
     def write(self, lesson: Lesson) -> str:
-        """Write or replace one lesson's document; returns its file."""
+        """Write or replace one lesson's document, out of the archive too; returns its file."""
         ...
 
     def write_pattern(self, pattern: Pattern) -> str:
         """Write or replace one pattern's document; returns its file."""
         ...
 
+    def archive(self, files: Sequence[str]) -> tuple[str, ...]:
+        """Put lessons into the archive; returns the new names of those that were there."""
+        ...
+
     def rebuild_index(self) -> Index:
-        """Read all documents and write index.yml."""
+        """Read all documents, unite those on one error, and write index.yml."""
         ...
 
 

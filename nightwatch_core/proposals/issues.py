@@ -53,6 +53,8 @@ def _about(
         return _issue(analysis, known, repository, night)
     if known.state == "open":
         return _news(analysis, known, repository, night)
+    if analysis.waiting:
+        return skip(analysis, "issue", f"issue #{known.number} is closed: {analysis.waiting}")
     if known.state_reason == "not_planned":
         return skip(analysis, "issue", f"issue #{known.number} was closed as not planned")
     last = max((g.last_seen for g in analysis.case.groups if g.last_seen), default=None)
@@ -60,7 +62,8 @@ def _about(
         why = f"issue #{known.number} is closed, and no occurrence after that is known"
         return skip(analysis, "issue", why)
     key = _news_key(repository, known, night)
-    news = f"Seen again after it was closed: {analysis.case.occurrences} occurrences"
+    why = f" ({analysis.news})" if analysis.news else ""
+    news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
     return Reopen(
         key=key,
         fingerprint=analysis.fingerprint,
@@ -91,7 +94,8 @@ def _news(analysis: Analysis, known: OwnItem, repository: str, night: str) -> Co
     if analysis.confidence == "low" and not analysis.has_fix:
         return skip(analysis, "comment", f"nothing to add to issue #{known.number}")
     key = _news_key(repository, known, night)
-    news = f"Analysed again: {analysis.case.occurrences} occurrences"
+    why = f", because {analysis.news}" if analysis.news else ""
+    news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
     return Comment(
         key=key,
         fingerprint=analysis.fingerprint,

@@ -32,14 +32,14 @@ def plan_pulls(
         known, issue = known_item(analysis, pulls), _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
         reason = (
-            _not_this_one(known, night)
+            _not_this_one(analysis, known, night)
             or _no_pull_by_choice(options)
             or _settled(known_item(analysis, issues), issue, receipts)
             or applied.refusal
             or policy.refused(applied.changes, read)
             or _unseen(analysis, applied, read)
             or _does_not_parse(applied, read)
-            or (_no_room_for_pull(options, new) if known is None else "")
+            or ("" if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
         if reason:
             skips.append(skip(analysis, "pull", reason))
@@ -47,16 +47,25 @@ def plan_pulls(
             # numbers of a local outbox would link to somebody's issues once pushed
             refers = None if options.delivery == "local" else issue
             proposals.append(_pull(analysis, applied, commit, night, known, refers))
-            new += known is None
+            new += not _is_tonights(known, night)
     return Plan(proposals=tuple(proposals), skips=tuple(skips))
 
 
-def _not_this_one(known: OwnItem | None, night: str) -> str:
-    if known is None or known.night == night:
+def _is_tonights(known: OwnItem | None, night: str) -> bool:
+    """Whether the draft was made by this very night, which was taken up again."""
+    return known is not None and known.night == night
+
+
+def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> str:
+    """Why no draft is due, given the one there is; another fix than a failed one gets its own."""
+    if fixing.fix_digest(analysis.fix) in analysis.rejected:
+        return "this very fix was turned down, or did not help, before: not proposed again"
+    if known is None or _is_tonights(known, night):
         return ""
-    if known.state == "closed":
-        return f"draft #{known.number} was closed unmerged: not proposed again"
-    return f"draft #{known.number} is {known.state}"
+    if known.state == "open" or known.number not in analysis.failed_pulls:
+        state = "closed unmerged: not proposed again" if known.state == "closed" else known.state
+        return f"draft #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"
+    return ""
 
 
 def _no_pull_by_choice(options: NightOptions) -> str:
@@ -121,9 +130,10 @@ def _pull(
     known: OwnItem | None,
     issue: int | None,
 ) -> DraftPull:
-    key = (known.key if known else "") or effect_key(
-        "pull", commit.repository, analysis.fingerprint
-    )
+    key = known.key if known and _is_tonights(known, night) else ""
+    failed = len(analysis.failed_pulls)
+    attempt = (fixing.fix_digest(analysis.fix), str(failed)) if known and failed else ()
+    key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
     return DraftPull(
         key=key,
         fingerprint=analysis.fingerprint,

@@ -10,6 +10,7 @@ from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.proposal import Receipt, Skip
 from nightwatch_core.report.code import diff, snippet
+from nightwatch_core.report.hints import capture, command, proved
 from nightwatch_core.report.values import Card, Done, Fact, Row
 from nightwatch_core.report.words import caching, capped, first, moment, plural, rebinned, spending
 
@@ -30,7 +31,9 @@ STANDINGS = {  # what a receipt's status adds to its name
 _SENTENCE = re.compile(r"(.{20,}?[.!?])\s")
 
 
-def card(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Card:
+def card(
+    rank: int, analysis: Analysis, done: tuple[Done, ...], receipts: tuple[Receipt, ...] = ()
+) -> Card:
     """Everything the morning reader wants to know about one analysis."""
     case = analysis.case
     return Card(
@@ -44,10 +47,12 @@ def card(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Card:
         hourly=rebinned(_hourly(case)),
         message=block(case.leader.message, 800),
         known=known_since(analysis),
+        news=_news(analysis),
         team=line(inbox.sentence(case), 300),
         regression=inbox.came_back(case),
         cause=block(analysis.root_cause, 6_000),
         confidence=analysis.confidence,
+        proved=proved(analysis),
         because=_lines(analysis.because, 8),
         ending=_ending(analysis),
         evidence=first([snippet(each) for each in analysis.evidence], 12),
@@ -60,6 +65,7 @@ def card(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Card:
         how=tuple(_how(analysis)),
         trace=_trace(case.trace),
         again=command(case.fingerprint),
+        capture=capture(analysis, receipts),
     )
 
 
@@ -112,16 +118,6 @@ def sentence(text: str, limit: int = 200) -> str:
     flat = line(text, 600)
     found = _SENTENCE.match(flat)
     return line(found.group(1) if found else flat, limit)
-
-
-def command(fingerprint: str) -> str:
-    """How to run one error again; empty for a name that no shell should see.
-
-    >>> command("v1:ab12"), command("v1:$(reboot)")
-    ('nightwatch one v1:ab12', '')
-    """
-    safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,99}", fingerprint)
-    return f"nightwatch one {fingerprint}" if safe else ""
 
 
 def _receipt(receipt: Receipt) -> Done:
@@ -180,6 +176,12 @@ def _how(analysis: Analysis) -> Iterable[Fact]:
         yield Fact(name="Read at commit", text=line(analysis.commit, 80))
     if analysis.tags:
         yield Fact(name="Tags", text=line(", ".join(analysis.tags), 200))
+
+
+def _news(analysis: Analysis) -> str:
+    """What a reused finding waits for, or why a known error was looked at again."""
+    again = f"Looked at again: {analysis.news}" if analysis.news else ""
+    return line(analysis.waiting or again, 300)
 
 
 def _ending(analysis: Analysis) -> str:

@@ -21,9 +21,11 @@ def card_blocks(card: Card) -> Iterable[str]:
     """One analysis: what, why, evidence, fix, and how it was found."""
     yield f"### {card.rank}\\. {markdown(card.title)}"
     where = f" in {code_span(card.where)}" if card.where else ""
-    yield f"{code_span(card.error)}{where} · confidence: **{card.confidence}**"
+    proved = f" ({markdown(card.proved)})" if card.proved else ""
+    yield f"{code_span(card.error)}{where} · confidence: **{card.confidence}**{proved}"
     if card.known:
         yield f"**{markdown(card.known)}**"
+    yield markdown(card.news)
     if card.regression:
         yield "**Regression**"
     yield _list(f"{fact.name}: {markdown(fact.text)}" for fact in card.facts)
@@ -43,6 +45,8 @@ def card_blocks(card: Card) -> Iterable[str]:
     ):
         yield from _named(name, _list(map(markdown, texts)))
     yield from _named("What was done", _list(map(_done, card.done)))
+    if card.capture:
+        yield f"Capture what was learned: {code_span(card.capture)}"
     how = (f"{fact.name}: {markdown(fact.text)}" for fact in card.how)
     because = (f"because {markdown(text)}" for text in card.because)
     yield from _named("How it was found", _list((*how, *because)))
@@ -118,7 +122,10 @@ def _lists(shown: ReportView) -> Iterable[str]:
     yield from _lines("Failed analyses", shown.failures)
     yield from _lines("Patterns", shown.patterns)
     yield from _lines("Ignore rules you might add", shown.suggestions)
-    yield from _lines("What became of earlier proposals", shown.outcomes)
+    told = (*map(_line, shown.followed.items), *map(_line, shown.outcomes.items))
+    yield from _section("What became of earlier proposals", told)
+    yield shown.followed.rest
+    yield shown.outcomes.rest
     yield from _section("Published for other errors", map(_done, shown.elsewhere.items))
     yield shown.elsewhere.rest
 
@@ -146,6 +153,21 @@ def _remarks(shown: ReportView) -> Iterable[str]:
     yield shown.complaints.rest
 
 
+def _scoreboard(shown: ReportView) -> Iterable[str]:
+    if shown.scored is None:
+        return
+    table = shown.scored.table
+    yield "## Scoreboard"
+    yield "\n".join(
+        (
+            f"| {' | '.join(table.columns)} |",
+            f"|---|{'--:|' * (len(table.columns) - 1)}",
+            *(f"| {' | '.join(markdown(cell, cell=True) for cell in row)} |" for row in table.rows),
+        )
+    )
+    yield from map(markdown, shown.scored.sentences)
+
+
 def _end(shown: ReportView) -> Iterable[str]:
     yield from _section("This run", map(_fact, shown.facts))
     yield markdown(shown.learned)
@@ -163,7 +185,8 @@ def _line(each: Line) -> str:
     head = link(each.head, each.address) if each.address else f"**{markdown(each.head)}**"
     text = f": {markdown(each.text)}" if each.text else ""
     small = f" ({markdown(each.small)})" if each.small else ""
-    return f"{head}{text}{small}"
+    more = "".join(f"\n  - {markdown(text)}" for text in each.more)
+    return f"{head}{text}{small}{more}"
 
 
 def _done(done: Done) -> str:
@@ -197,6 +220,7 @@ SECTIONS: tuple[Callable[[ReportView], Iterable[str]], ...] = (
     _table,
     _cards,
     _lists,
+    _scoreboard,
     _dropped,
     _remarks,
     _end,

@@ -1,64 +1,6 @@
 """The HTML page of a report, as Jinja templates (rendered with autoescape)."""
 
-MACROS = """\
-{% macro facts(items) %}
-<dl>
-{% for fact in items %}
-  <div><dt>{{ fact.name }}</dt><dd>{{ fact.text }}</dd></div>
-{% endfor %}
-</dl>
-{% endmacro %}
-
-{% macro rest(some) %}
-{% if some.rest %}<p class="rest">{{ some.rest }}</p>{% endif %}
-{% endmacro %}
-
-{% macro linked(text, address) %}
-{% if address|href %}<a href="{{ address|href }}" rel="noreferrer">{{ text }}</a>
-{%- else %}{{ text }}{% if address %} <code>{{ address }}</code>{% endif %}{% endif %}
-{% endmacro %}
-
-{% macro code(lines, diff=false) %}
-<div class="code{{ ' diff' if diff }}" tabindex="0"><table>
-{% for line in lines %}
-<tr class="{{ line|kind }}"><td class="mark">
-{{- line.mark if diff else line.number }}</td><td><pre>{{ line.text }}</pre></td></tr>
-{% endfor %}
-</table></div>
-{% endmacro %}
-
-{% macro listed(name, texts) %}
-{% if texts %}
-<h4>{{ name }}</h4>
-<ul>{% for text in texts %}<li>{{ text|prose }}</li>{% endfor %}</ul>
-{% endif %}
-{% endmacro %}
-
-{% macro done_list(items) %}
-<ul class="done">
-{% for done in items %}
-  <li class="{{ 'ok' if done.ok else 'not' }}">{{ linked(done.text, done.address) -}}
-  {% if done.note %}<span class="note"> {{ done.note }}</span>{% endif %}</li>
-{% endfor %}
-</ul>
-{% endmacro %}
-
-{% macro section(name, lines) %}
-{% if lines['items'] %}
-<section>
-<h2>{{ name }}</h2>
-<ul class="lines">
-{% for each in lines['items'] %}
-  <li><b>{{ linked(each.head, each.address) }}</b>
-  {% if each.text %}<span>{{ each.text }}</span>{% endif %}
-  {% if each.small %}<small>{{ each.small }}</small>{% endif %}</li>
-{% endfor %}
-</ul>
-{{ rest(lines) }}
-</section>
-{% endif %}
-{% endmacro %}
-"""
+from nightwatch_core.report.pieces import MACROS, SCORE
 
 CARD = """\
 {% from "macros.html" import facts, rest, code, listed, done_list %}
@@ -69,8 +11,10 @@ CARD = """\
     <p class="what"><code>{{ card.error }}</code>{% if card.where %} in
       <code>{{ card.where }}</code>{% endif %}
     <span class="badge {{ card.confidence }}">{{ card.confidence }} confidence</span>
+    {% if card.proved %}<span class="note">{{ card.proved }}</span>{% endif %}
     {% if card.known %}<span class="badge known">{{ card.known }}</span>{% endif -%}
     {% if card.regression %} <span class="badge low">regression</span>{% endif %}</p>
+    {% if card.news %}<p class="note">{{ card.news|prose }}</p>{% endif %}
   </div>
   {% if card.hourly|max|default(0) %}
   <svg viewBox="0 0 {{ card.hourly|length * pitch }} {{ height }}" role="img"
@@ -121,6 +65,8 @@ CARD = """\
 {{ listed("Also this error", card.also) }}
 {{ listed("Learned", card.learnings) }}
 {% if card.done %}<h4>What was done</h4>{{ done_list(card.done) }}{% endif %}
+{% if card.capture %}<p class="again">Capture what was learned: <code>{{ card.capture }}</code></p>
+{% endif %}
 
 <details><summary>How it was found</summary>
 {{ facts(card.how) }}
@@ -134,7 +80,7 @@ CARD = """\
 """
 
 PAGE = """\
-{% from "macros.html" import facts, rest, done_list, section %}
+{% from "macros.html" import facts, rest, done_list, lines_of, listing, section %}
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -204,7 +150,12 @@ PAGE = """\
 {% endif %}
 {{ section("Patterns", report.patterns) }}
 {{ section("Ignore rules you might add", report.suggestions) }}
-{{ section("What became of earlier proposals", report.outcomes) }}
+{% if report.followed['items'] or report.outcomes['items'] %}
+<section><h2>What became of earlier proposals</h2>
+{{ lines_of(report.followed) }}{{ lines_of(report.outcomes) }}</section>
+{% endif %}
+{% if report.scored %}{% with scored = report.scored %}{% include "score.html" %}{% endwith %}
+{% endif %}
 {% if report.elsewhere['items'] %}
 <section><h2>Published for other errors</h2>
 {{ done_list(report.elsewhere['items']) }}{{ rest(report.elsewhere) }}</section>
@@ -239,6 +190,7 @@ PAGE = """\
 <h2>This run</h2>
 {{ facts(report.facts) }}
 {% if report.learned %}<p>{{ report.learned }}</p>{% endif %}
+{% for each in report.listings %}{{ listing(each) }}{% endfor %}
 {% if report.again %}<p>One error again: <code>{{ report.again }}</code></p>{% endif %}
 {% for file in report.files %}<p class="file"><code>{{ file }}</code></p>{% endfor %}
 </section>
@@ -247,4 +199,4 @@ PAGE = """\
 </html>
 """
 
-TEMPLATES = {"macros.html": MACROS, "card.html": CARD, "page.html": PAGE}
+TEMPLATES = {"macros.html": MACROS, "card.html": CARD, "score.html": SCORE, "page.html": PAGE}

@@ -1,27 +1,23 @@
-"""The parts of a report that are not analyses: what was dropped, failed, learned and rejected."""
+"""The parts of a report that are not analyses: what was dropped, failed and rejected, and how."""
 
 from collections.abc import Iterable
 
 from nightwatch_core.escaping import line
 from nightwatch_core.models.error import Dropped
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.cards import command
+from nightwatch_core.report.hints import command
 from nightwatch_core.report.spent import accounted
 from nightwatch_core.report.values import Bunch, DroppedError, Fact, Limits, Line
 from nightwatch_core.report.words import (
     Some,
     caching,
     capped,
-    first,
     lasting,
     moment,
-    plural,
     spending,
 )
 
-AT_MOST = 3  # patterns and suggestions worth a morning's attention
 COUNTED = "by the analyses; research before them is not counted"
 FILES = ("report.html", "report.md", "report.json")
 
@@ -75,49 +71,6 @@ def _bunch(reason: str, members: list[Dropped], limits: Limits) -> Bunch:
     )
 
 
-def patterns(report: RunReport) -> Some[Line]:
-    """What several errors have in common."""
-    lines = [
-        Line(
-            head=line(each.title, 160),
-            text=line(each.description, 600),
-            small=line(each.suggestion, 300),
-        )
-        for each in report.learned.patterns
-    ]
-    return first(lines, AT_MOST)
-
-
-def suggestions(report: RunReport) -> Some[Line]:
-    """Ignore rules a person might add, with reason and evidence."""
-    lines = [
-        Line(
-            head=line(f"{each.match}: {each.pattern}", 200),
-            text=line(each.reason, 400),
-            small=line(each.evidence, 300),
-        )
-        for each in report.learned.suggestions
-    ]
-    return first(lines, AT_MOST)
-
-
-def outcomes(report: RunReport, limits: Limits) -> Some[Line]:
-    """What became of earlier issues and pull requests; decided ones first."""
-    ordered = sorted(report.outcomes, key=lambda item: (item.state == "open", -item.number))
-    return first([_outcome(item) for item in ordered], limits.lines)
-
-
-def _outcome(item: OwnItem) -> Line:
-    name = "pull request" if item.kind == "pull" else "issue"
-    why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
-    return Line(
-        head=line(f"{name} #{item.number} {item.state}{why}", 120),
-        text=line(item.title, 200),
-        small=line(" / ".join(item.words[:3]), 300),
-        address=line(item.url, 500),
-    )
-
-
 def rejects(report: RunReport, limits: Limits) -> Some[Line]:
     """Records that could not be read."""
     lines = tuple(
@@ -125,14 +78,6 @@ def rejects(report: RunReport, limits: Limits) -> Some[Line]:
         for each in report.rejects[: limits.lines]
     )
     return Some(items=lines, more=len(report.rejects) - len(lines))
-
-
-def learned(report: RunReport) -> str:
-    """What the knowledge base gained, and what it could not."""
-    lessons = 0 if report.options.dry_run else len(report.learned.lessons)
-    kept = f"{plural(lessons, 'lesson')} kept." if lessons else ""
-    failure = line(report.learned.failure, 400)
-    return " ".join(filter(None, (kept, f"Learning is incomplete: {failure}" if failure else "")))
 
 
 def facts(report: RunReport) -> Iterable[Fact]:

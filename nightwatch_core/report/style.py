@@ -72,6 +72,8 @@ pre { margin: 0; font-size: 13px; line-height: 20px; tab-size: 4; }
 .rows td { padding: .6rem .75rem; border-top: 1px solid var(--edge); vertical-align: top; }
 .rows td small { display: block; }
 .rows td:nth-child(2) { min-width: 12rem; }
+.rows.score td:nth-child(2) { min-width: 0; }
+.score th:not(:first-child) { text-align: right; }
 .rows .number { text-align: right; white-space: nowrap; }
 .rows .known td { color: var(--soft); }
 article {

@@ -109,7 +109,9 @@ def _card(card: Card) -> Iterable[RenderableType]:
     if any(card.hourly):
         yield Text(f"{sparkline(card.hourly)}  by hour", "dim")
     if card.known:
-        yield Text(card.known, "cyan")
+        yield Text(" · ".join(filter(None, (card.known, card.proved))), "cyan")
+    if card.news:
+        yield Text(card.news, "cyan")
     if card.team:
         yield Text(f"Errors Inbox: {card.team}", "bold yellow" if card.regression else "dim")
     yield Text(card.cause)
@@ -134,26 +136,27 @@ def _reasons(card: Card) -> Iterable[RenderableType]:
     files = ", ".join(diff.path for diff in card.fix.items)
     confidence = (card.confidence, COLOURS[card.confidence])
     fix = f"yes, in {files}" if files else "no"
-    yield Text.assemble(("Fix: ", "bold"), fix, ("  Confidence: ", "bold"), confidence)
+    proved = f" ({card.proved})" if card.proved else ""
+    yield Text.assemble(("Fix: ", "bold"), fix, ("  Confidence: ", "bold"), confidence, proved)
 
 
 def _lists(shown: ReportView, width: int) -> Iterable[RenderableType]:
-    yield from _list("Failed", shown.failures, "red")
+    yield from _list("Failed", shown.failures, style="red")
     yield from _list("Patterns", shown.patterns)
     yield from _list("Ignore rules you might add", shown.suggestions)
-    yield from _list("What became of earlier proposals", shown.outcomes)
+    yield from _list("What became of earlier proposals", shown.followed, shown.outcomes)
 
 
-def _list(name: str, lines: Some[Line], style: str = "") -> Iterable[RenderableType]:
-    if not lines.items:
-        return
-    yield from _heading(name)
-    for each in lines.items:
-        text = f": {each.text}" if each.text else ""
-        yield _indented(Text.assemble((each.head, f"bold {style}".strip()), text))
-        if each.small:
-            yield _indented(Text(each.small, "dim"), 4)
-    yield from _rest(lines.rest)
+def _list(name: str, *lists: Some[Line], style: str = "") -> Iterable[RenderableType]:
+    if any(lines.items for lines in lists):
+        yield from _heading(name)
+    for lines in lists:
+        for each in lines.items:
+            text = f": {each.text}" if each.text else ""
+            yield _indented(Text.assemble((each.head, f"bold {style}".strip()), text))
+            for small in filter(None, (each.small, *each.more)):
+                yield _indented(Text(small, "dim"), 4)
+        yield from _rest(lines.rest)
 
 
 def _dropped(shown: ReportView, width: int) -> Iterable[RenderableType]:
@@ -196,6 +199,8 @@ def _end(shown: ReportView, width: int) -> Iterable[RenderableType]:
         yield Text.assemble(("Code cache: ", "bold"), shown.code_cache)
     if shown.again:
         yield Text.assemble(("One error again: ", "bold"), shown.again)
+    if shown.capture:
+        yield Text.assemble(("Capture what was learned: ", "bold"), shown.capture)
     if shown.files:
         yield Text.assemble(("Report: ", "bold"), shown.files[0], overflow="fold")
 

@@ -10,6 +10,7 @@ from nightwatch_core.models.analysis import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
 from nightwatch_core.report.words import Some
+from nightwatch_core.scoreboard_text import Table
 
 Standing = Literal["calm", "good", "degraded", "failed"]
 
@@ -22,10 +23,11 @@ class Limits(Value):
     reasons: int = 40
     examples: int = 25
     lines: int = 50
+    common: int = 20  # patterns, and ignore rules to add
 
 
 FULL = Limits()
-BRIEF = Limits(rows=25, cards=10, reasons=8, examples=2, lines=5)
+BRIEF = Limits(rows=25, cards=10, reasons=8, examples=2, lines=5, common=3)
 
 
 class Fact(Value):
@@ -97,10 +99,12 @@ class Card(Value):
     hourly: tuple[int, ...] = ()
     message: str = ""
     known: str = ""
+    news: str = ""  # why a known error was looked at again, or is no news
     team: str = ""  # what the team said about it at the source
     regression: bool = False
     cause: str
     confidence: Confidence
+    proved: str = ""  # how often as sure a finding proved right here
     because: tuple[str, ...] = ()
     ending: str = ""
     evidence: Some[Snippet] = Some()
@@ -113,6 +117,7 @@ class Card(Value):
     how: tuple[Fact, ...] = ()
     trace: str = ""
     again: str = ""  # the command that runs this error again
+    capture: str = ""  # the command that keeps what was learned; empty: nothing was published
 
 
 class DroppedError(Value):
@@ -139,6 +144,21 @@ class Line(Value):
     text: str = ""
     small: str = ""
     address: str = ""
+    more: tuple[str, ...] = ()  # further small lines
+
+
+class Listing(Value):
+    """Names under a headline."""
+
+    name: str
+    items: Some[str]
+
+
+class Scored(Value):
+    """How right earlier analyses proved."""
+
+    table: Table
+    sentences: tuple[str, ...]
 
 
 class ReportView(Value):
@@ -157,13 +177,17 @@ class ReportView(Value):
     dropped: Some[Bunch] = Some()
     dropped_groups: int = 0
     elsewhere: Some[Done] = Some()  # published or skipped for errors without a card
-    outcomes: Some[Line] = Some()
+    followed: Some[Line] = Some()  # what tonight brought for earlier proposals
+    outcomes: Some[Line] = Some()  # the others
     patterns: Some[Line] = Some()
     suggestions: Some[Line] = Some()
     rejects: Some[Line] = Some()
     rejected: int = 0
     complaints: Some[str] = Some()
+    scored: Scored | None = None  # None: nothing is decided yet
     learned: str = ""
+    listings: tuple[Listing, ...] = ()  # lessons that went stale or to the archive
+    capture: str = ""  # the first card's command, and how many more there are
     spent: str = ""
     code_cache: str = ""  # what it did; empty where the code was local
     facts: tuple[Fact, ...] = ()

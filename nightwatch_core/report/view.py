@@ -8,18 +8,16 @@ from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
-from nightwatch_core.report.cards import card, command, published, row
+from nightwatch_core.report import memory
+from nightwatch_core.report.cards import card, published, row
+from nightwatch_core.report.hints import PUBLISHED, capture, command
 from nightwatch_core.report.sections import (
     code_cache,
     dropped,
     facts,
     failures,
     files,
-    learned,
-    outcomes,
-    patterns,
     rejects,
-    suggestions,
     warnings,
 )
 from nightwatch_core.report.values import FULL, Done, Fact, Limits, ReportView, Standing
@@ -39,7 +37,7 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         for rank, analysis in enumerate(report.analyses, 1)
     ]
     rows = tuple(row(*each) for each in ranked[: limits.rows])
-    cards = tuple(card(*each) for each in ranked[: limits.cards])
+    cards = tuple(card(*each, report.receipts) for each in ranked[: limits.cards])
     return ReportView(
         night=line(report.night.id, 120),
         status=report.status,
@@ -54,13 +52,17 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         dropped=dropped(report, limits),
         dropped_groups=len(report.dropped),
         elsewhere=first(_elsewhere(report), limits.lines),
-        outcomes=outcomes(report, limits),
-        patterns=patterns(report),
-        suggestions=suggestions(report),
+        followed=memory.followed(report, limits),
+        outcomes=memory.outcomes(report, limits),
+        patterns=memory.patterns(report, limits),
+        suggestions=memory.suggestions(report, limits),
         rejects=rejects(report, limits),
         rejected=len(report.rejects),
         complaints=first([line(each, 300) for each in report.complaints], limits.lines),
-        learned=learned(report),
+        scored=memory.scored(report),
+        learned=memory.learned(report),
+        listings=memory.listings(report, limits),
+        capture=_capture(report),
         spent=(in_a_line(report.accounts) if report.usage.calls else "") or spending(report.usage),
         code_cache=code_cache(report),
         facts=tuple(facts(report)),
@@ -84,9 +86,6 @@ def headline(report: RunReport) -> str:
     findings = f": {', '.join(_findings(report))}" if fresh else ""
     analysed = f"{groups:,} of {plural(report.errors, 'error group')} analysed{cases}{findings}"
     return f"{analysed} · {len(known):,} known · {len(report.failures):,} failed"
-
-
-PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
 
 
 def record_of(report: RunReport) -> NightRecord:
@@ -177,6 +176,12 @@ def _elsewhere(report: RunReport) -> tuple[Done, ...]:
     told = {each.fingerprint for each in report.receipts}
     told |= {each.fingerprint for each in report.skips}
     return published(told - carded, report.receipts, report.skips)
+
+
+def _capture(report: RunReport) -> str:
+    found = [*filter(None, (capture(each, report.receipts) for each in report.analyses))]
+    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+    return f"{found[0]}{more}" if found else ""
 
 
 def _again(report: RunReport) -> str:

@@ -1,13 +1,14 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from github_world import NIGHT, bare_shop, comment, issue, outbox, pull, tracker
-from services.github import GitHub
+from services.github import Answer, GitHub
 
 from nightwatch_core.adapters.github_tracker import MOST_HEARD, _reason
 from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.issue_text import marker
 from nightwatch_core.models.proposal import OwnItem
 
 
@@ -46,7 +47,8 @@ def test_how_an_issue_was_closed_is_told(server: GitHub) -> None:
     assert (item.state, item.state_reason) == ("closed", "not_planned")
     assert item.closed_at == datetime(2026, 11, 21, 5, tzinfo=UTC)
     server.items[1] |= {"state": "open", "state_reason": "reopened", "closed_at": None}
-    assert (only(server).state, only(server).closed_at) == ("open", None)
+    item = only(server)
+    assert (item.state, item.state_reason, item.closed_at) == ("open", "reopened", None)
 
 
 def test_a_pull_request_is_told_apart_with_its_branch_and_merge(server: GitHub) -> None:
@@ -58,7 +60,9 @@ def test_a_pull_request_is_told_apart_with_its_branch_and_merge(server: GitHub) 
     assert (opened.kind, opened.state) == ("pull", "open")
     assert opened.branch == "nightwatch/0123456789ab"
     assert only(server).state == "merged"
+    assert only(server).merged_at == datetime(2026, 11, 21, 6, tzinfo=UTC)
     server.items[1] |= {"merged_at": None}
+    assert only(server).merged_at is None
     assert only(server).state == "closed"
 
 
@@ -113,6 +117,80 @@ def test_only_discussions_that_moved_lately_are_read(server: GitHub) -> None:
 
     assert sum(bool(item.words) for item in items) == MOST_HEARD
     assert (items[0].words, items[1].words) == (("Early bird", "Late"), ())
+
+
+class Busy(GitHub):
+    """People comment after every answer."""
+
+    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        answer = super().answer(method, target, headers, body)
+        self.add_comment(1, "Said")
+        self.add_comment(150, "Said")
+        return answer
+
+
+def test_an_item_that_changes_between_two_pages_is_on_one_of_them(tmp_path: Path) -> None:
+    with Busy(bare_shop(tmp_path)) as server:
+        for number in range(150):
+            server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
+        items = tracker(server).own_items()
+        assert [item.number for item in items] == list(range(1, 151))
+
+
+@pytest.mark.parametrize("status", [404, 410])
+@pytest.mark.parametrize("path", ["/issues/1/comments$", "/pulls/1/reviews$", "/pulls/1/comments$"])
+def test_an_item_that_went_away_meanwhile_is_silent(server: GitHub, path: str, status: int) -> None:
+    outbox(server).publish(pull(server))
+    server.add_comment(1, "Said")
+    server.fail("GET", path, status=status, body=b'{"message": "This issue was deleted"}')
+    assert only(server).words == ()
+    assert only(server).words == ("Said",)
+
+
+def test_words_come_in_the_order_they_were_said_and_the_last_are_kept(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    for at in range(25):
+        line = {"id": at, "number": 1, "body": f"line {at}", "by": "ann"}
+        server.review_comments.append({**line, "at": server._now()})
+    server.add_review(1, "This hides the cause")
+    server.add_comment(1, "Closing")
+    server.reviews.append({**server.reviews[0], "body": "Not yet sent", "at": None})
+    words = only(server).words
+
+    assert len(words) == 20
+    assert words[0] == "line 8"
+    assert words[-3:] == (
+        "changes requested: This hides the cause",
+        "Closing",
+        "changes requested: Not yet sent",
+    )
+
+
+def test_a_second_draft_for_a_fingerprint_stands_beside_the_first(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    server.items[1] |= {"state": "closed", "closed_at": "2026-11-21T05:00:00Z"}
+    again = marker("v1:aa", "pull-key-2", "2026-11-22-bb")
+    branch = {"key": "pull-key-2", "branch": "nightwatch/fedcba987654"}
+    receipt = outbox(server).publish(pull(server, body=f"{again}\n\nOtherwise.\n", **branch))
+    first, second = tracker(server).own_items()
+
+    assert (receipt.status, receipt.number) == ("done", 2)
+    assert (first.key, first.state, first.branch) == (
+        "pull-key-1", "closed", "nightwatch/0123456789ab",
+    )  # fmt: skip
+    assert (second.key, second.state, second.branch) == (
+        "pull-key-2", "open", "nightwatch/fedcba987654",
+    )  # fmt: skip
+    assert first.fingerprint == second.fingerprint
+
+
+def test_an_item_whose_marker_or_label_was_taken_away_is_nobodys(server: GitHub) -> None:
+    outbox(server).publish(issue())
+    body = server.items[1]["body"]
+    server.items[1]["body"] = f"See also #7.\n{body}"
+    assert tracker(server).own_items() == ()
+    server.items[1] |= {"body": body, "labels": []}
+    assert tracker(server).own_items() == ()
 
 
 def test_a_list_that_cannot_be_read_is_never_an_empty_one(server: GitHub) -> None:

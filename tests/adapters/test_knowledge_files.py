@@ -1,7 +1,9 @@
 """A folder of knowledge: what is written is found again, and what is broken harms nothing."""
 
+import hashlib
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,7 @@ def test_the_index_has_the_layout_people_know(tmp_path):
     [
         lambda path: path.unlink(),
         lambda path: path.write_bytes(b""),
+        lambda path: path.write_text(path.read_text().replace("Billing", "Selling", 1)),
         lambda path: path.write_bytes(path.read_bytes()[:-40]),
         lambda path: path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2]),
         lambda path: path.write_bytes(b"\xff\xfe\x00"),
@@ -150,26 +153,79 @@ def test_a_missing_or_torn_index_is_made_from_the_documents(tmp_path, damage):
     assert known(tmp_path).rebuild_index() == whole
 
 
-def test_the_index_is_believed_only_about_older_documents(tmp_path):
+def claiming(folder: Path, old: str, new: str) -> None:
+    """Let index.yml say something else about a document, and be whole."""
+    index = folder / "index.yml"
+    time = index.stat().st_mtime_ns
+    text = index.read_text().replace(old, new).rpartition("# end ")[0]
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    index.write_text(f"{text}# end {digest}\n")
+    os.utime(index, ns=(time, time))
+
+
+def settled(folder: Path) -> None:
+    """Make index.yml once the clock that files are dated by has gone on."""
+    time.sleep(0.02)
+    known(folder).rebuild_index()
+
+
+def test_the_index_is_believed_only_about_documents_that_did_not_change_since(tmp_path):
     file = known(tmp_path).write(lesson())
-    known(tmp_path).rebuild_index()
-    index = tmp_path / "index.yml"
-    index.write_text(index.read_text().replace("has_fix: false", "has_fix: true"))
-    os.utime(tmp_path / file, ns=(0, 0))
+    settled(tmp_path)
+    claiming(tmp_path, "has_fix: false", "has_fix: true")
     assert known(tmp_path).index().solutions[0].has_fix  # no document was read
-    os.utime(index, ns=(0, 0))
+    os.utime(tmp_path / file, ns=(0, 0))  # it says it is old, and was touched just now
     assert not known(tmp_path).index().solutions[0].has_fix
+    assert not known(tmp_path).rebuild_index().solutions[0].has_fix
     (tmp_path / file).unlink()
     assert known(tmp_path).index().solutions == ()
 
 
+def test_an_index_that_was_changed_by_hand_is_not_believed(tmp_path):
+    known(tmp_path).write(lesson())
+    settled(tmp_path)
+    index = tmp_path / "index.yml"
+    whole = index.read_text()
+    index.write_text(whole.replace("has_fix: false", "has_fix: true"))
+    assert not known(tmp_path).index().solutions[0].has_fix
+    known(tmp_path).rebuild_index()
+    assert index.read_text() == whole
+
+
 def test_the_index_names_no_file_that_is_not_there(tmp_path):
     known(tmp_path).write(lesson())
-    known(tmp_path).rebuild_index()
-    index = tmp_path / "index.yml"
-    index.write_text(index.read_text().replace("errors/2031", "errors/../../2031"))
+    settled(tmp_path)
+    claiming(tmp_path, "errors/2031", "errors/../../2031")
     (entry,) = known(tmp_path).index().solutions
     assert entry.file.startswith("errors/2031")
+
+
+def test_an_index_is_made_anew_without_reading_what_it_knows(tmp_path):
+    names = [f"v1:{number:016x}" for number in range(3)]
+    kept = [known(tmp_path).write(lesson(name)) for name in names]
+    settled(tmp_path)
+    claiming(tmp_path, "has_fix: false", "has_fix: true")
+    known(tmp_path).write(lesson(names[1], root_cause="Changed."))
+    index = known(tmp_path).rebuild_index()
+    assert {entry.file: entry.has_fix for entry in index.solutions} == {
+        kept[0]: True,
+        kept[1]: False,
+        kept[2]: True,
+    }
+    (tmp_path / "index.yml").unlink()
+    assert not any(entry.has_fix for entry in known(tmp_path).rebuild_index().solutions)
+
+
+def test_what_changes_while_the_index_is_made_is_read_next_time(tmp_path):
+    file = known(tmp_path).write(lesson())
+    settled(tmp_path)
+    since = (tmp_path / "index.yml").stat().st_mtime_ns
+    (tmp_path / file).write_text((tmp_path / file).read_text())
+    os.utime(tmp_path / "index.yml", ns=(since, since))
+    changed = (tmp_path / file).stat().st_ctime_ns
+    assert since < changed <= (tmp_path / "index.yml").stat().st_ctime_ns
+    claiming(tmp_path, "has_fix: false", "has_fix: true")
+    assert not known(tmp_path).index().solutions[0].has_fix
 
 
 BROKEN = {

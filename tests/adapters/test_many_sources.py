@@ -122,3 +122,17 @@ def test_probing_tells_of_all_and_fails_for_one():
 
     with pytest.raises(StopTheNight, match="b: no answer; a: 1 groups|b: no answer; 1 groups"):
         ManySources({"a": of("a", group()), "b": Silent()}).probe()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"), [(3, 4, 7), (3, None, None), (None, None, None), (0, 4, 4)]
+)
+def test_traffic_is_known_where_every_source_knows_its_own(one, other, both):
+    sources = {"a": of("a", traffic=one), "b": of("b", traffic=other)}
+    assert ManySources(sources).error_groups(WINDOW).traffic == both
+
+
+def test_the_traffic_of_those_that_answer_is_not_everybodys():
+    both = ManySources({"a": of("a", traffic=3), "b": MemoryErrors(fails=TryLater("503"))})
+    assert both.error_groups(WINDOW).traffic is None
+    assert ManySources({"a": of("a", traffic=3)}).error_groups(WINDOW).traffic == 3

@@ -58,6 +58,19 @@ def test_lessons_are_kept_by_fingerprint():
     assert index.solutions[0].last_seen == index.last_updated
 
 
+def test_an_archived_lesson_is_out_of_the_way_until_its_error_returns():
+    knowledge = keepers.MemoryKnowledge()
+    file = knowledge.write(lesson("v1:a", aliases=("v1:b",)))
+    assert knowledge.archive([file, "errors/gone.md"]) == ("archive/v1:a.md",)
+    assert knowledge.index().solutions == ()
+    assert [entry.file for entry in knowledge.archived().solutions] == ["archive/v1:a.md"]
+    back = knowledge.archived_lesson(frozenset({"v1:b"}))
+    assert back == knowledge.read("archive/v1:a.md")
+    assert knowledge.archived_lesson(frozenset({"v1:c"})) is None
+    assert knowledge.write(back) == file
+    assert knowledge.archived().solutions == ()
+
+
 def test_patterns_and_rules():
     rules = IgnoreRules(rules=(IgnoreRule(pattern="x"),))
     knowledge = keepers.MemoryKnowledge(rules=rules)

@@ -2,6 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
+from core.scoreboard_shapes import record
+
+from nightwatch_core.calibrating import calibrated
 from nightwatch_core.models.analysis import (
     Analysis,
     Edit,
@@ -24,9 +27,11 @@ from nightwatch_core.models.error import (
     Window,
 )
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
+from nightwatch_core.models.outcome import Count, Fate, Followed, Watch
+from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import Learned, Night, RunReport
+from nightwatch_core.scoreboard import scoreboard
 
 NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)
 HOSTILE = (
@@ -319,6 +324,85 @@ def degraded() -> RunReport:
     )
 
 
+def followed() -> tuple[Followed, ...]:
+    """A fix that worked, one that did not, one turned down, and one still being measured."""
+    watch = Watch(
+        number=9,
+        merged_at=NOW - timedelta(days=6),
+        deployed_at=NOW - timedelta(days=5),
+        before=Count(occurrences=12, hours=48, nights=2),
+        after=Count(occurrences=0, hours=120, nights=5),
+        verdict="verified",
+    )
+    fate = Fate(kind="verified", number=9, on=NOW.date(), because="")
+    back = "0 in 240 h after the fix, then 31 in 24 h"
+    words = ("The import is meant to skip these.", "See the wiki")
+    return (
+        Followed(
+            fingerprint="v1:00000000000000aa",
+            title="Guest lists were read twice",
+            fates=(Fate(kind="closed unmerged", number=5, on=NOW.date(), words=words),),
+        ),
+        Followed(
+            fingerprint="v1:0000000000000004", title="Latin-1 lists", fates=(fate,), watch=watch
+        ),
+        Followed(
+            fingerprint="v1:00000000000000bb",
+            title="Rooms were double-booked",
+            fates=(Fate(kind="regressed", number=6, on=NOW.date(), because=back),),
+        ),
+        Followed(
+            fingerprint="v1:00000000000000cc",
+            title="Invoices without a number",
+            watch=watch.model_copy(update={"number": 7, "verdict": "", "deployed_at": None}),
+        ),
+    )
+
+
+def remembered(**changes: object) -> RunReport:
+    """A degraded night of which the memory has something to say everywhere."""
+    report = degraded()
+    pattern, suggestion = report.learned.patterns[0], report.learned.suggestions[0]
+    nights = tuple(NOW.date() - timedelta(days=days) for days in (18, 9, 0))
+    back = Backtest(nights=14, groups=3, occurrences=412, fixed_later=1, users=12)
+    learned = report.learned.model_copy(
+        update={
+            "new": 3,
+            "refreshed": 1,
+            "reused": 4,
+            "stale": ("errors/a.md",),
+            "archived": ("errors/x.md", "errors/y.md"),
+            "patterns": (
+                pattern.model_copy(
+                    update={"because": ("same root cause", "same module"), "nights": nights}
+                ),
+            ),
+            "suggestions": (
+                suggestion.model_copy(
+                    update={
+                        "backtest": back,
+                        "expires": NOW.date() + timedelta(days=30),
+                        "unless_rate_above": 40.0,
+                    }
+                ),
+            ),
+            "scoreboard": scoreboard(
+                [*record("mmvvmmvcc"), *record("mcce", "medium", 200, told=2, iterations=3)]
+            ),
+        }
+    )
+    board = learned.scoreboard
+    assert board is not None
+    first, *others = report.analyses
+    analyses = (
+        calibrated(first, board).model_copy(update={"news": "a new release touches its files"}),
+        *others[:-1],
+        others[-1].model_copy(update={"waiting": "its fix is not deployed yet"}),
+    )
+    update = {"learned": learned, "followed": followed(), "analyses": analyses}
+    return report.model_copy(update=update | changes)
+
+
 def failed() -> RunReport:
     return empty(
         status="failed",
@@ -343,9 +427,9 @@ def huge() -> RunReport:
 
 def hostile(text: str = HOSTILE) -> RunReport:
     """A report in which every free string is `text`."""
-    report = degraded()
+    report = remembered()
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
-    fixed |= {"standing", "publish", "effort"}
+    fixed |= {"standing", "publish", "effort", "said", "verdict", "field"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

@@ -71,25 +71,6 @@ def test_only_calls_for_what_is_not_there_are_misses(call, missed):
     assert found.missed == missed
 
 
-@pytest.mark.parametrize(
-    ("error_class", "own", "ceiling", "turns"),
-    [
-        ("NoMethodError", None, 15, 7),
-        ("PG::UniqueViolation", None, 15, 10),
-        ("Net::ReadTimeout", None, 15, 15),
-        ("Pundit::NotAuthorizedError", None, 15, 5),
-        ("Acme::Oops", None, 15, 10),
-        ("Net::ReadTimeout", None, 4, 4),
-        ("NoMethodError", 12, 15, 12),
-        ("NoMethodError", 50, 15, 15),
-    ],
-)
-def test_turns_go_by_the_class_the_agent_and_the_ceiling(error_class, own, ceiling, turns):
-    of = case(group(error_class=error_class), traced=False)
-    agent = AGENT.model_copy(update={"max_iterations": own})
-    assert analysing.allowance(of, agent, allowance(iterations=ceiling)).iterations == turns
-
-
 def test_effort_goes_by_the_class_unless_the_agent_says():
     _, model = analysed(answer(), of=case(group(error_class="NoMethodError")))
     assert model.shown[0].effort == "low"

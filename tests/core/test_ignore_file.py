@@ -1,11 +1,12 @@
 """ignore.yml: good rules hold, bad ones are named with their line."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 from core.lesson_shapes import one_group
 
-from nightwatch_core.ignore_file import LONGEST_FILE, rules_from
+from nightwatch_core.ignore_file import LONGEST_FILE, rules_from, unreadable
 from nightwatch_core.ignoring import ignored_by
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 
@@ -61,6 +62,23 @@ def test_no_rules_are_no_complaint(text):
         ("{pattern: '?* ', match: glob}", "the pattern matches every error"),
         ("{pattern: 'a*a*a*a*a*a*a*a*a*', match: glob}", "a glob may have"),
         ("{pattern: " + "a" * 501 + "}", "the pattern has more than 500 characters"),
+        ("{pattern: a, expires: 31.12.2031}", "expires '31.12.2031' is no day"),
+        ("{pattern: a, expires: 2031-02-30}", "expires '2031-02-30' is no day"),
+        ("{pattern: a, expires: 2031-12-31T00:00:00}", "expires '2031-12-31T00:00:00' is no day"),
+        ("{pattern: a, expires: 20311231}", "expires '20311231' is no day"),
+        ("{pattern: a, expires: never}", "expires 'never' is no day"),
+        ("{pattern: a, expires: ''}", "expires '' is no day"),
+        ("{pattern: a, expires: }", "expires '' is no day"),
+        ("{pattern: a, expires: ٢٠٣١-١٢-٣١}", "expires"),
+        ("{pattern: a, expires: [2031-12-31]}", "'expires' has to be text"),
+        ("{pattern: a, expires: 2031-12-31, expires: 2031-12-31}", "'expires' comes twice"),
+        ("{pattern: a, unless_rate_above: 0}", "unless_rate_above '0' is no positive number"),
+        ("{pattern: a, unless_rate_above: -1}", "unless_rate_above '-1' is no positive"),
+        ("{pattern: a, unless_rate_above: 50/day}", "unless_rate_above '50/day' is no"),
+        ("{pattern: a, unless_rate_above: .inf}", "unless_rate_above '.inf' is no"),
+        ("{pattern: a, unless_rate_above: nan}", "unless_rate_above 'nan' is no"),
+        ("{pattern: a, unless_rate_above: 1e9}", "unless_rate_above '1e9' is no"),
+        ("{pattern: a, unless_rate_above: }", "unless_rate_above '' is no"),
     ],
 )
 def test_a_bad_rule_is_left_out_with_its_line(item, complaint):
@@ -89,6 +107,24 @@ def test_a_broken_file_gives_no_rules_and_a_complaint(text, complaint):
     rules = rules_from(text)
     assert rules.rules == ()
     assert rules.complaints[0].startswith(complaint)
+
+
+@pytest.mark.parametrize("day", ["2031-12-31", "'2031-12-31'", '"2031-12-31"'])
+@pytest.mark.parametrize("rate", ["50", "'50'", "50.0"])
+def test_a_rule_may_end_and_be_bound_to_a_rate(day, rate):
+    (rule,) = rules_from(f"- {{pattern: a, expires: {day}, unless_rate_above: {rate}}}").rules
+    assert (rule.expires, rule.unless_rate_above) == (date(2031, 12, 31), 50.0)
+
+
+def test_a_rule_without_bounds_has_none():
+    (rule,) = rules_from("- pattern: a").rules
+    assert (rule.expires, rule.unless_rate_above) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["a: [", "x" * (LONGEST_FILE + 1), "- &a b"])
+def test_it_says_why_nothing_can_be_read(text):
+    assert unreadable(text)
+    assert not unreadable("- {patern: a}")
 
 
 def test_numbers_are_text_here():

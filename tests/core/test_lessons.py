@@ -1,7 +1,7 @@
 """Lessons keep what was found and their history, survive their document, and know their limits."""
 
 import re
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
 from core.lesson_shapes import FIRST, analysis, case, lesson, night, one_group, seen
@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.frontmatter import LIMIT as MOST_READ
 from nightwatch_core.lesson_body import body, summary
+from nightwatch_core.lesson_nights import MOST_NIGHTS, night_date, seen_again
 from nightwatch_core.lesson_text import FIELDS, LIMIT, document, lesson_of
-from nightwatch_core.lessons import MOST_NIGHTS, file_name, lesson_from, night_date, seen_again
+from nightwatch_core.lessons import file_name, lesson_from
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
 from nightwatch_core.models.knowledge import Cited, Lesson
 from nightwatch_core.models.proposal import Receipt
-from nightwatch_core.reuse import DOUBTS, NEWS, reused, still_sound
+from nightwatch_core.reuse import reused
 
 DIGESTS = {"app/rate.rb": "d1"}
 
@@ -34,7 +35,9 @@ def test_a_new_lesson_holds_what_was_found():
     assert (new.issue_number, new.pr_number) == (4, 9)
     assert (new.first_detected, new.occurrences, new.module) == (FIRST, 9, "app/rate.rb")
     assert new.evidence == (
-        Cited(path="app/rate.rb", line=12, quote="RATES.fetch(code)", digest="d1"),
+        Cited(
+            path="app/rate.rb", line=12, quote="RATES.fetch(code)", digest="d1", commit="f00dfeed"
+        ),
     )
     assert [(s.night, s.verdict, s.confidence) for s in new.nights] == [
         (night(1).id, "new", "high")
@@ -98,6 +101,7 @@ def test_a_reused_analysis_adds_the_night_and_numbers_only():
     earlier = lesson(edits=(Edit(path="a", old="x", new="y"),), has_fix=True, tags=("a",))
     again = lesson_from(reused(earlier, case(), night(2)), night(2), {}, (), earlier)
     ours = {"nights": (), "seen_until": None, "aliases": (), "occurrences": 0}
+    ours |= {"matched": 0, "last_matched": None}
     assert again.model_copy(update=ours) == earlier.model_copy(update=ours)
     assert [s.verdict for s in again.nights] == ["new", "known"]
 
@@ -147,77 +151,11 @@ def test_a_night_without_a_date_in_its_name_has_that_of_its_window():
 # reuse
 
 
-def test_a_lesson_whose_files_did_not_change_is_sound():
-    assert still_sound(lesson(), DIGESTS.get) == (True, "the file it cites did not change")
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"root_cause": " "}, "it names no root cause"),
-        ({"fix_confidence": "low"}, "its confidence was low"),
-        ({"outcome": "Closed unmerged"}, "its fix was rejected: Closed unmerged"),
-        ({"evidence": ()}, "it cites no line of code"),
-        ({"has_fix": True}, "its fix was not kept"),
-        (
-            {"evidence": (Cited(path="a.rb", line=1),)},
-            "it does not say what a.rb looked like",
-        ),
-        (
-            {"evidence": (Cited(path="gone.rb", line=1, digest="d1"),)},
-            "gone.rb has changed since",
-        ),
-    ],
-)
-def test_each_doubt_speaks_in_words(changes, reason):
-    assert still_sound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == (False, reason)
-    assert len(DOUBTS) == 7
-
-
-def test_a_regression_is_news_against_the_soundest_lesson():
-    back = case(inbox="resolved, and back; assigned to Ann")
-    assert still_sound(lesson(), DIGESTS.get, back) == (False, "it was resolved, and came back")
-    named = case(inbox="assigned to resolved, and back")
-    assert still_sound(lesson(), DIGESTS.get, named)[0]
-    assert len(NEWS) == 1
-
-
-def test_the_same_return_of_an_error_is_news_once():
-    read_until = night(2).window.until
-    back = case(inbox="resolved, and back", regressed_at=read_until - timedelta(hours=5))
-    analysed = lesson_from(analysis(back), night(2), DIGESTS, (), lesson())
-    assert not still_sound(lesson(), DIGESTS.get, back)[0]
-    assert still_sound(analysed, DIGESTS.get, back)[0]
-    reused_again = seen_again(analysed, back, night(3))
-    assert still_sound(reused_again, DIGESTS.get, back)[0]
-
-    later = night(3).window.until + timedelta(hours=5)
-    again = case(inbox="resolved, and back", regressed_at=later)
-    assert not still_sound(reused_again, DIGESTS.get, again)[0]
-    assert still_sound(seen_again(reused_again, again, night(4)), DIGESTS.get, again)[0]
-
-
-@pytest.mark.parametrize(
-    "known", [None, night(9).window.until.replace(tzinfo=None)], ids=["not said", "no zone"]
-)
-def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
-    back = case(inbox="resolved, and back", regressed_at=night(1).window.since)
-    old = lesson(seen_until=known)
-    assert not still_sound(old, DIGESTS.get, back)[0]
-    assert seen_again(old, back, night(2)).seen_until == night(2).window.until
-
-
 def test_a_look_at_older_days_takes_nothing_back():
     known = seen_again(lesson(), case(), night(5))
     until = night(5).window.until
     assert seen_again(known, case(), night(2)).seen_until == until
     assert lesson_from(analysis(), night(2), DIGESTS, (), known).seen_until == until
-
-
-def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():
-    asked = []
-    still_sound(lesson(fix_confidence="low"), lambda path: asked.append(path) or "d1")
-    assert asked == []
 
 
 def test_a_reused_lesson_becomes_tonights_analysis_at_no_cost():
@@ -262,7 +200,7 @@ def test_a_document_gives_the_same_lesson_back(one, two, three):
 
 
 def test_every_field_but_the_file_is_in_the_document():
-    assert set(FIELDS) == set(Lesson.model_fields) - {"file"}
+    assert set(FIELDS) == set(Lesson.model_fields) - {"file", "notes"}
 
 
 def test_the_body_shows_what_there_is():

@@ -9,6 +9,7 @@ from nightwatch_core.agent.specs import BUILT_IN, inherited
 from nightwatch_core.agent.tools import SPECS
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Answer
+from nightwatch_core.models.learning import Decision, Problem
 from nightwatch_core.stacktrace.parsing import PARSERS
 from nightwatch_core.token_counts import estimated
 
@@ -30,7 +31,7 @@ def ours(name: str) -> AgentSpec:
 
 
 def test_these_are_ours():
-    assert tuple(sorted((*ANALYSTS, "triage"))) == OURS
+    assert tuple(sorted((*ANALYSTS, "compound-notes", "learnings-researcher", "triage"))) == OURS
 
 
 @pytest.mark.parametrize("name", ANALYSTS)
@@ -91,6 +92,18 @@ def test_calls_in_prompts_are_calls_that_can_be_made(name):
 def test_each_language_of_a_specialist_has_one_agent():
     languages = [language for name in OURS for language in ours(name).languages]
     assert sorted(languages) == sorted(set(languages))
+
+
+@pytest.mark.parametrize("name", ["compound-notes", "learnings-researcher"])
+def test_agents_of_the_memory_read_no_code_and_cost_little(name):
+    spec = ours(name)
+    assert (spec.tools, spec.languages, spec.effort, spec.max_iterations) == ((), (), "low", 1)
+
+
+def test_the_notes_prompt_names_every_field_of_the_answer():
+    prompt = ours("compound-notes").prompt
+    fields = (*Problem.model_fields, *Decision.model_fields)
+    assert [field for field in fields if f"`{field}`" not in prompt] == []
 
 
 def test_triage_reads_nothing_and_costs_little():

@@ -1,6 +1,6 @@
-"""Patterns: each strategy alone, and all of them together."""
+"""Patterns of one night: each rule alone, and all of them together."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from core.lesson_shapes import analysis, lesson, one_group, seen
@@ -8,17 +8,14 @@ from core.lesson_shapes import analysis, lesson, one_group, seen
 from nightwatch_core import frontmatter
 from nightwatch_core.models.analysis import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
-from nightwatch_core.pattern_text import pattern_document, pattern_entry
+from nightwatch_core.pattern_text import pattern_document
 from nightwatch_core.patterns import (
     MOST,
-    STRATEGIES,
+    PATTERN_RULES,
     all_transient,
     detect,
-    nights,
-    recent,
-    recurring_class,
+    same_cause,
     same_change,
-    same_place,
     same_tags,
 )
 
@@ -37,21 +34,6 @@ def suspect(number, sha, score, *commits):
     merged = datetime(2031, 3, 1, tzinfo=UTC)
     pull = MergedPull(number=number, title="Refactor", sha=sha, merged_at=merged, commits=commits)
     return (Suspect(pull=pull, score=score),)
-
-
-def test_errors_that_lead_to_one_line():
-    one, two = found("v1:a", evidence=at("a.rb", 3)), found("v1:b", evidence=at("a.rb", 3))
-    other = found("v1:c", evidence=at("a.rb", 4))
-    (pattern,) = same_place((one, two, other), ())
-    assert pattern.title == "One cause in a.rb:3"
-    assert pattern.fingerprints == ("v1:a", "v1:b")
-    assert pattern.occurrences == 14
-    assert pattern.suggestion.startswith("Fix a.rb:3 first: The lookup")
-    assert same_place((one, other), ()) == []
-
-
-def test_one_case_that_cites_a_line_twice_is_one_case():
-    assert same_place((found("v1:a", evidence=at("a.rb", 3) * 2),), ()) == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +93,7 @@ def test_a_change_is_rolled_back_only_for_what_is_well_founded(confidences, advi
 def test_guesses_share_no_line_and_no_tags():
     told = {"evidence": at("a.rb", 3), "tags": ("a", "b"), "confidence": "low"}
     guesses = tuple(found(f"v1:{n}", **told) for n in range(4))
-    assert same_place(guesses, ()) == []
+    assert same_cause(guesses, ()) == []
     assert same_tags(guesses, ()) == []
 
 
@@ -121,37 +103,6 @@ def test_a_shared_change_is_named_beside_the_shared_line():
     patterns = detect((found("v1:a", **told), found("v1:b", **told)), ())
     assert [p.suggestion.partition(":")[0] for p in patterns] == ["Fix a.rb"]
     assert "(came with pull request #12)" in patterns[0].suggestion
-
-
-def test_a_class_of_three_nights():
-    once, twice = lesson("v1:a", nights=seen(1)), lesson("v1:b", nights=seen(2, 3), module="b.rb")
-    (pattern,) = recurring_class((), (once, twice))
-    assert pattern.title == "Billing::RateMissing keeps coming back"
-    assert pattern.description == "Seen on 3 nights in app/rate.rb, b.rb."
-    assert pattern.occurrences == 21
-    assert pattern.pattern_type == "recurring_error"
-    assert recurring_class((), (once, lesson("v1:b", nights=seen(1, 2)))) == []
-
-
-def test_two_lessons_of_one_night_are_one_night():
-    assert nights((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2)))) == 2
-
-
-def test_a_known_fix_is_asked_for_and_else_an_owner():
-    (known,) = recurring_class((), (lesson(nights=seen(1, 2, 3), has_fix=True, issue_number=4),))
-    (open_one,) = recurring_class((), (lesson(nights=seen(1, 2, 3)),))
-    assert known.suggestion == (
-        "A fix for app/rate.rb is known (issue #4) and not in production: ship it."
-    )
-    assert open_one.suggestion == "Give app/rate.rb to its owner: The lookup knows no LU."
-
-
-def test_what_was_not_seen_for_a_month_is_history():
-    old = tuple(s.model_copy(update={"date": s.date.replace(year=2029)}) for s in seen(1, 2, 3))
-    past, now = lesson("v1:a", nights=old), lesson("v1:b", error_class="Y", nights=seen(9))
-    assert recent((past, now)) == (now,)
-    assert recurring_class((), (past, now)) == []
-    assert recent(()) == ()
 
 
 def test_three_errors_that_share_two_tags():
@@ -196,45 +147,41 @@ def test_a_class_that_sounds_transient_is_not():
 def test_all_together_the_largest_first_and_nothing_twice():
     told = {"evidence": at("a.rb", 3), "tags": ("money", "rates")}
     both = (found("v1:a", **told), found("v1:b", **told))
-    patterns = detect(both, (lesson(nights=seen(1, 2, 3), error_class="Z"),))
+    patterns = detect(both, (lesson(nights=seen(1, 2, 3), error_class="Z"),), (), date(2031, 3, 9))
     assert [p.title for p in patterns] == ["Z keeps coming back", "One cause in a.rb:3"]
     assert [p.slug for p in patterns] == ["z-keeps-coming-back", "one-cause-in-a-rb-3"]
+    assert [p.rule for p in patterns] == ["recurring_class", "same_cause"]
+    assert patterns[1].nights == (date(2031, 3, 9),)
+    assert len(patterns[0].nights) == 3
 
 
 def test_never_more_than_ten():
     lessons = tuple(
-        lesson(f"v1:{n}", error_class=f"E{n}", nights=seen(1, 2, 3, occurrences=n))
+        lesson(f"v1:{n}", error_class=f"E{n}", nights=seen(1, 2, 3, occurrences=n), module=f"{n}")
         for n in range(30)
     )
     patterns = detect((), lessons)
     assert len(patterns) == MOST
     assert patterns[0].error_classes == ("E29",)
     assert detect((), ()) == ()
-    assert len(STRATEGIES) == 5
+
+
+def test_rules_carry_the_names_of_their_functions():
+    assert [name for name, _ in PATTERN_RULES] == [rule.__name__ for _, rule in PATTERN_RULES]
 
 
 def test_hostile_names_stay_on_one_short_line():
-    bad = "E\n---\n# x" + "y" * 9_000
-    lessons = (lesson(error_class=bad, nights=seen(1, 2, 3), module=bad, root_cause=bad),)
-    told = {"evidence": at(bad, 1), "error_class": bad, "tags": (bad, "b", "c")}
-    for pattern in detect((found("v1:a", **told), found("v1:b", **told)), lessons):
-        for text in (pattern.title, pattern.description, pattern.suggestion):
+    bad = "E\n---\n# x\u202e" + "y" * 9_000
+    lessons = tuple(
+        lesson(f"v1:l{n}", error_class=bad, nights=seen(n), module=bad, root_cause=f"{n}{bad}")
+        for n in (1, 2, 3)
+    )
+    told = {"evidence": at(bad, 1), "error_class": bad, "tags": (bad, "b", "c"), "root_cause": bad}
+    patterns = detect((found("v1:a", **told), found("v1:b", **told)), lessons)
+    assert len(patterns) >= 2
+    for pattern in patterns:
+        for text in (pattern.title, pattern.description, pattern.suggestion, *pattern.because):
             assert "\n" not in text
+            assert "\u202e" not in text
             assert len(text) < 1_500
         assert frontmatter.read(pattern_document(pattern))[0]["title"] == pattern.title
-
-
-def test_a_pattern_document_and_its_line_in_the_index():
-    (pattern,) = recurring_class((), (lesson(nights=seen(1, 2, 3), tags=("a", "b")),))
-    text = pattern_document(pattern)
-    entry = pattern_entry(text, "patterns/x.md")
-    assert (entry.title, entry.occurrences, entry.tags) == (pattern.title, 21, ("a", "b"))
-    assert "**Suggestion:** Give app/rate.rb" in text
-
-
-def test_notes_of_people_are_kept():
-    (pattern,) = recurring_class((), (lesson(nights=seen(1, 2, 3)),))
-    noted = pattern_document(pattern) + "\n## Notes\n\nAsked the vendor.\n"
-    again = pattern_document(pattern, noted)
-    assert again.endswith("\n## Notes\n\nAsked the vendor.\n")
-    assert pattern_document(pattern, again) == again

@@ -6,11 +6,13 @@ from nightwatch_core.index_text import entry_of, index_over
 from nightwatch_core.models.analysis import Analysis, Edit
 from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.knowledge import Cited, Index
-from nightwatch_core.recollecting import checked, recollected
-from nightwatch_core.reuse import reused
+from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.recollecting import Memory, checked, recollected, remembering
+from nightwatch_core.reuse import Meeting, reused
 from nightwatch_core.tracing import digest
 
 TONIGHT = night(5)
+MEETING = Meeting(case=case(), night=TONIGHT)
 QUOTE = "return sum(line.price for line in lines)"
 
 
@@ -28,10 +30,14 @@ def known(**more):
     return lesson("v1:a", **told)
 
 
-def recall(*lessons, of=None, files=None, at=TONIGHT, afresh=False):
+def recall(
+    *lessons, of=None, files=None, at=TONIGHT, afresh=False, archived=None, told=lambda one: one
+):
     shelf = {one.file: one for one in lessons}
     index = index_over(tuple(entry_of(one) for one in lessons), ())
-    return recollected(of or case(), index, shelf.get, tree(files), at, afresh)
+    memory = Memory(index=index, read=shelf.get, archived=archived, told=told)
+    meeting = Meeting(case=of or case(), night=at, lesson_days=90)
+    return recollected(meeting, memory, tree(files), afresh)
 
 
 def test_a_sound_lesson_stands_in_for_an_analysis():
@@ -68,7 +74,6 @@ def doubted(*lessons, **more):
     [
         ({"fix_confidence": "low"}, "its confidence was low"),
         ({"root_cause": " "}, "names no root cause"),
-        ({"outcome": "closed unmerged"}, "rejected"),
         ({"evidence": ()}, "cites no line"),
         ({"evidence": (Cited(path="shop/cart.py", line=2, quote=QUOTE),)}, "looked like"),
         ({"evidence": (Cited(path="shop/cart.py", line=2, quote="no such line at all",
@@ -110,13 +115,13 @@ def test_a_night_that_is_taken_up_again_does_not_remember_itself():
 
 
 def test_a_lesson_that_cannot_be_read_is_passed_over():
-    index = index_over((entry_of(known()),), ())
-    found = recollected(case(), index, {}.get, tree(), TONIGHT, False)
-    assert found == Unknown(case=case())
+    memory = Memory(index=index_over((entry_of(known()),), ()), read={}.get)
+    assert recollected(MEETING, memory, tree(), False) == Unknown(case=case())
 
 
 def test_knowing_nothing():
-    assert recollected(case(), Index(), {}.get, tree(), TONIGHT, False) == Unknown(case=case())
+    memory = Memory(index=Index(), read={}.get)
+    assert recollected(MEETING, memory, tree(), False) == Unknown(case=case())
 
 
 def test_a_planted_lesson_is_put_to_the_same_tests():
@@ -131,3 +136,65 @@ def test_a_checked_analysis_says_what_does_not_hold():
     found = checked(remembered, tree())
     assert found.fix == ()
     assert any("does not apply" in because for because in found.because)
+
+
+MERGED = Watch(number=7, merged_at=night(4).window.until)
+
+
+def test_while_a_merged_fix_is_on_its_way_its_error_is_known_whatever_the_code_says():
+    merged = known(watch=MERGED, seen_until=TONIGHT.window.until)
+    changed = {**FILES, "shop/cart.py": CART.replace("price", "cost")}
+    found = recall(merged, files=changed)
+    assert isinstance(found, Analysis)
+    assert found.waiting == "its fix was merged in #7 and is not yet in production"
+    assert found.fix == ()
+    assert not found.evidence[0].verified
+
+
+def test_what_tonight_brought_counts_before_the_lesson_is_used():
+    no = Fate(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+
+    def told(one):
+        return one.model_copy(update={"fates": (no,)})
+
+    prior = doubted(known(), told=told)
+    assert prior.match.because[-1] == "but its fix was rejected in #7: No."
+    assert prior.lesson.fates == (no,)
+
+
+def test_an_archived_lesson_comes_back_with_its_error():
+    filed = known(file="archive/a.md")
+    asked = []
+
+    def archived(names):
+        asked.append(names)
+        return filed if "v1:a" in names else None
+
+    found = recall(archived=archived)
+    assert isinstance(found, Analysis)
+    assert found.ending.detail == "archive/a.md"
+    assert recall(known(), archived=archived).ending.detail == "errors/a.md"
+    assert len(asked) == 1
+
+
+def test_a_stale_lesson_is_told_after_those_that_fit_the_code():
+    stale = known(file="errors/b.md", stale="shop/cart.py was rewritten")
+    other = known(file="errors/c.md")
+    found = recall(
+        stale.model_copy(update={"fingerprint": "v1:b"}),
+        other.model_copy(update={"fingerprint": "v1:c"}),
+    )
+    assert [one.lesson.fingerprint for one in found.priors] == ["v1:c", "v1:b"]
+
+
+def test_a_fresh_analysis_remembers_what_it_was_told():
+    failed = Proposed(kind="pull", number=7, on=TONIGHT.window.until.date(), fix="f1:no",
+                      outcome="closed unmerged")  # fmt: skip
+    no = Fate(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+    unknown = recall(known(proposed=(failed,), fates=(no,)))
+    fresh = Analysis(case=case(), title="t", root_cause="r", confidence="high")
+    found = remembering(fresh, (unknown,))
+    assert found.told == ("v1:a",)
+    assert found.rejected == ("f1:no",)
+    assert found.news == "its fix was rejected in #7: No."
+    assert remembering(fresh, ()) == fresh

@@ -9,7 +9,6 @@ from nightwatch_core.errors import TryLater
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
-    FELL_BACK,
     Capabilities,
     Conversation,
     ToolResult,
@@ -64,7 +63,6 @@ def test_another_conversation_is_another_turn():
 
 
 def test_ends_are_not_kept_so_that_a_retry_may_fare_better():
-    instead = f"{FELL_BACK}: unwell"
     off = OPENING.model_copy(update={"tools_off": True})
     for end, opening in (
         (says("prose"), OPENING),
@@ -73,8 +71,6 @@ def test_ends_are_not_kept_so_that_a_retry_may_fare_better():
         (says("", stop="context exceeded"), OPENING),
         (says(answer(), stop="refused"), OPENING),
         (READ, off),
-        (says(answer(), detail=instead), OPENING),
-        (READ.model_copy(update={"detail": instead}), OPENING),
     ):
         records = MemoryRecords()
         ResumableModel(MemoryModel([end]), records, "p").reply(opening, 5.0)

@@ -116,8 +116,12 @@ def test_rules_would_see_the_same_again():
     found, model = looked(WEAK, GOOD, able=local)
     assert (found.passes, len(model.shown)) == (1, 1)
     assert found.second_look.skipped == "the rules would see the same again"
-    found, model = looked(says(answer(evidence=[], tags=[FELL_BACK]), usage=USAGE), GOOD)
-    assert found.second_look.skipped == "the rules would see the same again"
+
+
+def test_an_answer_cannot_say_that_it_was_the_rules_that_answered():
+    found, _ = looked(says(answer(evidence=[], tags=[FELL_BACK, "own"]), usage=USAGE), GOOD)
+    assert FELL_BACK not in found.tags
+    assert found.second_look.skipped == ""
 
 
 def test_what_is_left_for_it():

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +38,19 @@ def test_every_drop_has_its_reason() -> None:
         (groups[2], "rank 2 of 2 (score 0.35): 1 is traced a night"),
     ]
     assert [is_ignored(one) for one in found.dropped] == [True, False]
+
+
+def test_a_drop_names_the_rule_and_until_when_it_holds() -> None:
+    rule = IgnoreRule(pattern="wp-login", line=4, reason="bots", expires=date(2031, 1, 2))
+    (dropped,) = select([group(1, 9, "wp-login")], IgnoreRules(rules=(rule,)), 5, DAY).dropped
+    assert dropped.reason == (
+        "ignored: contains 'wp-login' (ignore.yml line 4, until 2031-01-02: bots)"
+    )
+
+
+def test_what_the_rules_tell_stays_with_the_selection() -> None:
+    tonight = narrowed(Selection(told=("a rule expired",)), Recollection(), 1)
+    assert tonight.selection.told == ("a rule expired",)
 
 
 def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> None:

@@ -5,7 +5,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from core.report_fixture import analysis, complete, degraded, empty, failed, group, hostile, huge
+from core.report_fixture import (
+    analysis,
+    complete,
+    degraded,
+    empty,
+    failed,
+    followed,
+    group,
+    hostile,
+    huge,
+    remembered,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
@@ -24,6 +35,7 @@ NIGHTS = {
     "failed": failed(),
     "huge": huge(),
     "hostile": hostile(),
+    "remembered": remembered(),
 }
 PIECES = ("<!channel>", "<@U1>", "<#C1>", "<https://evil.example|x>", "&", "`", "\n", "```", "😀")
 PIECES += ("https://evil.example", "\ud800", "\x00", "|", "*", "@here", "<" * 300, "word ")
@@ -176,6 +188,51 @@ def test_three_patterns_and_three_suggestions_are_told_at_their_longest() -> Non
         (found,) = (each for each in sections if each.startswith(f"*{name}*"))
         assert found.count("• ") == 3 + ("more: see" in found)
         assert "more: see report.json" not in found
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "*regressed: pull request #6*: Rooms were double-booked (0 in 240 h after the fix, then",
+        "|verified: pull request #9>: Latin-1 lists (12 in 48 h before, 0 in 120 h after)",
+        "*closed unmerged: pull request #5*: Guest lists were read twice (“The import is meant",
+        "*1. exact: Net::ReadTimeout*: transient, never fixed (over 14 nights it would have hidden",
+        "Accept one of them: `nightwatch ignore accept N`",
+    ],
+)
+def test_the_follow_up_tells_what_the_memory_knows(expected: str) -> None:
+    assert expected in text(messages(remembered())[-1])
+
+
+def test_verdicts_are_told_one_a_line_before_everything_that_may_be_cut() -> None:
+    wordy = complete().outcomes[0].model_copy(update={"title": "t" * 500, "words": ("w" * 900,)})
+    items = tuple(wordy.model_copy(update={"number": n}) for n in range(20, 60))
+    night = remembered(outcomes=items)
+    assert_sound(night)
+    (became,) = (
+        each for each in strings(messages(night)[-1].blocks) if each.startswith("*What became")
+    )
+    assert became.splitlines()[1].startswith("• *regressed")
+    assert became.splitlines()[2].startswith("• *verified")
+    assert became.splitlines()[-1].endswith("more: see report.json")
+
+
+def test_verdicts_at_their_longest_all_fit() -> None:
+    long = {"title": "<" * 900}
+    news = tuple(
+        each.model_copy(
+            update={
+                **long,
+                "fates": tuple(f.model_copy(update={"because": "&" * 900}) for f in each.fates),
+            }
+        )
+        for each in followed()[1:3]
+    )
+    night = remembered(followed=news, outcomes=())
+    assert_sound(night)
+    shown = "\n".join(strings(messages(night)[-1].blocks))
+    assert "regressed: pull request #6" in shown
+    assert "verified: pull request #9" in shown
 
 
 def test_a_huge_night_shows_what_fits_and_says_what_is_missing() -> None:

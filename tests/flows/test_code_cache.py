@@ -34,7 +34,7 @@ from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.terminal import NightReport
 from tasks.analysis import analyse
 from tasks.records import records
-from tasks.wiring import Worlds, using
+from tasks.worlds import Worlds, using
 
 IN_ANOTHER_PROCESS = """
 import sys

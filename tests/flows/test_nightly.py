@@ -9,7 +9,7 @@ from flows.nightly import nightly
 from nightwatch_core.adapters.memory import MemoryModel
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.report import RunReport
-from tasks.wiring import Worlds, using
+from tasks.worlds import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 

@@ -24,7 +24,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.windows import RESUMABLE
 from tasks.night import kind_of, open_night
-from tasks.wiring import Worlds, using
+from tasks.worlds import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 LIVE = NightOptions(source="newrelic")

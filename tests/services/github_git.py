@@ -142,12 +142,14 @@ class BareRepository:
             raise Refusal(404, "Not Found")
         return done.stdout
 
-    def write_commit(self, message: str, tree: str, parents: list[str]) -> str:
+    def write_commit(
+        self, message: str, tree: str, parents: list[str], by: str = "the-token"
+    ) -> str:
         if self.kind(tree) != "tree":
             raise Refusal(422, "Tree SHA does not exist")
         if any(self.kind(parent) != "commit" for parent in parents):
             raise Refusal(422, "Parent SHA does not exist or is not a commit object")
-        who = {"NAME": "the-token", "EMAIL": "token@users.noreply.example"}
+        who = {"NAME": by, "EMAIL": f"{by.removeprefix('the-')}@users.noreply.example"}
         signature = {f"GIT_{w}_{k}": v for w in ("AUTHOR", "COMMITTER") for k, v in who.items()}
         above = [word for parent in parents for word in ("-p", parent)]
         return self.run("commit-tree", tree, *above, stdin=message.encode(), more=signature)

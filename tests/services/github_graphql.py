@@ -1,4 +1,4 @@
-"""The GraphQL queries that the GitHub stand-in answers: blobs by expression, and blame."""
+"""The GraphQL queries that the GitHub stand-in answers: blobs, blame, and pull requests."""
 
 import re
 from functools import lru_cache
@@ -29,12 +29,22 @@ _HISTORY = re.compile(
     + _COMMIT
     + r"\}\}\}\}"
 )
+_NAMED = "oid tree{oid} parents(first:2){nodes{oid tree{oid}}}"
+_EDITED = re.compile(
+    r"(\w+):pullRequest\(number:\$(\w+)\)\{"
+    + re.escape(
+        f"additions deletions changedFiles commits(first:50){{nodes{{commit{{{_NAMED}}}}}}} "
+        "timelineItems(first:1,itemTypes:[HEAD_REF_FORCE_PUSHED_EVENT]){nodes{"
+        "... on HeadRefForcePushedEvent{beforeCommit{"
+        f"additions deletions changedFilesIfAvailable {_NAMED}}}}}}}}}}}"
+    )
+)
 
 
 def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
     query, variables = given.get("query", ""), given.get("variables", {})
     cursor = variables.pop("cursor", None)
-    named = set(re.findall(r"\$(\w+):String!", query))
+    named = set(re.findall(r"\$(\w+):(?:String|Int)!", query))
     if named != set(variables):
         return _error("Variables are not those that are declared")
     if f"{variables.get('owner')}/{variables.get('name')}" != github.repository:
@@ -45,6 +55,13 @@ def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
         return _told({"pullRequests": _merged(github, variables["base"], int(cursor or 0))})
     if histories := _HISTORY.findall(query):
         return _told({name: _history(github, variables[value]) for name, value in histories})
+    if asked := _EDITED.findall(query):
+        numbers = {name: variables[value] for name, value in asked}
+        gone = [n for n in numbers.values() if not github.items.get(n, {}).get("head")]
+        if gone:
+            said = f"Could not resolve to a PullRequest with the number of {gone[0]}."
+            return _error(said, "NOT_FOUND")
+        return _told({name: _brought_in(github, github.items[n]) for name, n in numbers.items()})
     blobs = {name: _blob(github, variables[value]) for name, value in _BLOB.findall(query)}
     return _told(blobs) if blobs else _error("Parse error")
 
@@ -137,3 +154,37 @@ def _history(github: Any, sha: str) -> dict[str, Any] | None:
         return None
     shas = github.git.run("rev-list", "--max-count=100", sha).split()
     return {"history": {"nodes": [_told_commit(github.git, one) for one in shas]}}
+
+
+def _brought_in(github: Any, pull: dict[str, Any]) -> dict[str, Any]:
+    """What the branch of a pull request held, and what stood there before the first replacing."""
+    git, base, head = github.git, pull["base_sha"], pull["head_sha"]
+    shas = pull.get("commits") or git.run("rev-list", "--reverse", f"{base}..{head}").split()
+    added, deleted, files = _size(git, f"{base}...{head}")
+    replaced = [
+        {"beforeCommit": _named(git, sha) | _sized(git, sha) if sha else None}
+        for sha in pull.get("replaced", ())
+    ]
+    return {
+        "additions": added,
+        "deletions": deleted,
+        "changedFiles": files,
+        "commits": {"nodes": [{"commit": _named(git, sha)} for sha in shas[:50]]},
+        "timelineItems": {"nodes": replaced[:1]},
+    }
+
+
+def _named(git: BareRepository, sha: str) -> dict[str, Any]:
+    told = git.commit(sha)
+    above = [{"oid": one, "tree": {"oid": git.commit(one)["tree"]}} for one in told["parents"][:2]]
+    return {"oid": sha, "tree": {"oid": told["tree"]}, "parents": {"nodes": above}}
+
+
+def _sized(git: BareRepository, sha: str) -> dict[str, int]:
+    added, deleted, files = _size(git, f"{sha}^", sha)
+    return {"additions": added, "deletions": deleted, "changedFilesIfAvailable": files}
+
+
+def _size(git: BareRepository, *between: str) -> tuple[int, int, int]:
+    rows = [row.split("\t") for row in git.run("diff", "--numstat", *between).splitlines()]
+    return sum(int(row[0]) for row in rows), sum(int(row[1]) for row in rows), len(rows)

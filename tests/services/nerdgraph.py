@@ -2,6 +2,7 @@
 
     with NerdGraphService() as service:
         service.error("KeyError", "orders/show", "no 'total'")
+        service.traffic(40_000)
         NewRelic("NRAK-TEST", 1, "shop", service.url, None, clock)
 
 Strict about: method, path, key, content type, GraphQL against the public schema, NRQL only as a
@@ -32,7 +33,7 @@ from graphql import (
     visit,
 )
 from services.nerdgraph_failures import Failures, send
-from services.nrql_table import BadNrql, Parser, answer
+from services.nrql_table import STANDS_FOR, BadNrql, Parser, answer
 
 KEY = "NRAK-TEST"
 ACCOUNT = 1
@@ -125,6 +126,14 @@ class NerdGraphService(Failures):
             occurrence = f"occurrence-{len(self.events):08d}"
             self.events.append({"eventType": "ErrorTrace", "id": occurrence, **known})
             self.exceptions[occurrence] = Trace(frames, message or "")
+
+    def traffic(
+        self, many: int, ago: timedelta = timedelta(hours=1), guid: str = "GUID-shop"
+    ) -> None:
+        """That many transactions `ago` before `now`, of which the agent kept one."""
+        at = round((self.now - ago).timestamp() * 1_000)
+        kept = {"eventType": "Transaction", "timestamp": at, "entityGuid": guid}
+        self.events.append({**kept, STANDS_FOR: many})
 
     def serve(self, body: dict[str, Any]) -> dict[str, Any]:
         """Execute one document."""

@@ -9,7 +9,8 @@ Event = Mapping[str, Any]
 LIMIT_MAX = 5_000
 LONGEST = 4_096
 HOUR = 3_600_000
-EVENTS = ("TransactionError", "ErrorTrace")
+STANDS_FOR = "nr.weight"  # how many events one stands for, where the agent kept a sample
+EVENTS = ("TransactionError", "ErrorTrace", "Transaction")
 AGGREGATES = ("count", "uniqueCount", "earliest", "latest", "uniques", "keyset")
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^'\\\x00-\x1f\x7f]|\\['\\])*')|(?P<number>\d+)"
@@ -18,6 +19,7 @@ _TOKEN = re.compile(
 KEYWORDS = frozenset(
     ("SELECT", "FROM", "WHERE", "FACET", "SINCE", "UNTIL", "LIMIT", "TIMESERIES", "ORDER", "BY")
     + ("AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE", "LIKE", "IN", "AS", "DESC", "MAX")
+    + ("EXTRAPOLATE",)
 )
 
 
@@ -38,6 +40,7 @@ class Query:
     limit: int | None = None
     hourly: bool = False
     newest_first: bool = False
+    extrapolated: bool = False
     literals: list[str] = field(default_factory=list)
 
 
@@ -93,8 +96,9 @@ class Parser:
         seen: set[str] = set()
         while self.peek()[0] != "end":
             clause = self.take(
-                "word", "WHERE", "FACET", "SINCE", "UNTIL", "LIMIT", "TIMESERIES", "ORDER"
-            )
+                "word", "WHERE", "FACET", "SINCE", "UNTIL", "LIMIT", "TIMESERIES", "ORDER",
+                "EXTRAPOLATE",
+            )  # fmt: skip
             if clause in seen:
                 raise BadNrql(f"NRQL Syntax Error: {clause} twice")
             seen.add(clause)
@@ -154,6 +158,11 @@ class Parser:
         self.take("name", "timestamp")
         self.take("word", "DESC")
         self.query.newest_first = True
+
+    def _extrapolate(self) -> None:
+        if any(function != "count" for function, _, _ in self.query.columns):
+            raise BadNrql("NRQL Error: EXTRAPOLATE does not know that function")
+        self.query.extrapolated = True
 
     def either(self) -> Callable[[Event], bool]:
         parts = [self.both()]
@@ -266,7 +275,11 @@ def _rows(query: Query, key: tuple[Any, ...], members: Sequence[Event]) -> list[
 
 
 def _aggregated(query: Query, members: Sequence[Event]) -> dict[str, Any]:
-    return {key: _value(function, attribute, members) for function, attribute, key in query.columns}
+    told = {key: _value(function, name, members) for function, name, key in query.columns}
+    if query.extrapolated:  # by how many each kept event stands for
+        total = float(sum(event.get(STANDS_FOR, 1) for event in members))
+        told = dict.fromkeys(told, total)
+    return told
 
 
 def _value(function: str, attribute: str, members: Sequence[Event]) -> Any:

@@ -61,8 +61,16 @@ def play(night: Night, design: Design) -> tuple[Played, ...]:
     """One night from a cold cache."""
     began = time.perf_counter()
     with Service(night.scenarios) as service:
-        outcomes = {one.key: one for one in design(night, service)}
+        found = design(night, service)
     seconds = (time.perf_counter() - began) / max(len(night.scenarios), 1)
+    return played(night, found, service, seconds)
+
+
+def played(
+    night: Night, found: Sequence[Outcome], service: Service, seconds: float = 0.0
+) -> tuple[Played, ...]:
+    """What was found of each error, beside how the stand-in billed it."""
+    outcomes = {one.key: one for one in found}
     return tuple(
         _played(night, number, outcomes, service.calls, seconds)
         for number in range(len(night.scenarios))

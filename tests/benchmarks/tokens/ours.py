@@ -21,40 +21,68 @@ from nightwatch_core.agent import analysing, plans, specs
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
-from nightwatch_core.models.error import Window
+from nightwatch_core.models.error import Case, Trace, Window
 from nightwatch_core.models.report import Night as NightId
 from nightwatch_core.path_index import PathIndex
 from nightwatch_core.ports import CodeReader, Model
 from nightwatch_core.research import gather
 from nightwatch_core.waves import Prepared, first_wave, second_wave
 
+TONIGHT = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), now=DAY)
 AGENTS = Path(__file__).resolve().parents[3] / "agents"
 
 
 def ours(night: Night, service: Service) -> Sequence[Outcome]:
     """Leaders side by side, then siblings who are told, within the night's allowances."""
     code = code_of(night)
+    cases = cases_of(night, code)
+    known = tuple(
+        Unknown(case=case, traces=_traces(case), priors=priors_of(scenario))
+        for scenario, case in zip(night.scenarios, cases, strict=True)
+    )
+    return outcomes(night, analysed(known, code, service))
+
+
+def cases_of(night: Night, code: CodeReader) -> tuple[Case, ...]:
+    """The night's errors, in the order of its scenarios."""
+    return tuple(case_of(scenario, code, night.app_prefixes) for scenario in night.scenarios)
+
+
+def analysed(
+    unknown: Sequence[Unknown], code: CodeReader, service: Service
+) -> list[tuple[Analysis | Failure, float]]:
+    """What comes of these cases, and the seconds each took."""
     index = PathIndex(code.paths())
-    prepared, keys = [], {}
-    for scenario in night.scenarios:
-        case, priors = case_of(scenario, code, night.app_prefixes), priors_of(scenario)
-        research = gather(case, index=index, read=code.read_file, priors=priors, search=code.search)
-        traces = (case.trace,) if case.trace else ()
-        unknown = Unknown(case=case, traces=traces, priors=priors)
-        prepared.append(Prepared(unknown=unknown, research=research))
-        keys[case.fingerprint] = scenario.key
+    prepared = tuple(
+        Prepared(
+            unknown=one,
+            research=gather(
+                one.case, index=index, read=code.read_file, priors=one.priors, search=code.search
+            ),
+        )
+        for one in unknown
+    )
     tonight = CodeTonight(commit=code.commit)
-    named = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), now=DAY)
     gate = Gate(signal=lambda: Held(service.rounds))
     model = Claude(SecretStr(service.key), MODEL, service.url, gate=gate)
     able = model.capabilities()
-    waves = first_wave(OPTIONS, named, tonight, tuple(prepared), able)
+    waves = first_wave(OPTIONS, TONIGHT, tonight, prepared, able)
     first = _mapped(waves.leaders, code, model, service)
     found = tuple(one for one, _ in first if isinstance(one, Analysis))
     failed = tuple(one for one, _ in first if isinstance(one, Failure))
     siblings = second_wave(OPTIONS, waves, Wave(analyses=found, failures=failed), able)
-    second = _mapped(siblings, code, model, service)
-    return [_outcome(one, keys[one.case.fingerprint], spent) for one, spent in (*first, *second)]
+    return [*first, *_mapped(siblings, code, model, service)]
+
+
+def outcomes(night: Night, found: Sequence[tuple[Analysis | Failure, float]]) -> Sequence[Outcome]:
+    """What was found, by the keys of the scenarios."""
+    cases = cases_of(night, code_of(night))
+    keys = {case.fingerprint: one.key for case, one in zip(cases, night.scenarios, strict=True)}
+    return [_outcome(one, keys[one.case.fingerprint], spent) for one, spent in found]
+
+
+def _traces(case: Case) -> tuple[Trace, ...]:
+    return (case.trace,) if case.trace else ()
 
 
 def _mapped(

@@ -1,0 +1,46 @@
+"""`nightwatch scoreboard`: how right earlier analyses proved, and how sure they had said to be."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nightwatch_core.models.scoreboard import Scoreboard
+from nightwatch_core.scoreboard_text import Table as Cells
+from nightwatch_core.scoreboard_text import reliability, sentences, sorts
+
+Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+
+
+def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
+    """Show how right earlier analyses proved, by what they said, knew and cost."""
+    from nightwatch_core.scoreboard import scoreboard as reckoned
+    from tasks.readers import scored_lessons
+
+    board = reckoned(scored_lessons(sample))
+    if as_json:
+        typer.echo(board.model_dump_json(indent=2))
+    else:
+        draw(board, Console())
+
+
+def draw(board: Scoreboard, console: Console) -> None:
+    """Both tables and what they say; only the sentence that says when, before there is anything."""
+    if board.found.times:
+        for table in (reliability(board), sorts(board)):
+            console.print(_drawn(table))
+            console.print()
+    for sentence in sentences(board):
+        console.print(Text(sentence))
+
+
+def _drawn(cells: Cells) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for at, name in enumerate(cells.columns):
+        table.add_column(Text(name), justify="right" if at else "left", overflow="fold")
+    for row in cells.rows:
+        table.add_row(*map(Text, row))
+    return table

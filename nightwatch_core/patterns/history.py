@@ -1,0 +1,137 @@
+"""Rules that look at lessons over nights."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+
+from nightwatch_core.error_classes import last_segment
+from nightwatch_core.escaping import line
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.patterns.common_words import GENERIC_CLASSES
+from nightwatch_core.patterns.likeness import Rarity, groups, likeness, telling
+from nightwatch_core.patterns.members import (
+    MOST_MEMBERS,
+    all_occurrences,
+    distinct,
+    nights,
+    open_ones,
+    shared,
+    sightings,
+    unique,
+)
+
+NIGHTS = 3  # on which a class, or a file, has to come back
+WAYS = 3  # in which a file has to break
+_MOST_IN_FILE = 100  # lessons of one file whose causes are compared
+
+
+def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """A class that open lessons saw on three nights or more, the last of them not long ago.
+
+    One case that comes back three times counts like three cases that come once each: both are told
+    by a class in the knowledge of three nights. But a class that a language raises for everything
+    has to come back in one file: elsewhere it is another error that happens to be called the same.
+    """
+    found: dict[tuple[str, str], list[Lesson]] = defaultdict(list)
+    for lesson in open_ones(lessons):
+        generic = last_segment(lesson.error_class) in GENERIC_CLASSES
+        place = (lesson.module or lesson.transaction) if generic else ""
+        found[lesson.error_class, place].append(lesson)
+    return [
+        _recurring(name, place, known)
+        for (name, place), known in found.items()
+        if nights(known) >= NIGHTS
+    ]
+
+
+def _recurring(name: str, place: str, known: list[Lesson]) -> Pattern:
+    there = f" in {line(place, 60)}" if place else ""
+    days = sightings(known)
+    return Pattern(
+        title=line(f"{line(name, 120 - 20 - len(there))} keeps coming back{there}", 120),
+        description=f"Seen on {len(days)} nights in {_places(known)}.",
+        pattern_type="recurring_error",
+        error_classes=(line(name, 200),),
+        modules=unique(one.module or one.transaction for one in known),
+        occurrences=all_occurrences(known),
+        suggestion=_against_recurrence(known),
+        fingerprints=_fingerprints(known),
+        tags=shared(one.tags for one in known),
+        because=(f"the same class{there} on {len(days)} nights since {days[0]}",),
+        nights=days,
+    )
+
+
+def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """A file that broke in three ways or more, on three nights or more.
+
+    Only the file a finding leads to counts: files that everything passes through are cited often
+    and seldom at fault. Three tellings of one cause are one way.
+    """
+    found: dict[str, list[Lesson]] = defaultdict(list)
+    for lesson in open_ones(lessons):
+        if lesson.module and (lesson.fix_confidence != "low" or lesson.evidence):
+            found[lesson.module].append(lesson)
+    return [
+        _hot(file, known, ways)
+        for file, known in found.items()
+        if nights(known) >= NIGHTS and (ways := _ways(known)) >= WAYS
+    ]
+
+
+def _ways(lessons: Sequence[Lesson]) -> int:
+    """In how many ways a file breaks: errors whose causes are told alike are one."""
+    errors = distinct(lessons[-_MOST_IN_FILE:])
+    told = [
+        telling(held[-1].root_cause, ((cited.path, cited.line) for cited in held[-1].evidence))
+        for held in errors
+    ]
+    rarity = Rarity(told)
+    alike = {
+        (one, other): likeness(told[one], told[other], rarity)
+        for one, other in combinations(range(len(told)), 2)
+    }
+    return len(groups(len(told), alike))
+
+
+def _hot(file: str, known: list[Lesson], ways: int) -> Pattern:
+    days = sightings(known)
+    classes = unique(one.error_class for one in known)
+    more = f" and {len(classes) - 3} more" if len(classes) > 3 else ""
+    told = f"{', '.join(classes[:3])}{more}"
+    return Pattern(
+        title=line(f"{line(file, 90)} breaks in many ways", 120),
+        description=line(f"{ways} causes on {len(days)} nights: {told}.", 500),
+        pattern_type="systemic_issue",
+        error_classes=classes,
+        modules=unique((file,)),
+        occurrences=all_occurrences(known),
+        suggestion=line(
+            f"Review {line(file, 200)} as a whole, and test it, before the next fix.", 400
+        ),
+        fingerprints=_fingerprints(known),
+        tags=shared(one.tags for one in known),
+        because=(f"{ways} different causes lead to this file",),
+        nights=days,
+    )
+
+
+def _fingerprints(lessons: list[Lesson]) -> tuple[str, ...]:
+    """One name an error, of those seen last where there are too many."""
+    return tuple(held[0].fingerprint for held in distinct(lessons))[-MOST_MEMBERS:]
+
+
+def _places(lessons: list[Lesson]) -> str:
+    places = unique(one.module or one.transaction for one in lessons) or ("unknown places",)
+    return ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+
+
+def _against_recurrence(lessons: list[Lesson]) -> str:
+    worst = max(lessons, key=lambda one: (len(one.nights), one.occurrences))
+    issue = f" (issue #{worst.issue_number})" if worst.issue_number else ""
+    place = worst.module or worst.transaction or worst.error_class
+    if worst.has_fix:
+        return line(f"A fix for {place} is known{issue} and not in production: ship it.", 400)
+    return line(f"Give {place} to its owner{issue}: {worst.root_cause}", 400)

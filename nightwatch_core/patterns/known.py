@@ -1,0 +1,117 @@
+"""Patterns that documents know already: the same one found again, and those a case belongs to."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from nightwatch_core.error_classes import last_segment
+from nightwatch_core.matching import names
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.patterns.common_words import GENERIC_CLASSES
+from nightwatch_core.patterns.members import MOST_MEMBERS
+from nightwatch_core.transactions import endpoint
+
+MOST_NIGHTS = 60
+MOST_PLACES = 20
+LIMIT = 3
+# Rules whose title may change while the errors stay: a line moves, a theme gains a tag.
+_BY_MEMBERS = ("same_cause", "same_tags")
+
+
+def recognised(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """The patterns, each under the title it has in its document where there is one.
+
+    A pattern is the known one of the same title, or, where the title follows the code, of the same
+    rule and at least half of whose errors, two or more, are known members.
+    """
+    told = list(found)
+    free = [one for one in known if one.title not in {pattern.title for pattern in told}]
+    kept = {one.title for one in known}
+    named = []
+    for pattern in told:
+        same = None if pattern.title in kept else _by_members(pattern, free)
+        if same is not None:
+            free.remove(same)
+            pattern = pattern.model_copy(update={"title": same.title})
+        named.append(pattern)
+    return tuple(named)
+
+
+def _by_members(pattern: Pattern, known: list[Pattern]) -> Pattern | None:
+    if pattern.rule not in _BY_MEMBERS:
+        return None
+    members = set(pattern.fingerprints)
+    shared = [(len(members & set(one.fingerprints)), one) for one in known]
+    enough = max(2, (len(members) + 1) // 2)
+    same = [(count, one) for count, one in shared if count >= enough and one.rule == pattern.rule]
+    return max(same, key=lambda pair: (pair[0], pair[1].title))[1] if same else None
+
+
+def merged(found: Pattern, known: Pattern | None, on: date | None = None) -> Pattern:
+    """The pattern as its document holds it after one more night; `on` is a night it was found.
+
+    What was found last stands: text, occurrences, suggestion. Nights, members, classes and modules
+    are united, newest members first; the first night is never forgotten. The same night twice
+    changes nothing.
+    """
+    nights = {*found.nights, *(known.nights if known else ()), *((on,) if on else ())}
+    update: dict[str, object] = {"nights": _bounded(sorted(nights))}
+    if known is not None:
+        update |= {
+            "title": known.title,
+            "fingerprints": _united(found.fingerprints, known.fingerprints, MOST_MEMBERS),
+            "error_classes": _united(found.error_classes, known.error_classes, MOST_PLACES),
+            "modules": _united(found.modules, known.modules, MOST_PLACES),
+        }
+    return found.model_copy(update=update)
+
+
+def _united(new: tuple[str, ...], old: tuple[str, ...], most: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*new, *old)))[:most]
+
+
+def _bounded(nights: list[date]) -> tuple[date, ...]:
+    """The first, and the newest."""
+    return tuple(nights if len(nights) <= MOST_NIGHTS else (nights[0], *nights[1 - MOST_NIGHTS :]))
+
+
+def patterns_for(
+    case: Case, patterns: tuple[Pattern, ...], limit: int = LIMIT
+) -> tuple[Pattern, ...]:
+    """Known patterns that speak of the case, nearest first, then found last, at most `limit`.
+
+    The case is a member by one of its names, or its class and its file or module are the pattern's.
+    Where a document names only a class, or only places, that is enough, unless every application
+    has that class.
+    """
+    near = [(_nearness(case, one), one) for one in patterns]
+    found = [(points, one) for points, one in near if points]
+    found.sort(key=lambda pair: (-pair[0], *_age(pair[1])))
+    return tuple(one for _, one in found[:limit])
+
+
+def _nearness(case: Case, pattern: Pattern) -> int:
+    """3 for a member, 2 for its class in its place, 1 where only one of them is named; else 0."""
+    if not names(case).isdisjoint(pattern.fingerprints):
+        return 3
+    name = case.leader.error_class
+    same_class = name in pattern.error_classes
+    same_place = not _places(case).isdisjoint(pattern.modules)
+    if same_class and same_place:
+        return 2
+    if pattern.rule == "hot_spot" or not pattern.error_classes:
+        return int(same_place)
+    return int(same_class and not pattern.modules and last_segment(name) not in GENERIC_CLASSES)
+
+
+def _places(case: Case) -> frozenset[str]:
+    """Where the case fails, as modules are written: file, transaction, module of a transaction."""
+    top = case.trace.top if case.trace else None
+    said = (group.transaction for group in case.groups)
+    found = {place for one in said for place in (one, endpoint(one).module)}
+    return frozenset(found | ({top.repo_path or top.path} if top else set())) - {""}
+
+
+def _age(pattern: Pattern) -> tuple[int, int, str]:
+    last = pattern.nights[-1].toordinal() if pattern.nights else 0
+    return -last, -pattern.occurrences, pattern.title

@@ -1,0 +1,189 @@
+"""Rules that look at the cases of one night."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TypeVar
+
+from nightwatch_core.analysis_tags import own_tags, telling_tags
+from nightwatch_core.blaming import proved_change
+from nightwatch_core.escaping import line
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.patterns.likeness import (
+    Rarity,
+    Telling,
+    groups,
+    likeness,
+    shared_words,
+    telling,
+)
+from nightwatch_core.patterns.members import (
+    Known,
+    founded,
+    members_of,
+    pattern_of_cases,
+    shared_change,
+    where,
+)
+
+SHARING = 3  # cases that have to share their tags
+ROLL_BACK = 2  # cases of some confidence before anybody is told to roll back
+# Tags by which an analyst says that the cause is outside the code and passes by itself.
+TRANSIENT_TAGS = ("transient", "external-service", "network")
+_OUTSIDE = frozenset(TRANSIENT_TAGS)
+_WITHIN = {"race-condition", "database-lock"}  # passes by itself too, but between own runs
+_MOST_PAIRS = 200  # analyses compared with each other
+_MOST_HEARD = 500  # lessons whose causes say which words are rare
+
+Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
+
+
+def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Several cases of tonight whose causes tell one story, largest groups first.
+
+    They are compared by what they say and by the lines they rest on, see `likeness`. Guesses do not
+    count, and neither do causes outside the code: those are a pattern of their own.
+    """
+    known = Known(lessons)
+    cases = [one for one in analyses if founded(one) and not _is_outside(one)][:_MOST_PAIRS]
+    told = [_telling(one) for one in cases]
+    heard = [one for one in lessons if one.names.isdisjoint(map(known.name, cases))]
+    rarity = Rarity((*told, *(telling(one.root_cause) for one in heard[-_MOST_HEARD:])))
+    alike = {
+        (one, other): likeness(told[one], told[other], rarity)
+        for one, other in combinations(range(len(cases)), 2)
+    }
+    found = [
+        _one_cause([cases[n] for n in group], [told[n] for n in group], rarity, known)
+        for group in groups(len(cases), alike)
+        if members_of((cases[n] for n in group), known) > 1
+    ]
+    return sorted(_told_apart(found), key=lambda one: (-len(one.fingerprints), one.title))
+
+
+def _one_cause(cases: list[Analysis], told: list[Telling], rarity: Rarity, known: Known) -> Pattern:
+    words = ", ".join(shared_words(told, rarity))
+    cited, count = _most_cited([one.lines for one in told])
+    file, in_file = _most_cited([one.files for one in told])
+    place = f"{cited[0]}:{cited[1]}" if cited else file or ""
+    title = f" in {place}" if cited else f" in {place}: {words}" if place else f": {words}"
+    because = (
+        f"{count or in_file} of {len(cases)} rest on {place}" if place else "",
+        f"all causes speak of {words}" if words else "",
+    )
+    best = max(cases, key=lambda one: (one.score, one.has_fix))
+    remedy = f"Fix {place or words or where(cases)} first{shared_change(cases)}"
+    return pattern_of_cases(
+        f"One cause{title}" if place or words else f"One cause in {where(cases)}",
+        cases,
+        known,
+        description=f"{len(cases)} errors of one night tell the same cause.",
+        suggestion=f"{remedy}: {best.root_cause}",
+        because=tuple(filter(None, because)),
+    )
+
+
+def _told_apart(found: list[Pattern]) -> list[Pattern]:
+    """Two causes in one line are two patterns: their titles say what else they speak of."""
+    used = Counter(one.title for one in found)
+    return [
+        one.model_copy(update={"title": line(f"{one.title} ({one.because[-1]})", 120)})
+        if used[one.title] > 1
+        else one
+        for one in found
+    ]
+
+
+def _telling(analysis: Analysis) -> Telling:
+    lines = ((one.path, one.line) for one in analysis.evidence if one.path)
+    return telling(analysis.root_cause, lines)
+
+
+def _most_cited(told: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
+    """The place that most of the cases cite; None where not two, and half of them, cite one."""
+    counted = Counter(place for one in told for place in one)
+    place, count = min(counted.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+    return (place, count) if count > 1 and 2 * count >= len(told) else (None, 0)
+
+
+def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Several cases of tonight that were traced to a commit of one merged change."""
+    known = Known(lessons)
+    traced: dict[str, list[Analysis]] = defaultdict(list)
+    for analysis in analyses:
+        if change := proved_change(analysis):
+            traced[change].append(analysis)
+    return [
+        pattern_of_cases(
+            f"One change behind several errors: {change}",
+            cases,
+            known,
+            description=f"{len(cases)} errors of one night are traced to {change}.",
+            suggestion=f"Review {change}{_or_roll_back(cases)}.",
+            because=(f"each analysis names a commit of {change}",),
+        )
+        for change, cases in traced.items()
+        if members_of(cases, known) > 1
+    ]
+
+
+def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Three cases of tonight or more that share two tags or more, largest groups first.
+
+    Words of a case's class or transaction are names, which say nothing about the cause.
+    """
+    known = Known(lessons)
+    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in analyses if founded(one)][:_MOST_PAIRS]
+    themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
+    found = {
+        theme: [analysis for analysis, tags in tagged if theme <= tags]
+        for theme in themes
+        if len(theme) > 1
+    }
+    found = {theme: cases for theme, cases in found.items() if members_of(cases, known) >= SHARING}
+    ranked = sorted(found, key=lambda theme: (-len(found[theme]), -len(theme), sorted(theme)))
+    return [
+        pattern_of_cases(
+            f"Shared theme: {', '.join(sorted(theme))}",
+            found[theme],
+            known,
+            description=f"{len(found[theme])} errors of one night share these tags.",
+            suggestion=f"Look for one remedy in {where(found[theme])}.",
+            because=(f"all are tagged {', '.join(sorted(theme))}",),
+            tags=tuple(sorted(theme)),
+        )
+        for theme in ranked
+    ]
+
+
+def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
+    """Cases of tonight that have no fix because what failed is outside the code.
+
+    That is told by the error itself, however little is known about the cause.
+    """
+    known = Known(lessons)
+    cases = [one for one in analyses if _is_outside(one)]
+    if members_of(cases, known) < 2:
+        return []
+    tags = sorted({tag for one in cases for tag in own_tags(one)} & _OUTSIDE)
+    found = pattern_of_cases(
+        "Errors from outside the code",
+        cases,
+        known,
+        description=f"{len(cases)} errors of one night have no fix: what failed is outside.",
+        suggestion=f"Bound the calls in {where(cases)} with timeouts, retries and a fallback.",
+        because=(f"none has a fix, and each is tagged {' or '.join(tags)}",),
+    )
+    return [found.model_copy(update={"pattern_type": "transient_noise"})]
+
+
+def _is_outside(analysis: Analysis) -> bool:
+    tags = {*own_tags(analysis)}
+    return not analysis.has_fix and bool(_OUTSIDE & tags) and not _WITHIN & tags
+
+
+def _or_roll_back(cases: list[Analysis]) -> str:
+    sure = sum(map(founded, cases)) >= ROLL_BACK
+    return ", and roll it back if no fix is at hand" if sure else ""

@@ -1,0 +1,102 @@
+"""Door to memory before an analysis: what lessons still explain, and what resembles the rest."""
+
+from prefect import task
+
+from nightwatch_core.learnings import as_task
+from nightwatch_core.lore import Lore
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import CodeTonight, Past, Recollection, Traced, Unknown
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Index
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.ports import KnowledgeReader
+from nightwatch_core.recollecting import Memory, Similar, recollected
+from nightwatch_core.reuse import Meeting
+from nightwatch_core.upkeep import told_of
+from tasks.code import reader_of
+from tasks.policies import PATIENTLY
+from tasks.readers import lessons_in
+from tasks.settle import attempt
+from tasks.wiring import reading
+
+NO_PAST, NO_LORE = Past(), Lore()
+
+
+@task(name="recall", task_run_name="recall", **PATIENTLY)
+def recall_cases(
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    cases: tuple[Case, ...],
+    traced: tuple[Traced, ...],
+    past: Past = NO_PAST,
+    traffic: int | None = None,
+) -> Recollection:
+    """Split cases into those a lesson still explains and those to analyse."""
+    if not options.compound_enabled:
+        return nothing_recalled(cases, traced, past)
+    knowledge, tree = reading(options).knowledge, reader_of(options, code.commit)
+    index = knowledge.index()
+    search = attempt("searching lessons", _search, options, otherwise=None)
+    news = {one.file: one for one in past.followed}
+    memory = Memory(
+        index=index,
+        read=knowledge.read,
+        similar=search.value,
+        archived=knowledge.archived_lesson,
+        told=lambda lesson: told_of(lesson, news[lesson.file]) if lesson.file in news else lesson,
+    )
+    days = options.lesson_days
+    met = (Meeting(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
+    ends = [recollected(meeting, memory, tree, options.force) for meeting in met]
+    unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, Unknown))
+    lore = attempt("reading notes and patterns", _lore, options, unknown, otherwise=NO_LORE)
+    troubles = tuple(filter(None, (search.trouble, lore.trouble)))
+    return Recollection(
+        known=tuple(end for end in ends if isinstance(end, Analysis)),
+        unknown=tuple(lore.value.added(one) for one in unknown),
+        complaints=(*_complaints(index, knowledge, lore.value), *troubles),
+        past=past,
+    )
+
+
+def _complaints(index: Index, knowledge: KnowledgeReader, lore: Lore) -> tuple[str, ...]:
+    """What is wrong with documents and rules."""
+    return (*index.quarantined, *knowledge.ignore_rules().complaints, *lore.complaints)
+
+
+def _lore(options: NightOptions, unknown: tuple[Unknown, ...]) -> Lore:
+    """Notes of people and agents, and patterns; nothing is read where every case is known."""
+    if not unknown:
+        return NO_LORE
+    knowledge, shelf = reading(options).knowledge, reading(options).tasks
+    noted = (as_task(lesson) for lesson in lessons_in(knowledge) if lesson.notes)
+    return Lore(
+        tasks=(*(shelf.tasks() if shelf else ()), *noted),
+        patterns=knowledge.read_patterns(),
+        complaints=shelf.complaints() if shelf else (),
+    )
+
+
+def _search(options: NightOptions) -> Similar | None:
+    """The search over lessons, brought up to date; None where the index is read through."""
+    recall = reading(options).recall
+    if recall is None:
+        return None
+    recall.compare()
+    return recall.similar
+
+
+def nothing_recalled(
+    cases: tuple[Case, ...], traced: tuple[Traced, ...], past: Past = NO_PAST
+) -> Recollection:
+    """Every case as a new one: without knowledge, or where it cannot be read."""
+    unknown = tuple(_with_traces(Unknown(case=case), traced) for case in cases)
+    return Recollection(unknown=unknown, past=past)
+
+
+def _with_traces(unknown: Unknown, traced: tuple[Traced, ...]) -> Unknown:
+    names = {group.fingerprint for group in unknown.case.groups}
+    traces = tuple(t for one in traced if one.group.fingerprint in names for t in one.traces)
+    return unknown.model_copy(update={"traces": traces[:3]})

@@ -1,0 +1,187 @@
+"""Patterns found in labelled synthetic nights: precision and recall of every rule.
+
+`python -m tests.benchmarks.patterns [--held-out] [--against other/patterns.py]`. Two figures:
+
+- *patterns*: a found pattern is right where one was planted of its kind and the two share at least
+  0.6 of all their members; each planted one is found once. Precision is the share of right ones
+  among those found, recall the share of planted ones that were found. Some may be found and need
+  not: the cases of one cause that one change brought, too. These are left out.
+- *pairs*: every two members of one pattern, and every member with itself, labelled with the
+  pattern's kind. Precision is the share of found pairs that were planted, recall the opposite.
+
+Seeds 0-199 are there to look at, 1000-1199 (`--held-out`) to run once at the end: those also tell
+defects that the others never tell. What is planted follows what the rules are meant to find, so
+that real nights are harder.
+"""
+
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from itertools import combinations_with_replacement
+
+from nightwatch_core import patterns
+from nightwatch_core.models.pattern import Pattern
+from tests.benchmarks.pattern_nights import HELD_OUT, Labelled, Planted, night
+
+NIGHTS = 200
+SHARED = 0.6
+AIMS = "aims: precision 0.95, recall 0.85"
+KINDS = {
+    "same_cause": "cause",
+    "same_change": "change",
+    "recurring_class": "class",
+    "same_tags": "tags",
+    "hot_spot": "place",
+    "all_transient": "transient",
+}
+TITLES = {  # of patterns that do not name their rule
+    "One cause": "cause",
+    "One change": "change",
+    "Shared theme": "tags",
+    "Errors from outside": "transient",
+}
+Detect = Callable[..., tuple[Pattern, ...]]
+Found = tuple[str, frozenset[str]]
+Pairs = set[tuple[str, str, str]]
+
+
+def main(arguments: list[str]) -> int:
+    """Print all figures."""
+    parser = ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--held-out", action="store_true", help="the seeds kept for the end")
+    parser.add_argument("--against", default="", help="another patterns.py to measure as well")
+    parser.add_argument("--show", type=int, default=0, help="so many mistakes, for development")
+    chosen = parser.parse_args(arguments)
+    first = HELD_OUT if chosen.held_out else 0
+    nights = [night(seed) for seed in range(first, first + NIGHTS)]
+    print(f"seeds {first}-{first + NIGHTS - 1}; {AIMS}")
+    if chosen.against:
+        print(f"\n{chosen.against}")
+        report(other(chosen.against), nights)
+    print("\nthis code")
+    report(patterns.detect, nights)
+    for text in list(mistakes(nights))[: chosen.show]:
+        print(text)
+    return 0
+
+
+def report(detect: Detect, nights: list[Labelled]) -> None:
+    """One line a kind, and one for all."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for one in nights:
+        found = [(kind(each), frozenset(each.fingerprints)) for each in
+                 detect(one.analyses, one.lessons)]  # fmt: skip
+        found, planted = without_optional(found, one.planted)
+        for name, count in (*by_pattern(found, planted), *by_pair(found, planted)):
+            counts[name] += count
+    print(f"{'kind':12} {'planted':>7} {'found':>6}   patterns P    R      pairs P    R")
+    for name in (*KINDS.values(), "all"):
+        shares = [
+            _share(counts[name, "right"], counts[name, "found"]),
+            _share(counts[name, "right"], counts[name, "planted"]),
+            _share(counts[name, "right pairs"], counts[name, "found pairs"]),
+            _share(counts[name, "right pairs"], counts[name, "planted pairs"]),
+        ]
+        told = "{:>12} {:>6} {:>9} {:>6}".format(*shares)
+        print(f"{name:12} {counts[name, 'planted']:>7} {counts[name, 'found']:>6} {told}")
+
+
+def without_optional(
+    found: list[Found], planted: tuple[Planted, ...]
+) -> tuple[list[Found], tuple[Planted, ...]]:
+    """What remains when those that need not be found, and those found of them, are left out."""
+    free = [(one.kind, one.members) for one in planted if not one.required]
+    kept = [
+        (name, members)
+        for name, members in found
+        if not any(name == held and alike(members, others) for held, others in free)
+    ]
+    return kept, tuple(one for one in planted if one.required)
+
+
+def by_pattern(
+    found: list[Found], planted: tuple[Planted, ...]
+) -> Iterator[tuple[tuple[str, str], int]]:
+    """Counts of found, planted and right patterns."""
+    left = list(planted)
+    for name, members in found:
+        same = [one for one in left if one.kind == name and alike(one.members, members)]
+        if same:
+            left.remove(same[0])
+        for label in (name, "all"):
+            yield (label, "found"), 1
+            yield (label, "right"), int(bool(same))
+    for one in planted:
+        for label in (one.kind, "all"):
+            yield (label, "planted"), 1
+
+
+def by_pair(
+    found: list[Found], planted: tuple[Planted, ...]
+) -> Iterator[tuple[tuple[str, str], int]]:
+    """Counts of found, planted and right pairs of members."""
+    ours = pairs(found)
+    true = pairs([(one.kind, one.members) for one in planted])
+    for label, held in (("found", ours), ("planted", true), ("right", ours & true)):
+        for name, _, _ in held:
+            yield (name, f"{label} pairs"), 1
+            yield ("all", f"{label} pairs"), 1
+
+
+def pairs(found: list[Found]) -> Pairs:
+    """Every two members of one pattern, and each with itself."""
+    return {
+        (name, *pair)
+        for name, members in found
+        for pair in combinations_with_replacement(sorted(members), 2)
+    }
+
+
+def alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two patterns share enough of their members."""
+    return len(one & other) >= SHARED * len(one | other)
+
+
+def kind(pattern: Pattern) -> str:
+    """What a found pattern claims to be."""
+    if pattern.rule:
+        return KINDS[pattern.rule]
+    return next(
+        (name for start, name in TITLES.items() if pattern.title.startswith(start)), "class"
+    )
+
+
+def mistakes(nights: list[Labelled]) -> Iterator[str]:
+    """What was found and not planted, and what was missed."""
+    for number, one in enumerate(nights):
+        left = [each for each in one.planted if each.required]
+        optional = [each.members for each in one.planted if not each.required]
+        for each in patterns.detect(one.analyses, one.lessons):
+            members = frozenset(each.fingerprints)
+            same = [p for p in left if p.kind == kind(each) and alike(p.members, members)]
+            if same:
+                left.remove(same[0])
+            elif not any(alike(members, held) for held in optional):
+                yield f"night {number}: WRONG {each.title} {sorted(members)} {each.because}"
+        yield from (f"night {number}: MISSED {p.kind} {sorted(p.members)}" for p in left)
+
+
+def other(path: str) -> Detect:
+    """The `detect` of another file."""
+    spec = spec_from_file_location("other_patterns", path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is no Python file")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    detect: Detect = module.detect
+    return detect
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,127 @@
+"""`python -m tests.benchmarks.tokens.returning`: the same errors night after night, remembered.
+
+Night 1 meets every error for the first time. On nights 2 and 3 all of them come back and the code
+is as it was. Before night 4 one file that a lesson cites is rewritten in each application (a
+comment is added), so that its lessons have to be looked at again.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # tests/, as pytest has it
+
+from benchmarks.tokens.designs import DAY, code_of  # noqa: E402
+from benchmarks.tokens.measuring import Played, all_nights, played  # noqa: E402
+from benchmarks.tokens.ours import Outcome, analysed, cases_of, outcomes  # noqa: E402
+from benchmarks.tokens.service import Service  # noqa: E402
+from benchmarks.tokens.words import Night  # noqa: E402
+
+from nightwatch_core.adapters.memory_recall import MemoryRecall  # noqa: E402
+from nightwatch_core.index_text import entry_of, index_over  # noqa: E402
+from nightwatch_core.lessons import lesson_from  # noqa: E402
+from nightwatch_core.models.analysis import Analysis  # noqa: E402
+from nightwatch_core.models.assignment import Unknown  # noqa: E402
+from nightwatch_core.models.error import Window  # noqa: E402
+from nightwatch_core.models.knowledge import Lesson  # noqa: E402
+from nightwatch_core.models.report import Night as NightId  # noqa: E402
+from nightwatch_core.recollecting import Memory, recollected  # noqa: E402
+from nightwatch_core.reuse import Meeting  # noqa: E402
+from nightwatch_core.tracing import digest  # noqa: E402
+
+NIGHTS, REWRITTEN = 4, 4  # how many; before which one files are rewritten
+
+Lessons = Mapping[str, Lesson]
+
+
+def lived(night: Night) -> list[tuple[Played, ...]]:
+    """The nights of one application, each from a cold prompt cache."""
+    lessons: Lessons = {}
+    told = []
+    for number in range(1, NIGHTS + 1):
+        tonight = rewritten(night, lessons) if number == REWRITTEN else night
+        with Service(tonight.scenarios) as service:
+            found, lessons = lived_once(tonight, number, lessons, service)
+            told.append(played(tonight, found, service))
+    return told
+
+
+def lived_once(
+    night: Night, number: int, lessons: Lessons, service: Service
+) -> tuple[Sequence[Outcome], Lessons]:
+    """What one night finds, and what is known after it."""
+    code, named = code_of(night), _named(number)
+    shelf = MemoryRecall(lessons.values())
+    memory = Memory(
+        index=index_over(tuple(map(entry_of, lessons.values())), ()),
+        read=lessons.get,
+        similar=shelf.similar,
+    )
+    ends = [
+        recollected(Meeting(case=case, night=named, lesson_days=90), memory, code, afresh=False)
+        for case in cases_of(night, code)
+    ]
+    known = [(one, 0.0) for one in ends if isinstance(one, Analysis)]
+    unknown = [
+        one.model_copy(update={"traces": (one.case.trace,) if one.case.trace else ()})
+        for one in ends
+        if isinstance(one, Unknown)
+    ]
+    found = [*known, *analysed(unknown, code, service)]
+    kept = dict(lessons)
+    for one, _ in found:
+        if isinstance(one, Analysis):
+            file = f"errors/{one.fingerprint[3:]}.md"
+            digests = {each.path: digest(code.read_file(each.path)) for each in one.evidence}
+            lesson = lesson_from(one, named, digests, (), lessons.get(file))
+            kept[file] = lesson.model_copy(update={"file": file})
+    return outcomes(night, found), kept
+
+
+def rewritten(night: Night, lessons: Lessons) -> Night:
+    """The application after somebody added a comment to the file that most lessons cite."""
+    cited = [one.path for lesson in lessons.values() for one in lesson.evidence]
+    path = max(sorted(set(cited)), key=cited.count, default="")
+    if not path:
+        return night
+    mark = "//" if path.endswith((".java", ".js", ".ts", ".php")) else "#"
+    files = {**night.files, path: f"{night.files[path]}\n{mark} reviewed\n"}
+    return replace(night, files=files)
+
+
+def _named(number: int) -> NightId:
+    until = DAY + timedelta(days=number)
+    window = Window(since=until - timedelta(days=1), until=until)
+    return NightId(id=f"{until.date().isoformat()}-bench", window=window, now=until)
+
+
+def main() -> int:
+    """Print the table; 1 where a night is less often right than the first."""
+    nights = [lived(night) for night in all_nights()]
+    first: Sequence[Played] = ()
+    worse = False
+    print("| night | errors | analysed | right | new tokens | USD | of night 1: tokens | USD |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for number in range(NIGHTS):
+        found = [one for night in nights for one in night[number]]
+        first = first or found
+        tokens, usd = _spent(found)
+        all_tokens, all_usd = _spent(first)
+        right = sum(one.right for one in found)
+        print(
+            f"| {number + 1} | {len(found)} | {sum(bool(one.calls) for one in found)} | {right} "
+            f"| {tokens:,} | {usd:.4f} | {tokens / all_tokens:.1%} | {usd / all_usd:.1%} |"
+        )
+        worse = worse or right < sum(one.right for one in first)
+    return 1 if worse else 0
+
+
+def _spent(found: Sequence[Played]) -> tuple[int, float]:
+    tokens = sum(one.billed.new_tokens for one in found)
+    return tokens, sum(one.billed.cost or 0.0 for one in found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""Lessons with decided proposals, for the tests of scoreboard, calibration and reports."""
+
+from datetime import date
+from typing import Any
+
+from core.lesson_shapes import lesson
+
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import Proposed
+
+DAY = date(2031, 3, 1)
+
+
+def proposed(number: int = 12, outcome: str = "", **fields: Any) -> Proposed:
+    told: dict[str, Any] = {
+        "kind": "pull",
+        "on": DAY,
+        "night": "n1",
+        "confidence": "high",
+        "fix": f"fix-{number}",
+        "iterations": 4,
+        "tokens": 1000,
+        "cost": 0.1,
+        "model": "claude-x",
+    }
+    return Proposed(number=number, outcome=outcome, **{**told, **fields})
+
+
+def issue(number: int = 11, outcome: str = "", **fields: Any) -> Proposed:
+    return proposed(number, outcome, **{"kind": "issue", "fix": "", **fields})
+
+
+def published(*items: Proposed, **fields: Any) -> Lesson:
+    return lesson(f"v1:{items[0].number:016x}" if items else "v1:0", proposed=items, **fields)
+
+
+def record(outcomes: str, said: str = "high", start: int = 100, **fields: Any) -> list[Lesson]:
+    """A lesson a letter: m(erged), v(erified), e(dited), c(losed unmerged), .(undecided)."""
+    names = {"m": "merged", "v": "verified", "e": "edited before merge", "c": "closed unmerged"}
+    return [
+        published(proposed(start + at, names.get(letter, ""), confidence=said, **fields))
+        for at, letter in enumerate(outcomes)
+    ]

@@ -1,0 +1,124 @@
+"""Likeness of causes: what weighs, what does not, and groups by average."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.patterns.likeness import (
+    ALIKE,
+    Rarity,
+    groups,
+    likeness,
+    shared_words,
+    stem,
+    story,
+    telling,
+)
+
+
+def alike(one, other, *more):
+    told = [telling(one), telling(other)]
+    return likeness(*told, Rarity([*told, *map(telling, more)]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "`RateTable.fetch()` does not know LU.",
+            "For LU the rate table has nothing to fetch and answers None.",
+        ),
+        (
+            "TariffReader.lookup is called with null.",
+            "tariff_reader.rb:12 hands null to `TariffReader#lookup`.",
+        ),
+    ],
+)
+def test_the_same_story_in_other_words(one, other):
+    assert alike(one, other) >= ALIKE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The value is nil and not checked.", "A missing value is nil: no check."),
+        ("", ""),
+        ("", "RateTable.fetch fails"),
+        ("nil", "undefined"),
+    ],
+)
+def test_words_of_the_trade_make_no_story(one, other):
+    told = alike(one, other, *("The rate table breaks." for _ in range(5)))
+    assert told < ALIKE or one != other
+
+
+def test_who_wrote_a_line_is_no_part_of_its_cause():
+    by = "was last written by 5263a574ed (Take orders, Mira Kowalczyk, 2026-10-05)."
+    assert telling(f"Line {by} pull request #12 (Orders, again)").words == {
+        stem(word) for word in ("line", "last", "written", "pull", "request")
+    }
+    assert alike(f"The coupon is late; it {by}", f"Pictures exhaust memory; it {by}") < ALIKE
+
+
+def test_a_name_in_the_code_weighs_more_than_a_word():
+    name = alike("gift_purse breaks on holidays", "gift_purse loses picture sizes")
+    word = alike("purse breaks on holidays", "purse loses picture sizes")
+    assert name > word
+
+
+def test_a_shared_line_adds_and_is_not_enough():
+    line = [("a.rb", 3)]
+    told = [telling("coupon date arithmetic", line), telling("picture exhausts memory", line)]
+    assert likeness(*told, Rarity(told)) == 0
+    near = [telling("coupon date off", line), telling("coupon date wrong", [("a.rb", 9)])]
+    far = [telling("coupon date off", line), telling("coupon date wrong", [("b.rb", 3)])]
+    assert likeness(*near, Rarity(near)) > likeness(*far, Rarity(far))
+
+
+def test_the_name_of_a_shared_file_goes_without_saying():
+    causes = ("coupon_book redeems twice", "coupon_book prints pictures")
+    here = [telling(cause, [("lib/coupon_book.rb", n)]) for n, cause in enumerate(causes)]
+    apart = [telling(cause) for cause in causes]
+    assert story(*here, Rarity(here)) < story(*apart, Rarity(apart))
+
+
+def test_shared_words_are_those_that_tell():
+    told = [telling(text) for text in ("RateTable.fetch returns nil for LU", "LU: RateTable.fetch")]
+    assert shared_words(told, Rarity(told)) == ("lu", "ratetable.fetch")
+    assert shared_words([], Rarity([])) == ()
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_likeness_is_symmetric_and_a_share(one, other):
+    told = [telling(one), telling(other)]
+    rarity = Rarity(told)
+    assert likeness(*told, rarity) == pytest.approx(likeness(*reversed(told), rarity))
+    assert 0 <= likeness(*told, rarity) <= 1
+
+
+def test_huge_text_is_read_in_part():
+    assert len(telling("word_a1 " * 99_999).names) == 1
+    assert (
+        len(telling("".join(f"w{chr(97 + n % 26)}{chr(97 + n // 26)}x " for n in range(600))).words)
+        <= 150
+    )
+    assert telling("a." * 50_000).names
+
+
+PAIRS = st.dictionaries(
+    st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda pair: pair[0] < pair[1]),
+    st.floats(0, 1),
+)
+
+
+@given(PAIRS)
+def test_groups_hold_every_number_once(pairs):
+    found = groups(8, pairs)
+    assert sorted(number for group in found for number in group) == list(range(8))
+
+
+@given(PAIRS)
+def test_groups_are_alike_on_average(pairs):
+    for group in groups(8, pairs):
+        inside = [pairs.get((one, other), 0.0) for one in group for other in group if one < other]
+        assert not inside or max(inside) >= ALIKE

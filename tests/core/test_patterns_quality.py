@@ -1,0 +1,52 @@
+"""Patterns on a few labelled nights: what `python -m tests.benchmarks.patterns` measures on all."""
+
+import inspect
+from collections import Counter
+
+import pytest
+
+from nightwatch_core import patterns
+from tests.benchmarks import pattern_nights, pattern_plans, pattern_teller, pattern_words
+from tests.benchmarks.pattern_nights import night
+from tests.benchmarks.patterns import KINDS, by_pattern, kind, without_optional
+
+SEEDS = range(0, 200, 5)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    counted = Counter()
+    for seed in SEEDS:
+        one = night(seed)
+        found = [
+            (kind(each), frozenset(each.fingerprints))
+            for each in patterns.detect(one.analyses, one.lessons)
+        ]
+        for name, count in by_pattern(*without_optional(found, one.planted)):
+            counted[name] += count
+    return counted
+
+
+@pytest.mark.parametrize("name", [*KINDS.values(), "all"])
+def test_hardly_a_pattern_is_wrong_and_few_are_missed(counts, name):
+    assert counts[name, "planted"] > 5
+    assert counts[name, "right"] >= 0.9 * counts[name, "found"]
+    assert counts[name, "right"] >= 0.85 * counts[name, "planted"]
+
+
+def test_a_seed_always_tells_the_same_night():
+    assert night(7) == night(7)
+    assert night(7) != night(8)
+
+
+def test_the_generator_does_not_know_the_code_that_it_tests():
+    for module in (pattern_nights, pattern_plans, pattern_teller, pattern_words):
+        assert "nightwatch_core.patterns" not in inspect.getsource(module)
+        assert "import patterns" not in inspect.getsource(module)
+
+
+def test_every_planted_member_is_there():
+    for seed in SEEDS:
+        one = night(seed)
+        names = {lesson.fingerprint for lesson in one.lessons}
+        assert {name for planted in one.planted for name in planted.members} <= names

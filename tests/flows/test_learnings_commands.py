@@ -1,0 +1,158 @@
+"""`nightwatch learnings` and `nightwatch compound`: what they print, write and refuse."""
+
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from core.lesson_shapes import lesson
+from night_world import worlds
+from typer.testing import CliRunner
+
+from flows.commands.compound import compound
+from flows.commands.learnings import learnings
+from nightwatch_core.adapters.clock import SystemClock
+from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.memory import MemoryModel
+from nightwatch_core.adapters.transcripts import Transcripts
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.transcript import Entry, Opening
+from nightwatch_core.notes import notes_in
+from tasks.worlds import using
+
+NAME = "v1:aaaaaaaabbbb"
+TASK = """\
+---
+title: Show rates
+---
+<plan>
+Country rates are cached for a day.
+</plan>
+"""
+
+app = typer.Typer()
+app.command()(learnings)
+app.command()(compound)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a night has taught two lessons, and a person keeps a task file."""
+    monkeypatch.setenv("NIGHTWATCH_KNOWLEDGE_DIR", str(tmp_path / "knowledge"))
+    monkeypatch.setenv("NIGHTWATCH_TASKS_DIR", str(tmp_path / "apex" / "tasks"))
+    knowledge = KnowledgeFiles(tmp_path / "knowledge")
+    knowledge.write(lesson(NAME, title="No rate for new countries"))
+    knowledge.write(lesson("v1:cccc", title="No rate for old countries", message="other"))
+    (tmp_path / "apex" / "tasks").mkdir(parents=True)
+    (tmp_path / "apex" / "tasks" / "show-rates.md").write_text(TASK)
+    return tmp_path
+
+
+def kept(home: Path, name: str = NAME):
+    knowledge = KnowledgeFiles(home / "knowledge")
+    (entry,) = [one for one in knowledge.index().solutions if one.fingerprint == name]
+    return knowledge.read(entry.file)
+
+
+def test_learnings_of_lessons_and_tasks_are_found(home: Path) -> None:
+    done = CliRunner().invoke(app, ["learnings", "cache the rates of a country"])
+    assert done.exit_code == 0, done.output
+    found = yaml.safe_load(done.output)
+    assert found["learnings_found"] == len(found["relevant_learnings"]) == 3
+    first = found["relevant_learnings"][0]
+    assert first["task_id"] == "show-rates"
+    assert first["source_sections"] == ["plan"]
+    one = CliRunner().invoke(app, ["learnings", "cache the rates of a country", "--limit", "1"])
+    assert yaml.safe_load(one.output)["learnings_found"] == 1
+
+
+def test_archived_lessons_are_found_on_request(home: Path) -> None:
+    lost = kept(home)
+    KnowledgeFiles(home / "knowledge").archive((lost.file,))
+    ask = ["learnings", "new countries rate"]
+
+    def ids(*more: str) -> set[str]:
+        found = yaml.safe_load(CliRunner().invoke(app, [*ask, *more]).output)
+        return {one["task_id"] for one in found["relevant_learnings"]}
+
+    assert NAME not in ids()
+    assert NAME in ids("--archive")
+
+
+def test_nothing_found_and_nothing_asked(home: Path) -> None:
+    done = CliRunner().invoke(app, ["learnings", "kubernetes"])
+    assert done.output.endswith("relevant_learnings: []\n")
+    assert isinstance(CliRunner().invoke(app, ["learnings", "  "]).exception, GiveUp)
+
+
+def test_compound_writes_notes_into_a_lesson_and_links_what_is_similar(home: Path) -> None:
+    done = CliRunner().invoke(app, ["compound", "aaaaaaaa", "--yes"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert 'v1:cccc: "No rate for old countries' in done.output
+    assert "Drawn by rule from the lesson itself: no language model is set up." in done.output
+    assert "Run `nightwatch promote` to choose." in done.output
+    written = kept(home)
+    assert "v1:cccc" in written.related
+    assert written.notes[0].problems[0].what == "No rate for new countries"
+    assert written.notes[0].timestamp is not None
+    again = CliRunner().invoke(app, ["compound", NAME, "--yes"])
+    assert again.exit_code == 0
+    assert len(kept(home).notes) == 1
+
+
+def test_without_a_terminal_nothing_is_written_unless_yes_says_so(home: Path) -> None:
+    before = kept(home)
+    done = CliRunner().invoke(app, ["compound", NAME])
+    assert isinstance(done.exception, StopTheNight)
+    assert "--yes" in str(done.exception)
+    assert "Found potentially related learnings" in done.output
+    assert kept(home) == before
+
+
+def test_a_task_needs_a_model_and_stays_as_it_is(home: Path) -> None:
+    done = CliRunner().invoke(app, ["compound", "show-rates", "--yes"])
+    assert isinstance(done.exception, GiveUp)
+    assert "ANTHROPIC_API_KEY" in str(done.exception)
+    text = (home / "apex" / "tasks" / "show-rates.md").read_text()
+    assert text == TASK
+    assert notes_in(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("id", "why"),
+    [("", "no night has published"), ("v1:ffff", "there is no lesson"), ("v1:", "may be v1:")],
+)
+def test_what_is_not_there_is_said(home: Path, id: str, why: str) -> None:
+    done = CliRunner().invoke(app, ["compound", id, "--yes"])
+    assert isinstance(done.exception, StopTheNight)
+    assert why in str(done.exception)
+
+
+def test_the_sample_has_lessons_of_its_own(home: Path) -> None:
+    done = CliRunner().invoke(app, ["compound", NAME, "--sample", "--yes"])
+    assert isinstance(done.exception, StopTheNight)
+    assert (
+        "learnings_found: 0" in CliRunner().invoke(app, ["learnings", "rates", "--sample"]).output
+    )
+
+
+def test_a_model_draws_the_notes_from_the_nights_transcript(home: Path) -> None:
+    able = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
+    model = MemoryModel(['{"gotchas": ["Rates are cached for a day"]}'], able=able)
+    heard = Transcripts(home / "state" / "transcripts", SystemClock())
+    told = Opening(night="n1", fingerprint=NAME, error="RateMissing")
+    heard.keep("n1", NAME, Entry(kind="opening", opening=told))
+    heard.keep("n1", NAME, Entry(kind="assistant", text="RATES.fetch raises"))
+    world = worlds(model=model)
+    world.publishing.knowledge.write(lesson(NAME, title="No rate"))
+    with using(world):
+        done = CliRunner().invoke(app, ["compound", NAME, "--yes"])
+        assert done.exit_code == 0, (done.output, done.exception)
+        assert "Drawn by claude-x. It took 100 in, 10 out, $0.0010." in done.output
+        (kept_now,) = world.publishing.knowledge.lessons.values()
+        assert kept_now.notes[0].gotchas == ("Rates are cached for a day",)
+        assert "RATES.fetch raises" in model.shown[0].turns[0].text
+        quiet = CliRunner().invoke(app, ["compound", NAME, "--yes", "--no-model"])
+        assert "as you asked" in quiet.output
+    assert len(model.shown) == 1

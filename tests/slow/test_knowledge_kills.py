@@ -1,0 +1,221 @@
+"""kill -9 during writes of knowledge, 200 times: no torn file, and nothing that was kept is lost.
+
+A process writes lessons, patterns, older documents, archive moves and indexes in a loop, and says
+what it has kept. It is killed at a random moment; then every file is looked at, as the next process
+would find it.
+"""
+
+import multiprocessing
+import os
+import random
+import select
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from core.lesson_shapes import lesson, seen
+
+from nightwatch_core.adapters import atomic
+from nightwatch_core.adapters.document_folder import REASON, text_of
+from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.index_text import index_of
+from nightwatch_core.lesson_text import lesson_of
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.pattern_text import pattern_entry
+
+pytestmark = pytest.mark.slow
+KILLS = 200
+SOONEST, LATEST = 0.005, 0.120  # seconds from the first word of a process until it is killed
+ROUNDS = 10  # kills of one folder: every file of it is looked at after each
+PATIENCE = 30.0  # seconds for the first word
+NAMES = tuple(f"v1:{number * 2_654_435_761 % 2**32:08x}{number:08x}" for number in range(1, 9))
+OLDER = {"error_class": "Older", "transaction": "bills/new", "message": "no rate"}
+
+
+def test_nothing_is_torn_and_nothing_kept_is_lost(tmp_path: Path) -> None:
+    draw = random.Random(20310301)
+    found: Counter[str] = Counter()
+    started = time.monotonic()
+    for kill in range(KILLS):
+        folder = tmp_path / f"folder{kill // ROUNDS}"
+        if kill % ROUNDS == 0:
+            versions: dict[str, int] = {}
+            nights: set[str] = set()
+        words = life(folder, kill, draw)
+        assert words, "it was killed before it had kept anything"
+        told(words, versions, nights)
+        found += looked_at(folder, versions, nights)
+        found += finished(folder, versions, nights)
+        found["kept before a kill"] += len(words)
+    took = time.monotonic() - started
+    print(f"{KILLS} kills in {took:.0f} s, {found['torn']} torn files: {dict(found)}")
+    assert found["torn"] == 0
+    # the figures mean something only where kills came in the middle of all these
+    for what in ("documents", "archived", "indexes", "left temporary", "left to unite"):
+        assert found[what] > 0, f"no kill ever met: {what}"
+
+
+# the process that is killed
+
+
+def life(folder: Path, kill: int, draw: random.Random) -> list[str]:
+    """What one process kept before it was killed."""
+    reader, writer = os.pipe()
+    process = multiprocessing.get_context("fork").Process(target=_keep, args=(folder, kill, writer))
+    process.start()
+    os.close(writer)
+    assert select.select([reader], [], [], PATIENCE)[0], "it kept nothing"
+    time.sleep(draw.uniform(SOONEST, LATEST))
+    os.kill(process.pid or 0, signal.SIGKILL)
+    process.join()
+    assert process.exitcode == -signal.SIGKILL, "it ended before it was killed"
+    with os.fdopen(reader) as said:
+        return said.read().splitlines()
+
+
+def _keep(folder: Path, kill: int, writer: int) -> None:
+    """Keep things until killed, and say so after each."""
+    draw = random.Random(kill)
+    files = KnowledgeFiles(folder)
+    for number in range(1, 1_000_000):
+        word = draw.choice(WORK)(files, folder, kill * 1_000_000 + number, draw)
+        if word:
+            os.write(writer, f"{word}\n".encode())
+
+
+def _write(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+    name = draw.choice(NAMES)
+    at_hand = next((e.file for e in files.index().solutions if e.fingerprint == name), "")
+    earlier = files.read(at_hand) or files.archived_lesson(frozenset({name}))
+    notes = (Notes(gotchas=(f"note {version}", "x" * draw.randrange(20_000))),)
+    told = lesson(name, file=earlier.file if earlier else "", matched=version, notes=notes)
+    files.write(told)
+    return f"lesson {name} {version}"
+
+
+def _archive(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+    entries = files.index().solutions
+    files.archive([entry.file for entry in entries if draw.random() < 0.3])
+    return ""
+
+
+def _older(files: KnowledgeFiles, folder: Path, version: int, draw: random.Random) -> str:
+    """A document as earlier versions wrote them: no fingerprint, one a night."""
+    text = (
+        f"---\nerror_class: {OLDER['error_class']}\ntransaction: {OLDER['transaction']}\n"
+        f"message: {OLDER['message']}\nroot_cause: x\nfirst_detected: '2031-03-01'\n"
+        f"run_id: night-{version // 1_000_000}\n---\n\n# Title\n"
+    )
+    atomic.write(folder / f"errors/2031-03-01_older_{version}.md", text.encode())
+    return f"night night-{version // 1_000_000}"
+
+
+def _pattern(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+    told = {"description": f"D{version} " * 99, "pattern_type": "systemic_issue"}
+    files.write_pattern(Pattern(title=f"Pattern {draw.randrange(3)}", occurrences=version, **told))
+    return ""
+
+
+def _rebuild(files: KnowledgeFiles, _: Path, version: int, draw: random.Random) -> str:
+    files.rebuild_index()
+    return ""
+
+
+WORK = (_write, _write, _write, _archive, _older, _pattern, _rebuild, _rebuild)
+
+
+# what the next process finds
+
+
+def told(words: list[str], versions: dict[str, int], nights: set[str]) -> None:
+    """Add what was kept to what is known to be kept."""
+    for word in words:
+        kind, name, *version = word.split()
+        if kind == "lesson":
+            versions[name] = max(versions.get(name, 0), int(version[0]))
+        else:
+            nights.add(name)
+
+
+def looked_at(folder: Path, versions: dict[str, int], nights: set[str]) -> Counter[str]:
+    """Every file as the kill left it."""
+    found: Counter[str] = Counter()
+    for place in documents(folder, "patterns"):
+        found["torn"] += not is_pattern(place)
+    lessons = list(read(folder, found))
+    whole(lessons, versions, nights)
+    found["documents"] += len(lessons)
+    found["archived"] += sum(one.file.startswith("archive/") for one in lessons)
+    found["left temporary"] += len(list(folder.rglob(".tmp-*")))
+    names = [one.fingerprint for one in lessons if one.file.startswith("errors/")]
+    found["left to unite"] += len(names) != len(set(names))
+    try:
+        index_of(text_of(folder / "index.yml", 1 << 20))
+        found["indexes"] += 1
+    except FileNotFoundError:
+        pass
+    except GiveUp:
+        found["torn"] += 1
+    return found
+
+
+def finished(folder: Path, versions: dict[str, int], nights: set[str]) -> Counter[str]:
+    """What the next process makes of it."""
+    files = KnowledgeFiles(folder)
+    files.write(lesson("v1:ffffffffffffffff", nights=seen(1)))
+    assert not list(folder.rglob(".tmp-*"))
+    index = files.rebuild_index()
+    assert index_of(text_of(folder / "index.yml", 1 << 20)).solutions == index.solutions
+    assert index.quarantined == ()
+    names = Counter(entry.fingerprint for entry in index.solutions)
+    assert max(names.values()) == 1, names
+    found: Counter[str] = Counter()
+    lessons = list(read(folder, found))
+    whole(lessons, versions, nights)
+    at_hand = [one for one in lessons if one.file.startswith("errors/")]
+    away = [one for one in lessons if not one.file.startswith("errors/")]
+    for name in versions:  # of what can be found again, none is older than what was kept
+        own = [one for one in at_hand if one.fingerprint == name]
+        own += [one] if (one := files.archived_lesson(frozenset({name}))) and not own else []
+        assert own, f"{name} cannot be found again: {len(away)} archived"
+        assert max(one.matched for one in own) >= versions[name]
+    again = [one for one in lessons if not (folder / one.file).with_suffix(REASON).exists()]
+    whole(again, {}, nights)  # what gave way to another document is not needed for it
+    return found
+
+
+def whole(lessons: list[Lesson], versions: dict[str, int], nights: set[str]) -> None:
+    for name, version in versions.items():
+        assert max((o.matched for o in lessons if o.fingerprint == name), default=0) >= version
+    name = fingerprint(app="", **OLDER)
+    kept = {night.night for one in lessons if one.fingerprint == name for night in one.nights}
+    assert nights <= kept
+
+
+def read(folder: Path, found: Counter[str]) -> Iterator[Lesson]:
+    for shelf in ("errors", "archive"):
+        for place in documents(folder, shelf):
+            try:
+                yield lesson_of(place.read_text(encoding="utf-8"), f"{shelf}/{place.name}")
+            except (GiveUp, UnicodeDecodeError):
+                found["torn"] += 1
+
+
+def documents(folder: Path, shelf: str) -> list[Path]:
+    return sorted((folder / shelf).glob("*.md"))
+
+
+def is_pattern(place: Path) -> bool:
+    try:
+        return (
+            pattern_entry(place.read_text(encoding="utf-8"), f"patterns/{place.name}").title != ""
+        )
+    except (GiveUp, UnicodeDecodeError):
+        return False

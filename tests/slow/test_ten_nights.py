@@ -1,0 +1,90 @@
+"""One error's life over ten nights: found, fixed, verified, back again, and its fix rejected."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connected.life import Life
+from connected.prefect_server import prefect_server
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Iterator[Life]:
+    with prefect_server(tmp_path / "server") as address:
+        yield Life(tmp_path, prefect=address)
+
+
+def cart(report: dict[str, Any]) -> dict[str, Any]:
+    """Tonight's analysis of the error in the cart."""
+    found: dict[str, Any]
+    (found,) = (
+        one
+        for one in report["analyses"]
+        if one["case"]["leader"]["error_class"] == "AttributeError"
+    )
+    return found
+
+
+def fates(report: dict[str, Any]) -> list[str]:
+    """What became of our proposals, as tonight noticed."""
+    return [fate["kind"] for one in report["followed"] for fate in one["fates"]]
+
+
+def test_ten_nights(life: Life) -> None:
+    found = life.night(1, failing=80)
+    assert cart(found)["ending"]["kind"] == "answered"
+    assert [one["kind"] for one in found["receipts"] if one["status"] == "done"][-1] == "pull"
+    assert found["learned"]["new"] == 2
+    (draft,) = (one["number"] for one in found["receipts"] if one["kind"] == "pull")
+
+    known = life.night(2, failing=90)
+    assert cart(known)["ending"]["kind"] == "reused"
+    assert known["learned"]["reused"] == 2
+    assert not known["receipts"]
+    assert not fates(known)
+
+    (branch,) = life.branches()
+    life.merge(3, branch)
+    merged = life.night(3, failing=40)  # it failed until noon, when the fix was deployed
+    assert fates(merged) == ["merged"]
+    assert "merged" in cart(merged)["waiting"]
+    assert not merged["receipts"]
+
+    quiet = [life.night(day, failing=0) for day in (4, 5, 6)]
+    told = [kind for report in quiet for kind in fates(report)]
+    assert told == ["verified"]
+    assert "verified" in "".join(report["terminal"] for report in quiet)
+    issue = next(one["number"] for one in found["receipts"] if one["kind"] == "issue")
+    life.close(issue, 6)
+
+    life.rename(7, "unit_price", "net_price")  # the same mistake, made again
+    life.asked = "unit_price"
+    back = life.night(7, failing=85)
+    assert "regressed" in fates(back)
+    assert cart(back)["ending"]["kind"] == "answered"
+    assert "#" in cart(back)["news"]
+    assert [one["kind"] for one in back["receipts"] if one["status"] == "done"] == [
+        "reopen",
+        "pull",
+    ]
+    (second,) = (one["number"] for one in back["receipts"] if one["kind"] == "pull")
+    assert second != draft
+
+    life.reject(second, "changes requested: rename it back instead, the API promises price")
+    rejected = life.night(8, failing=85)
+    assert "closed unmerged" in fates(rejected)
+    assert cart(rejected)["ending"]["kind"] == "answered"
+    assert "rename it back" in cart(rejected)["news"]
+    assert not [one for one in rejected["receipts"] if one["kind"] == "pull"]
+    assert any("turned down" in skip["reason"] for skip in rejected["skips"])
+
+    for day in (9, 10):
+        still = life.night(day, failing=85)
+        assert cart(still)["ending"]["kind"] == "reused"
+        assert not still["receipts"]
+        assert not fates(still)
+    assert len(life.documents("issue")) == 2
+    assert len(life.documents("pull")) == 2
