@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from nightwatch_core.escaping import block, line
-from nightwatch_core.learnings_text import past_learnings
+from nightwatch_core.learning.told import past_learnings
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.research import Preview, ResearchContext

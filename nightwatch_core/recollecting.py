@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from nightwatch_core.agent.score import scored
 from nightwatch_core.agent.verdict import looked_up, sound_fix
-from nightwatch_core.following import waiting
-from nightwatch_core.lesson_body import summary
+from nightwatch_core.lessons.body import summary
 from nightwatch_core.matching import SAME, SAME_BY_ALIAS, is_same, names, recall
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match, PriorAnalysis
 from nightwatch_core.models.report import Night
+from nightwatch_core.outcomes.following import waiting
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.reuse import Meeting, failed_pulls, news, refused_fixes, reused, still_sound
 from nightwatch_core.tracing import digest
@@ -80,6 +80,7 @@ def remembering(analysis: Analysis, unknown: Iterable[Unknown]) -> Analysis:
     own = next((prior for prior in priors if is_own(prior)), None)
     update = {
         "told": tuple(prior.lesson.fingerprint for prior in priors),
+        "known_as": tuple(sorted(own.lesson.names)) if own else (),
         "rejected": refused_fixes(own.lesson) if own else (),
         "failed_pulls": failed_pulls(own.lesson) if own else (),
         "news": _doubt(own.match) if own else "",

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from nightwatch_core import rates
-from nightwatch_core.following import unanswered
 from nightwatch_core.inbox import came_back_after
-from nightwatch_core.lesson_nights import MOST_NIGHTS, night_date
-from nightwatch_core.lessons import file_name
+from nightwatch_core.lessons.making import file_name
+from nightwatch_core.lessons.nights import MOST_NIGHTS, night_date
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, Count
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
+from nightwatch_core.outcomes.following import unanswered
+from nightwatch_core.outcomes.rates import is_spike
 
 
 class Meeting(Value):
@@ -73,7 +73,7 @@ def _outcome(lesson: Lesson, meeting: Meeting) -> str:
 
 def _spike(lesson: Lesson, meeting: Meeting) -> str:
     earlier = [seen for seen in lesson.nights if seen.night != meeting.night.id]
-    return rates.is_spike(earlier, meeting.count)
+    return is_spike(earlier, meeting.count)
 
 
 def _old(lesson: Lesson, meeting: Meeting) -> str:
@@ -139,6 +139,7 @@ def reused(lesson: Lesson, case: Case, night: Night) -> Analysis:
         related_to=lesson.related,
         because=(_known_since(lesson, night),),
         ending=Ending(kind="reused", detail=lesson.file or file_name(lesson)),
+        known_as=tuple(sorted(lesson.names)),
         rejected=refused_fixes(lesson),
         failed_pulls=failed_pulls(lesson),
         model="memory",

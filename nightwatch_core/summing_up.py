@@ -5,7 +5,6 @@ from datetime import datetime
 
 from nightwatch_core import accounting, complexity, standing_in
 from nightwatch_core.blaming import named_first
-from nightwatch_core.calibrating import calibrated
 from nightwatch_core.choosing import RULES
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
@@ -17,9 +16,10 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Kept, Learned, Night, RunReport
+from nightwatch_core.outcomes.calibrating import calibrated
+from nightwatch_core.outcomes.scoreboard import scoreboard
 from nightwatch_core.recollecting import remembering
 from nightwatch_core.report.words import plural
-from nightwatch_core.scoreboard import scoreboard
 from nightwatch_core.waves import used
 
 MANY_UNREAD = 0.1  # share of records

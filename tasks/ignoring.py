@@ -3,7 +3,6 @@
 from datetime import date
 from typing import NamedTuple
 
-from nightwatch_core.backtesting import SINGLE_RUN
 from nightwatch_core.choosing import SAMPLE, is_sample
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.escaping import line
@@ -11,7 +10,8 @@ from nightwatch_core.ignore_file import day_from
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, IgnoreSuggestion
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.suggestions import rule_of
+from nightwatch_core.suggesting.backtesting import SINGLE_RUN
+from nightwatch_core.suggesting.suggestions import rule_of
 from tasks.wiring import ignore_file, nights
 
 NEVER = "never"

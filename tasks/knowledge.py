@@ -2,10 +2,11 @@
 
 from prefect import task
 
-from nightwatch_core.archiving import to_archive
-from nightwatch_core.lesson_merge import legacy_names
-from nightwatch_core.lesson_nights import night_date
-from nightwatch_core.lessons import lesson_from
+from nightwatch_core.lessons.archiving import to_archive
+from nightwatch_core.lessons.making import lesson_from
+from nightwatch_core.lessons.merging import legacy_names
+from nightwatch_core.lessons.nights import night_date
+from nightwatch_core.lessons.upkeep import kept_up, told_of
 from nightwatch_core.matching import names, own_entry
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.error import Case
@@ -13,7 +14,6 @@ from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Kept, RunReport
 from nightwatch_core.tracing import digest
-from nightwatch_core.upkeep import kept_up, told_of
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
 from tasks.wiring import publishing, reading

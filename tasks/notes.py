@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 from nightwatch_core.choosing import RULES, SAMPLE, is_sample
-from nightwatch_core.compound_talk import PROMPT
-from nightwatch_core.compounding import (
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.escaping import line
+from nightwatch_core.learning.compound_talk import PROMPT
+from nightwatch_core.learning.compounding import (
     Drawn,
     drawn_by_model,
     drawn_by_rule,
@@ -12,9 +14,7 @@ from nightwatch_core.compounding import (
     similar,
     with_new_notes,
 )
-from nightwatch_core.errors import StopTheNight
-from nightwatch_core.escaping import line
-from nightwatch_core.learnings import LIMIT, as_task, relevant_learnings
+from nightwatch_core.learning.researcher import LIMIT, as_task, relevant_learnings
 from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import FoundLearning, Notes, TaskFile

@@ -2,16 +2,14 @@
 
 from prefect import task
 
-from nightwatch_core.following import followed
 from nightwatch_core.models.assignment import CodeTonight, Earlier, Past
 from nightwatch_core.models.error import Case, Selection
-from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night
-from nightwatch_core.scoreboard import scoreboard
-from nightwatch_core.staleness import stale, touched, with_staleness
-from nightwatch_core.watching import Tonight, fix_stands
+from nightwatch_core.outcomes.following_up import followed_up
+from nightwatch_core.outcomes.scoreboard import scoreboard
+from nightwatch_core.outcomes.watching import Tonight
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
 from tasks.readers import lessons_in
@@ -49,18 +47,6 @@ def follow_up(
         releases=code.releases,
         records=nights().history(),
     )
-    tree, own = reader_of(options, code.commit), earlier.own
-    paths, changed = frozenset(tree.paths()), touched(code.pulls, lessons)
-
-    def stands(lesson: Lesson) -> bool:
-        return fix_stands(lesson.edits, tree.read_file)
-
-    told = (
-        with_staleness(
-            lesson,
-            followed(lesson, own, tonight, stands),
-            stale(lesson, paths, changed, tree.read_file),
-        )
-        for lesson in lessons
-    )
-    return Past(followed=tuple(one for one in told if one), board=board)
+    tree = reader_of(options, code.commit)
+    told = followed_up(lessons, earlier.own, tonight, cases, code.pulls, tree)
+    return Past(followed=told, board=board)

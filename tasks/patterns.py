@@ -2,13 +2,14 @@
 
 from prefect import task
 
-from nightwatch_core import patterns, suggestions
-from nightwatch_core.backtesting import history
-from nightwatch_core.lesson_nights import night_date
+from nightwatch_core import patterns
+from nightwatch_core.lessons.nights import night_date
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.suggesting.backtesting import history
+from nightwatch_core.suggesting.suggestions import suggest
 from tasks.wiring import publishing, reading
 
 
@@ -44,4 +45,4 @@ def suggest_ignores(
     """Rules a person might add, tried on the nights that were."""
     rules = reading(options).knowledge.ignore_rules()
     nights = history(report, publishing(options).nights.reports())
-    return suggestions.suggest(report, lessons, rules, nights)
+    return suggest(report, lessons, rules, nights)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from nightwatch_core.choosing import RULES, SAMPLE, is_sample
 from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.learning.promoting import PATH, offers, promoted, pull_of
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson
@@ -12,7 +13,6 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.promotion import Destination, Offer, Promotion
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
-from nightwatch_core.promoting import PATH, offers, promoted, pull_of
 from nightwatch_core.settings import night_options
 from tasks.readers import lessons_in
 from tasks.wiring import chosen, publishing, reading, task_shelf, working_copy

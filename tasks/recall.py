@@ -2,8 +2,9 @@
 
 from prefect import task
 
-from nightwatch_core.learnings import as_task
-from nightwatch_core.lore import Lore
+from nightwatch_core.learning.lore import Lore
+from nightwatch_core.learning.researcher import as_task
+from nightwatch_core.lessons.upkeep import told_of
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CodeTonight, Past, Recollection, Traced, Unknown
 from nightwatch_core.models.error import Case
@@ -13,7 +14,6 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.ports import KnowledgeReader
 from nightwatch_core.recollecting import Memory, Similar, recollected
 from nightwatch_core.reuse import Meeting
-from nightwatch_core.upkeep import told_of
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
 from tasks.readers import lessons_in

@@ -3,8 +3,8 @@
 from nightwatch_core.choosing import SAMPLE
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.escaping import line
-from nightwatch_core.learnings_text import as_yaml
-from nightwatch_core.library import as_data, found_text, lesson_text, named
+from nightwatch_core.learning.library import as_data, found_text, lesson_text, named
+from nightwatch_core.learning.told import as_yaml
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.searching import search_lessons

@@ -24,7 +24,7 @@ from nightwatch_core.adapters.rules import RulesModel
 from nightwatch_core.adapters.task_files import TaskFiles
 from nightwatch_core.adapters.transcripts import Transcripts
 from nightwatch_core.adapters.working_copy import QuietCopy, WorkingCopy
-from nightwatch_core.library import Library
+from nightwatch_core.learning.library import Library
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (

@@ -35,7 +35,12 @@ def compound(
     terminal it shows what is similar and ends with 1, unless --yes is given: no model is asked and
     nothing is written that nobody has agreed to.
     """
-    from nightwatch_core.compound_text import QUESTION, captured_text, drawn_text, related_text
+    from nightwatch_core.learning.compound_text import (
+        QUESTION,
+        captured_text,
+        drawn_text,
+        related_text,
+    )
     from nightwatch_core.settings import settings
     from tasks import notes
 

@@ -52,7 +52,7 @@ def suggestions(night: OfNight = "", sample: Sample = False) -> None:
     from nightwatch_core.escaping import line
     from nightwatch_core.ignoring import summary
     from nightwatch_core.report.memory import backtested
-    from nightwatch_core.suggestions import rule_of
+    from nightwatch_core.suggesting.suggestions import rule_of
     from tasks.ignoring import night_of
 
     report, console = night_of(night.strip(), sample), _console()

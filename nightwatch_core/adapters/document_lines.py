@@ -5,8 +5,8 @@ from pathlib import Path
 
 from nightwatch_core.adapters.document_folder import Stamp, documents, stamps, text_of
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.index_text import LONGEST, entry_of, index_of
-from nightwatch_core.lesson_text import lesson_of
+from nightwatch_core.lessons.index_text import LONGEST, entry_of, index_of
+from nightwatch_core.lessons.text import lesson_of
 from nightwatch_core.models.knowledge import IndexEntry, PatternEntry
 from nightwatch_core.pattern_text import pattern_entry
 

@@ -29,8 +29,8 @@ from nightwatch_core.adapters.document_lines import (
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.escaping import line
 from nightwatch_core.ignore_file import rules_from
-from nightwatch_core.index_text import index_over, index_text
-from nightwatch_core.lesson_text import document
+from nightwatch_core.lessons.index_text import index_over, index_text
+from nightwatch_core.lessons.text import document
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, PatternEntry
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.pattern_text import pattern_document, pattern_of

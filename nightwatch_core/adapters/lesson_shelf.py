@@ -20,12 +20,12 @@ from nightwatch_core.adapters.document_folder import (
 from nightwatch_core.adapters.document_lines import ARCHIVE, ERRORS, DocumentLines, Entry
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.frontmatter import read
-from nightwatch_core.lesson_merge import united
-from nightwatch_core.lesson_names import near, says
-from nightwatch_core.lesson_text import document, lesson_of
-from nightwatch_core.lessons import file_name
+from nightwatch_core.learning.notes import normalised, notes_in
+from nightwatch_core.lessons.making import file_name
+from nightwatch_core.lessons.merging import united
+from nightwatch_core.lessons.names import near, says
+from nightwatch_core.lessons.text import document, lesson_of
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
-from nightwatch_core.notes import normalised, notes_in
 
 _MOST_LOOKED_AT = 20  # archived documents of one short name
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.library import LONGEST_QUERY, MOST_RESULTS, Library
+from nightwatch_core.learning.library import LONGEST_QUERY, MOST_RESULTS, Library
 
 NAME = "nightwatch"
 INSTALL = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from nightwatch_core.index_text import entry_of, index_over
 from nightwatch_core.issue_text import read_marker
+from nightwatch_core.lessons.index_text import entry_of, index_over
 from nightwatch_core.models.knowledge import Index, Lesson, PatternEntry
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import (

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from nightwatch_core.index_text import entry_of
+from nightwatch_core.lessons.index_text import entry_of
 from nightwatch_core.matching import LIMIT, THRESHOLD
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import IndexEntry, Lesson

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.learning.task_text import task_of, with_notes, with_promoted
 from nightwatch_core.models.learning import Notes, TaskFile
-from nightwatch_core.task_text import task_of, with_notes, with_promoted
 
 
 @dataclass

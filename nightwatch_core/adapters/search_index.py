@@ -15,8 +15,8 @@ from nightwatch_core.adapters import search_shelf
 from nightwatch_core.adapters.document_folder import Stamp, documents, stamp_of, text_of
 from nightwatch_core.adapters.search_shelf import SearchShelf
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.index_text import entry_of
-from nightwatch_core.lesson_text import lesson_of
+from nightwatch_core.lessons.index_text import entry_of
+from nightwatch_core.lessons.text import lesson_of
 from nightwatch_core.matching import LIMIT, THRESHOLD
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson

@@ -18,8 +18,8 @@ from nightwatch_core.adapters.document_folder import (
 )
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.escaping import line
+from nightwatch_core.learning.task_text import task_of, with_notes, with_promoted
 from nightwatch_core.models.learning import Notes, TaskFile
-from nightwatch_core.task_text import task_of, with_notes, with_promoted
 
 MOST_FILES = 10_000
 _PATIENCE = 30.0  # seconds that another writer may take

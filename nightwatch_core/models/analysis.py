@@ -185,6 +185,7 @@ class Analysis(Value):
     truncated: int = 0  # tool results that were shortened
     recalled: int = 0  # lessons of earlier nights it was told
     told: tuple[str, ...] = ()  # those lessons' fingerprints
+    known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet

@@ -14,7 +14,7 @@ from filelock import FileLock
 from nightwatch_core.adapters import knowledge_files
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.index_text import index_of
+from nightwatch_core.lessons.index_text import index_of
 from nightwatch_core.models.knowledge import Index
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 

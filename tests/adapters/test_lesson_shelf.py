@@ -12,9 +12,9 @@ from nightwatch_core.adapters.document_lines import DocumentLines
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.lesson_names import near, short_name
-from nightwatch_core.lesson_text import document, lesson_of
-from nightwatch_core.lessons import file_name
+from nightwatch_core.lessons.making import file_name
+from nightwatch_core.lessons.names import near, short_name
+from nightwatch_core.lessons.text import document, lesson_of
 from nightwatch_core.models.learning import Notes
 
 ONE, OTHER = "v1:0123456789abcdef", "v1:fedcba9876543210"

@@ -16,7 +16,7 @@ import yaml
 from mcp import Client, StdioServerParameters
 
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
-from nightwatch_core.library import MOST_CHARACTERS, NOTICE
+from nightwatch_core.learning.library import MOST_CHARACTERS, NOTICE
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes, Problem
 

@@ -16,8 +16,8 @@ from nightwatch_core.adapters.memory_recall import MemoryRecall
 from nightwatch_core.adapters.search_index import SearchIndex
 from nightwatch_core.adapters.search_shelf import SearchShelf
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.index_text import entry_of
-from nightwatch_core.lesson_text import document
+from nightwatch_core.lessons.index_text import entry_of
+from nightwatch_core.lessons.text import document
 from nightwatch_core.ports import Recall
 from nightwatch_core.retrieval.footprint import of_lesson
 from nightwatch_core.retrieval.recalling import recalled

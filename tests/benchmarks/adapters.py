@@ -18,7 +18,7 @@ from nightwatch_core.correlation import suspects
 from nightwatch_core.diagnosis.places import ranked_places
 from nightwatch_core.families import signature
 from nightwatch_core.fingerprint import fingerprint
-from nightwatch_core.index_text import entry_of
+from nightwatch_core.lessons.index_text import entry_of
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Index, IndexEntry
@@ -114,7 +114,7 @@ def normalise(msg: str) -> str:
 def ignore_score(err: Err) -> float:
     """eval_ignore.py: always 0, for a single error is never a reason.
 
-    Suggestions need several nights of history (nightwatch_core/suggestions.py): a class alone hides
+    Suggestions need several nights of history (nightwatch_core/suggesting/): a class alone hides
     real bugs.
     """
     return 0.0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.outcome import Count
-from nightwatch_core.rates import is_spike
+from nightwatch_core.outcomes.rates import is_spike
 
 LEVELS = (1, 3, 10, 30, 100, 300, 1000)  # occurrences a night
 SPREADS = (0.0, 0.25, 0.5, 0.75, 1.0)

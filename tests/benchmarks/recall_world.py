@@ -11,7 +11,7 @@ from pathlib import Path
 from nightwatch_core.adapters import search_shelf
 from nightwatch_core.adapters.document_folder import documents
 from nightwatch_core.adapters.search_shelf import SearchShelf
-from nightwatch_core.index_text import entry_of
+from nightwatch_core.lessons.index_text import entry_of
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.retrieval.footprint import of_case, of_lesson, remembered

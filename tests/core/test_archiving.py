@@ -6,7 +6,7 @@ from core.lesson_shapes import lesson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.archiving import USEFULNESS, to_archive
+from nightwatch_core.lessons.archiving import USEFULNESS, to_archive
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.outcome import Proposed, Watch
 

@@ -7,7 +7,13 @@ from core.lesson_shapes import analysis, group, lesson, one_group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.backtesting import (
+from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.error import Dropped, Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.pattern import Backtest, IgnoreRule
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.suggesting.backtesting import (
     HEADROOM,
     LOWEST,
     MOST_READ,
@@ -22,12 +28,6 @@ from nightwatch_core.backtesting import (
     tripwire,
     was_fixed,
 )
-from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.error import Dropped, Window
-from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
-from nightwatch_core.models.pattern import Backtest, IgnoreRule
-from nightwatch_core.models.report import Night, RunReport
 
 LAST = datetime(2031, 3, 30, 4, tzinfo=UTC)
 RULE = IgnoreRule(pattern="no rate", match="prefix", field="message")

@@ -6,8 +6,10 @@ from core.scoreboard_shapes import record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core import lesson_numbers
-from nightwatch_core.calibrating import (
+from nightwatch_core.lessons import numbers
+from nightwatch_core.models.analysis import Confidence, Ending
+from nightwatch_core.models.scoreboard import Scoreboard, Share, Tier
+from nightwatch_core.outcomes.calibrating import (
     LOWERING_NEEDS,
     MINIMUM,
     NOMINAL,
@@ -16,9 +18,7 @@ from nightwatch_core.calibrating import (
     interval,
     posterior,
 )
-from nightwatch_core.models.analysis import Confidence, Ending
-from nightwatch_core.models.scoreboard import Scoreboard, Share, Tier
-from nightwatch_core.scoreboard import scoreboard
+from nightwatch_core.outcomes.scoreboard import scoreboard
 
 COUNTS = st.integers(min_value=0, max_value=300)
 WORDS: list[Confidence] = list(NOMINAL)
@@ -57,7 +57,7 @@ def test_a_reused_finding_is_reckoned_anew_and_sinks_no_further() -> None:
     for _ in range(3):  # nights
         told = calibrated(analysis(ending=Ending(kind="reused")), sobering)
         assert (told.confidence, told.said) == ("medium", "high")
-        assert lesson_numbers.said(told) == "high"  # what the lesson keeps
+        assert numbers.said(told) == "high"  # what the lesson keeps
 
 
 def test_a_confidence_is_lowered_by_one_step_on_clear_evidence() -> None:

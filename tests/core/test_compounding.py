@@ -7,8 +7,9 @@ import pytest
 from core.lesson_shapes import lesson, night
 
 from nightwatch_core.adapters.memory import MemoryModel
-from nightwatch_core.compound_text import captured_text, drawn_text, related_text
-from nightwatch_core.compounding import (
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.learning.compound_text import captured_text, drawn_text, related_text
+from nightwatch_core.learning.compounding import (
     drawn_by_model,
     drawn_by_rule,
     notes_of,
@@ -16,8 +17,7 @@ from nightwatch_core.compounding import (
     similar,
     with_new_notes,
 )
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.learnings import as_task
+from nightwatch_core.learning.researcher import as_task
 from nightwatch_core.models.analysis import Allowance, Edit, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection

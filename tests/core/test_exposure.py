@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.exposure import looked_at
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.report import Night, NightKind, NightRecord
+from nightwatch_core.outcomes.exposure import looked_at
 
 BEGIN = datetime(2031, 3, 1, tzinfo=UTC)
 KEY = "newrelic||shop|17|Shop"

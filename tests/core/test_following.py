@@ -20,7 +20,12 @@ from core.follow_world import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.following import (
+from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.code import Release
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import Count, Fate, Followed, Watch
+from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.outcomes.following import (
     MOST_FATES,
     answered,
     followed,
@@ -28,12 +33,7 @@ from nightwatch_core.following import (
     unanswered,
     waiting,
 )
-from nightwatch_core.models.analysis import Edit
-from nightwatch_core.models.code import Release
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Count, Fate, Followed, Watch
-from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.watching import Tonight, fix_stands
+from nightwatch_core.outcomes.watching import Tonight, fix_stands
 
 
 def kinds(told: Followed | None) -> list[str]:

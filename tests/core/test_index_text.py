@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.frontmatter import StrictLoader, dumped
-from nightwatch_core.index_lines import entries_in, rendered
-from nightwatch_core.index_text import END, entry_of, index_of, index_over, index_text
+from nightwatch_core.lessons.index_lines import entries_in, rendered
+from nightwatch_core.lessons.index_text import END, entry_of, index_of, index_over, index_text
 from nightwatch_core.models.knowledge import Index, IndexEntry, PatternEntry
 
 ODD = (

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learning_scores import hits_in, intent_words
-from nightwatch_core.learning_words import stem, words
-from nightwatch_core.learnings import as_task, for_case, intent_of, relevant_learnings
+from nightwatch_core.learning.researcher import as_task, for_case, intent_of, relevant_learnings
+from nightwatch_core.learning.scores import hits_in, intent_words
+from nightwatch_core.learning.words import stem, words
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
 

@@ -8,9 +8,9 @@ from core.lesson_shapes import group, lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.lesson_merge import legacy_names, united
-from nightwatch_core.lesson_nights import MOST_NIGHTS
-from nightwatch_core.lesson_text import lesson_of
+from nightwatch_core.lessons.merging import legacy_names, united
+from nightwatch_core.lessons.nights import MOST_NIGHTS
+from nightwatch_core.lessons.text import lesson_of
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.learning import Notes

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.index_text import entry_of
-from nightwatch_core.lesson_body import body, summary
-from nightwatch_core.lesson_limits import MOST_FATES, SHORTENINGS
-from nightwatch_core.lesson_text import FIELDS, LIMIT, SEEDS, document, lesson_of
+from nightwatch_core.lessons.body import body, summary
+from nightwatch_core.lessons.index_text import entry_of
+from nightwatch_core.lessons.limits import MOST_FATES, SHORTENINGS
+from nightwatch_core.lessons.text import FIELDS, LIMIT, SEEDS, document, lesson_of
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
 from nightwatch_core.models.learning import Decision, Notes, Problem

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.frontmatter import LIMIT as MOST_READ
-from nightwatch_core.lesson_body import body, summary
-from nightwatch_core.lesson_nights import MOST_NIGHTS, night_date, seen_again
-from nightwatch_core.lesson_text import FIELDS, LIMIT, document, lesson_of
-from nightwatch_core.lessons import file_name, lesson_from
+from nightwatch_core.lessons.body import body, summary
+from nightwatch_core.lessons.making import file_name, lesson_from
+from nightwatch_core.lessons.nights import MOST_NIGHTS, night_date, seen_again
+from nightwatch_core.lessons.text import FIELDS, LIMIT, document, lesson_of
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
 from nightwatch_core.models.knowledge import Cited, Lesson
 from nightwatch_core.models.proposal import Receipt

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.library import (
+from nightwatch_core.learning.library import (
     MOST_CHARACTERS,
     NOTICE,
     as_data,

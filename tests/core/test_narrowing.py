@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.ignoring import matches
-from nightwatch_core.narrowing import SHORTEST, candidates
+from nightwatch_core.suggesting.narrowing import SHORTEST, candidates
 
 
 def tried(*messages: str, error_class: str = "Rates::Reset") -> list[tuple[str, str, str]]:

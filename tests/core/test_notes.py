@@ -6,8 +6,8 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.learning.notes import normalised, notes_in, rendered
 from nightwatch_core.models.learning import Decision, Notes, Problem
-from nightwatch_core.notes import normalised, notes_in, rendered
 
 SEED = """\
 <future-agent-notes>

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.binomial import at_least, at_least_bursty, at_most
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.outcome import Count
-from nightwatch_core.rates import (
+from nightwatch_core.outcomes.binomial import at_least, at_least_bursty, at_most
+from nightwatch_core.outcomes.rates import (
     Comparison,
     compare,
     dispersion,

@@ -2,7 +2,7 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
-from nightwatch_core.index_text import entry_of, index_over
+from nightwatch_core.lessons.index_text import entry_of, index_over
 from nightwatch_core.models.analysis import Analysis, Edit
 from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.knowledge import Cited, Index

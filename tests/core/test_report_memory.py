@@ -9,18 +9,18 @@ from core.scoreboard_shapes import record
 from core.test_report_renderings import Page, flat, printed, text_of
 from markdown_it import MarkdownIt
 
-from nightwatch_core.calibrating import calibrated
 from nightwatch_core.models.outcome import Fate, Followed
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Learned
+from nightwatch_core.outcomes.calibrating import calibrated
+from nightwatch_core.outcomes.scoreboard import scoreboard
 from nightwatch_core.report.hints import capture, proved
 from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.memory import ORDER, VERDICTS, backtested
 from nightwatch_core.report.values import BRIEF, FULL
 from nightwatch_core.report.view import view
-from nightwatch_core.scoreboard import scoreboard
 
 RENDERINGS = ["terminal", "markdown", "html"]
 EVERYWHERE = (

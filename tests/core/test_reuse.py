@@ -3,8 +3,8 @@ from datetime import date, datetime, timedelta
 import pytest
 from core.lesson_shapes import analysis, case, lesson, night, seen
 
-from nightwatch_core.lesson_nights import seen_again
-from nightwatch_core.lessons import lesson_from
+from nightwatch_core.lessons.making import lesson_from
+from nightwatch_core.lessons.nights import seen_again
 from nightwatch_core.models.knowledge import Cited
 from nightwatch_core.models.outcome import Fate, Proposed
 from nightwatch_core.reuse import DOUBTS, NEWS, Meeting, news, reused, still_sound

@@ -9,12 +9,12 @@ from core.scoreboard_shapes import DAY, issue, proposed, published, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core import scoreboard_text
-from nightwatch_core.judging import EFFECTS, ON_ISSUES, OUTCOMES, REVIEWS, judgements
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import Fate, FateKind
-from nightwatch_core.scoreboard import MOST_MODELS, scoreboard
-from nightwatch_core.scoreboard_text import ENOUGH, NOTHING, reliability, sentences, sorts
+from nightwatch_core.outcomes import scoreboard_text
+from nightwatch_core.outcomes.judging import EFFECTS, ON_ISSUES, OUTCOMES, REVIEWS, judgements
+from nightwatch_core.outcomes.scoreboard import MOST_MODELS, scoreboard
+from nightwatch_core.outcomes.scoreboard_text import ENOUGH, NOTHING, reliability, sentences, sorts
 
 KINDS: tuple[FateKind, ...] = get_args(FateKind)
 LONG_AGO = date(2030, 1, 1)

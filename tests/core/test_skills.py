@@ -10,7 +10,7 @@ import typer
 
 from flows.commands.app import app
 from nightwatch_core import frontmatter
-from nightwatch_core.notes import notes_in
+from nightwatch_core.learning.notes import notes_in
 
 FOLDER = Path(__file__).parents[2] / "agents" / "skills"
 OURS = ("compound", "research", "ship")

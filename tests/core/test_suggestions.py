@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from core.lesson_shapes import analysis, group, lesson, night, one_group, seen
 
-from nightwatch_core.backtesting import NightGroups
 from nightwatch_core.ignoring import ignored_by
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
@@ -13,8 +12,9 @@ from nightwatch_core.models.outcome import Fate, Followed, Proposed, Watch
 from nightwatch_core.models.pattern import Backtest, IgnoreRule, IgnoreRules
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.noise import AGAINST
-from nightwatch_core.suggestions import MOST, rule_of, suggest
+from nightwatch_core.suggesting.backtesting import NightGroups
+from nightwatch_core.suggesting.noise import AGAINST
+from nightwatch_core.suggesting.suggestions import MOST, rule_of, suggest
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)

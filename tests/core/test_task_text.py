@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.learning.notes import rendered
+from nightwatch_core.learning.task_text import task_of, with_notes, with_promoted
 from nightwatch_core.models.learning import Notes, TaskSection
-from nightwatch_core.notes import rendered
-from nightwatch_core.task_text import task_of, with_notes, with_promoted
 
 NOTES = Notes(timestamp=date(2026, 1, 26), gotchas=("Middleware runs on the edge",))
 TASK = """\

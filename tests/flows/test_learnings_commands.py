@@ -16,9 +16,9 @@ from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.memory import MemoryModel
 from nightwatch_core.adapters.transcripts import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.learning.notes import notes_in
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.transcript import Entry, Opening
-from nightwatch_core.notes import notes_in
 from tasks.worlds import using
 
 NAME = "v1:aaaaaaaabbbb"

@@ -15,9 +15,9 @@ from services.github import GitHub
 
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.learning.promoting import chosen_of
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem
-from nightwatch_core.promoting import chosen_of
 from tasks import promotion, wiring
 
 DAY = date(2026, 1, 26)

@@ -23,8 +23,8 @@ from nightwatch_core.adapters.document_folder import REASON, text_of
 from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.fingerprint import fingerprint
-from nightwatch_core.index_text import index_of
-from nightwatch_core.lesson_text import lesson_of
+from nightwatch_core.lessons.index_text import index_of
+from nightwatch_core.lessons.text import lesson_of
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes
 from nightwatch_core.models.pattern import Pattern

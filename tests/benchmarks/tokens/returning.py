@@ -20,8 +20,8 @@ from benchmarks.tokens.service import Service  # noqa: E402
 from benchmarks.tokens.words import Night  # noqa: E402
 
 from nightwatch_core.adapters.memory_recall import MemoryRecall  # noqa: E402
-from nightwatch_core.index_text import entry_of, index_over  # noqa: E402
-from nightwatch_core.lessons import lesson_from  # noqa: E402
+from nightwatch_core.lessons.index_text import entry_of, index_over  # noqa: E402
+from nightwatch_core.lessons.making import lesson_from  # noqa: E402
 from nightwatch_core.models.analysis import Analysis  # noqa: E402
 from nightwatch_core.models.assignment import Unknown  # noqa: E402
 from nightwatch_core.models.error import Window  # noqa: E402

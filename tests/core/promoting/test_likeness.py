@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.promoting import SAME, likeness
+from nightwatch_core.learning.promoting import SAME, likeness
 
 _PLACE = Path(__file__).with_name("labelled.py")
 _SPEC = importlib.util.spec_from_file_location("labelled_learnings", _PLACE)

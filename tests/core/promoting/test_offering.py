@@ -6,11 +6,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.learning.promoting import (
+    choosable,
+    chosen_of,
+    entry,
+    offers,
+    promoted,
+    pull_of,
+)
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
 from nightwatch_core.models.promotion import Offer
-from nightwatch_core.promoting import choosable, chosen_of, entry, offers, promoted, pull_of
 
 DAY = date(2026, 1, 26)
 PROBLEM = Problem(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from nightwatch_core.index_text import entry_of
+from nightwatch_core.lessons.index_text import entry_of
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 from nightwatch_core.retrieval.footprint import of_case, remembered

@@ -1,0 +1,1 @@
+"""What people and agents learned: notes, task files, the researcher, promotion."""

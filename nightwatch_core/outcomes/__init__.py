@@ -1,0 +1,1 @@
+"""What became of our proposals: followed up, measured, and counted on the scoreboard."""
