@@ -16,6 +16,7 @@ from nightwatch_core.models.report import Kept, RunReport
 from nightwatch_core.tracing import digest
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
+from tasks.settle import attempt
 from tasks.wiring import publishing, reading
 
 
@@ -26,7 +27,7 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     earlier, former = _earlier_lesson(analysis.case, options, report)
     digests = _digests(options, report, analysis)
     lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
-    file = writer.write(lesson)
+    file = _written(options, lesson)
     if former:
         writer.archive((former,))
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
@@ -53,16 +54,23 @@ def _earlier_lesson(
     return lesson.model_copy(update=adopted), older.file
 
 
+def _written(options: NightOptions, lesson: Lesson) -> str:
+    """Write a lesson, and have the search know it; returns its file."""
+    file, recall = publishing(options).knowledge.write(lesson), reading(options).recall
+    if recall:
+        attempt("searching the lesson that was written", recall.refresh, file, otherwise=None)
+    return file
+
+
 @task(name="keep lessons up", task_run_name="keep lessons up to date")
 def keep_up(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> tuple[Lesson, ...]:
     """What tonight brought for lessons besides its own errors'; returns all as they are now."""
-    writer = publishing(options).knowledge
     kept = tuple(kept_up(lesson, report) for lesson in lessons)
     for before, after in zip(lessons, kept, strict=True):
         if before != after:
-            writer.write(after)
+            _written(options, after)
     return kept
 
 

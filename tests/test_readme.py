@@ -35,7 +35,10 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 EXAMPLE = ROOT / ".env.example"
 DOCUMENTS = (README, ROOT / "deployments/README.md", ROOT / "CHANGELOG.md")
-MADE_BY_A_RUN = (".nightwatch/", "knowledge/index.yml", "outbox/", "report.")
+MADE_BY_A_RUN = (
+    *(".nightwatch/", "knowledge/index.yml", "knowledge/archive/", "knowledge/quarantine/"),
+    *("outbox/", "report."),
+)
 LANGUAGES = {
     "python": "Python",
     "java": "Java",

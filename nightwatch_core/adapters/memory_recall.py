@@ -32,6 +32,9 @@ class MemoryRecall:
         """Nothing changes here."""
         return 0
 
+    def refresh(self, file: str) -> None:
+        """Nothing changes here."""
+
     def similar(self, case: Case, limit: int = LIMIT, threshold: float = THRESHOLD) -> Recalled:
         """The case's own lesson and those of similar errors, best first."""
         return recalled(case, self, limit, threshold)

@@ -166,7 +166,15 @@ def _some(found: Iterable[Kept | None]) -> tuple[Kept, ...]:
 
 
 def _text(text: str) -> str:
-    """Clean lines without the indentation they share; their first one says something."""
+    """Clean lines without the indentation they share; their first one says something.
+
+    Twice, because a text that began with an empty line is dedented as a whole the first time, and
+    without its first line from then on.
+    """
+    return _dedented(_dedented(text))
+
+
+def _dedented(text: str) -> str:
     clean = escaping.clean(text[: 4 * TEXT_SIZE].replace("\r\n", "\n").replace("\r", "\n"))
     first, _, rest = clean.partition("\n")
     dedented = textwrap.dedent(rest) if first.strip() else textwrap.dedent(clean)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from nightwatch_core.escaping import line
 from nightwatch_core.fixing import fix_digest
+from nightwatch_core.lessons.names import short_name
 from nightwatch_core.lessons.nights import (
     aliases,
     kept_names,
@@ -73,14 +74,14 @@ _KEPT = (  # of the earlier lesson, whatever a fresh analysis says
 def file_name(lesson: Lesson) -> str:
     """Where a lesson's document belongs, below the knowledge folder.
 
+    >>> from datetime import date
     >>> file_name(Lesson(fingerprint="v1:1a2b3c4d5e", error_class="KeyError", root_cause="",
     ...                  transaction="Orders#show", first_detected=date(2030, 5, 1)))
     'errors/2030-05-01_keyerror-orders-show_1a2b3c4d.md'
     """
-    name = lesson.fingerprint.rpartition(":")[2].lower()
-    short = re.sub(r"[^0-9a-z]", "", name)[:8] or "0"
     about = slug(f"{lesson.error_class}-{lesson.transaction}") or "error"
-    return f"errors/{lesson.first_detected.isoformat()}_{about}_{short}.md"
+    day, short = lesson.first_detected.isoformat(), short_name(lesson.fingerprint)
+    return f"errors/{day}_{about}_{short}.md"
 
 
 def slug(text: str) -> str:

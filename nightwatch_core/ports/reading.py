@@ -164,6 +164,10 @@ class Recall(Protocol):
         """Take in what changed since the last search; returns how many documents that were."""
         ...
 
+    def refresh(self, file: str) -> None:
+        """Take in one document that was written, or forget one that is gone."""
+        ...
+
     def similar(
         self, case: Case, limit: int = 3, threshold: float = 0.3
     ) -> tuple[tuple[IndexEntry, Match], ...]:
