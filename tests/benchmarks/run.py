@@ -24,6 +24,24 @@ RUNS: tuple[tuple[str, ...], ...] = (
 )
 
 
+MEMORY: tuple[tuple[str, ...], ...] = (  # programs that need no data
+    ("-m", "tests.benchmarks.tokens.returning"),
+    ("-m", "tests.benchmarks.patterns"),
+    (str(HERE / "rates.py"), "200"),
+    (str(HERE / "ignores.py"),),
+)
+
+
+def memory() -> int:
+    """Nights that meet the same errors again, patterns, spikes, ignore rules; 1 where one fails."""
+    ended = []
+    for arguments in MEMORY:
+        print(f"\n{' '.join(arguments)}", flush=True)
+        command = [sys.executable, *arguments]
+        ended.append(subprocess.run(command, cwd=HERE.parents[1], check=False).returncode)
+    return int(any(ended))
+
+
 def tokens() -> int:
     """What an analysis costs beside two older designs; 1 where ours is wrong and one of them not.
 
@@ -41,7 +59,7 @@ def fifty() -> int:
 
 def main() -> int:
     """Run all; exit code 1 where one fails."""
-    failed = int(any((tokens(), fifty())))
+    failed = int(any((tokens(), fifty(), memory())))
     if not EVAL.is_dir():
         print(f"skipped: there is no evaluation data at {EVAL}")
         return failed

@@ -7,7 +7,7 @@ shows it another commit, or nothing, gets a refusal. Without a trace it says tha
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 _FRAME = re.compile(r"^app  (\S+):(\d+) in ", re.MULTILINE)
@@ -24,7 +24,10 @@ SPEAKS_OF: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"can't be coerced"), "+"),
     (re.compile(r"can't modify frozen"), "<<"),
 )
+# A fix that an earlier night proposed in vain, as the prompt tells of it: in a fence.
+_FAILED = re.compile(r"not to be proposed again unchanged:\n(.+?)^```", re.DOTALL | re.MULTILINE)
 Blocks = list[dict[str, Any]]
+Mind = Callable[[Any, int, Mapping[str, str], int], tuple[Blocks, str]]
 
 
 def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[Blocks, str]:
@@ -46,6 +49,18 @@ def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[
     if quote is None or not wanted or wanted not in quote:
         return [], "refusal"
     return _said(_finding(path, line, quote, fixes, _suspect(opening)), body), "end_turn"
+
+
+def heeding(second: Mapping[str, str]) -> Mind:
+    """A mind that proposes its `second` fix where it is told that the first was turned down."""
+
+    def listens(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[Blocks, str]:
+        told = "\n".join(b["text"] for b in _blocks(body) if b["type"] == "text")
+        failed = _FAILED.findall(told)
+        refused = {old for old, new in fixes.items() if any(new in diff for diff in failed)}
+        return turn(body, reads, {**fixes, **{o: second[o] for o in refused & set(second)}}, number)
+
+    return listens
 
 
 def _questions(path: str, line: int, wanted: str, number: int) -> Blocks:

@@ -6,7 +6,7 @@
 import json
 import threading
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -43,7 +43,7 @@ class Bell:
 
 
 class TodaysGitHub(GitHub):
-    """A GitHub whose clock is right, with merged pull requests."""
+    """A GitHub whose clock is right, or `app.ahead` seconds ahead, with merged pull requests."""
 
     def __init__(self, folder: Path, bell: Bell, **more: Any) -> None:
         super().__init__(folder, **more)
@@ -55,7 +55,7 @@ class TodaysGitHub(GitHub):
         return self
 
     def _now(self) -> str:
-        return moment(datetime.now(UTC))
+        return moment(datetime.now(UTC) + timedelta(seconds=self.app.ahead))
 
     def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
         answer = super().answer(method, target, headers, body)

@@ -31,9 +31,9 @@ def a_newrelic(now: datetime, errors: Iterable[shop.Failing], released: str) -> 
     """The errors; what the team said about them in the Errors Inbox; the release that runs."""
     service = NerdGraphService(now)
     for error in errors:
-        _fails(service, error)
-    _fails(service, shop.IGNORED)
-    _fails(service, shop.EXPECTED, **{"error.expected": True})
+        fails(service, error)
+    fails(service, shop.IGNORED)
+    fails(service, shop.EXPECTED, **{"error.expected": True})
     back, noise = shop.NO_ADDRESS, shop.IGNORED
     since = {"regressedAt": _milliseconds(now - FIRST_SEEN)}
     service.inbox = [
@@ -66,7 +66,7 @@ def _file(path: str, text: str) -> str:
     return f"M 100644 inline {path}\ndata {len(text.encode())}\n{text}\n"
 
 
-def _fails(service: NerdGraphService, error: shop.Failing, **more: Any) -> None:
+def fails(service: NerdGraphService, error: shop.Failing, **more: Any) -> None:
     """Its occurrences, evenly between first and last; New Relic kept two traces."""
     traced = [frame(line) for line in shop.frames(error)] if error.path else None
     for number in range(error.occurrences):

@@ -38,6 +38,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_", "PREFECT_")
 MODEL = "claude-opus-5-5"
 PATIENCE = 900.0  # seconds a night may take before it is given up
+OFTEN = 0.002  # seconds between two looks
 DELIVERED = 0.03  # seconds by which an answer over loopback has arrived
 
 
@@ -65,6 +66,8 @@ class Night:
 
 class World:
     """The four services of one shop; the state folder is `folder / "state"`."""
+
+    program: tuple[str, ...] = (str(ROOT / "flows/nightly.py"),)
 
     def __init__(
         self, folder: Path, errors: Iterable[shop.Failing] = shop.THREE, prefect: str = ""
@@ -122,12 +125,14 @@ class World:
         *flags: str,
         kill: Callable[[Effect], bool] | None = None,
         answered: bool = False,
+        when: Callable[[], bool] | None = None,
         **variables: str,
     ) -> Night:
         """One night from its start to its end; `variables` win over the world's.
 
         Its process group is killed at the first effect that `kill` holds for, when the service has
-        stored it: before the answer is given, or with `answered` right after.
+        stored it: before the answer is given, or with `answered` right after. Or as soon as `when`
+        holds, which is asked all the time.
         """
         begun = time.monotonic()
         with tempfile.TemporaryFile() as output:
@@ -135,6 +140,10 @@ class World:
             if kill:
                 self.bell.heard = self._killer(process, kill, answered)
             try:
+                while when and process.poll() is None and not when():
+                    time.sleep(OFTEN)
+                if when:
+                    self._end(process)
                 code = process.wait(PATIENCE)
             finally:
                 self.bell.heard = lambda effect: None
@@ -162,7 +171,7 @@ class World:
         self, flags: Iterable[str], variables: Mapping[str, str], output: IO[bytes]
     ) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, str(ROOT / "flows/nightly.py"), *flags],
+            [sys.executable, *self.program, *flags],
             env={**self.environment(self.state), **variables},
             cwd=self.folder,
             stdin=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ from benchmarks.tokens import invented, mind, real
 from benchmarks.tokens.baselines import seed
 from benchmarks.tokens.measuring import play
 from benchmarks.tokens.ours import ours
+from benchmarks.tokens.returning import lived
 from benchmarks.tokens.rounds import Held, Rounds
 from benchmarks.tokens.service import Service, _prefixes, tokens
 from benchmarks.tokens.words import complaints
@@ -190,6 +191,14 @@ def test_one_call_of_a_night_writes_the_prompt_that_the_others_read():
     first = {one.key: one.calls[0] for one in play(SHOP, ours)}
     assert [call.read == 0 for call in first.values()].count(True) == 1
     assert first[SHOP.scenarios[0].key].read == 0
+
+
+def test_what_is_known_costs_nothing_until_the_code_it_cites_changes():
+    nights = lived(CLINIC)
+    assert [all(one.right for one in night) for night in nights] == [True] * 4
+    asked = [sum(bool(one.calls) for one in night) for night in nights]
+    assert asked[:3] == [len(CLINIC.scenarios), 0, 0]
+    assert 0 < asked[3] <= len(CLINIC.scenarios)
 
 
 def test_every_block_of_a_request_counts():
