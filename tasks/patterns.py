@@ -29,7 +29,7 @@ def detect_patterns(
     known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
     kept = {pattern.title: pattern for pattern in known}
     found = patterns.detect(report.analyses, lessons, known, on)
-    return tuple(patterns.merged(one, kept.get(one.title), on) for one in found)
+    return tuple(patterns.merged(one, kept.get(one.title)) for one in found)
 
 
 @task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")

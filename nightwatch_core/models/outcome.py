@@ -20,6 +20,7 @@ FateKind = Literal[
     "regressed",
 ]
 
+MERGED: tuple[FateKind, ...] = ("merged", "edited before merge")
 TURNED_DOWN: tuple[FateKind, ...] = ("closed unmerged", "no effect")  # not proposed again as it is
 FAILED: tuple[FateKind, ...] = (*TURNED_DOWN, "regressed")  # another fix, or the same undone one
 

@@ -8,6 +8,7 @@ from nightwatch_core.error_classes import last_segment
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import MERGED, TURNED_DOWN
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES
 from nightwatch_core.patterns.likeness import Rarity, groups, likeness, telling
@@ -132,6 +133,9 @@ def _against_recurrence(lessons: list[Lesson]) -> str:
     worst = max(lessons, key=lambda one: (len(one.nights), one.occurrences))
     issue = f" (issue #{worst.issue_number})" if worst.issue_number else ""
     place = worst.module or worst.transaction or worst.error_class
-    if worst.has_fix:
+    if worst.watch and worst.outcome in MERGED:
+        return line(f"The fix of pull request #{worst.watch.number} was merged: see it help.", 400)
+    if worst.has_fix and worst.outcome not in TURNED_DOWN:
         return line(f"A fix for {place} is known{issue} and not in production: ship it.", 400)
-    return line(f"Give {place} to its owner{issue}: {worst.root_cause}", 400)
+    turned = f" (its fix: {worst.outcome})" if worst.has_fix else ""
+    return line(f"Give {place} to its owner{issue}{turned}: {worst.root_cause}", 400)

@@ -188,9 +188,9 @@ def _kept(report: RunReport) -> str:
     if report.options.dry_run:
         return ""
     told = report.learned
-    if told.new or told.refreshed or told.reused:
-        new = f"{plural(told.new, 'lesson')} new"
-        return f"{new}, {told.refreshed:,} refreshed, {told.reused:,} reused."
+    counts = ((told.new, "new"), (told.refreshed, "refreshed"), (told.reused, "reused"))
+    if said := ", ".join(f"{count:,} {what}" for count, what in counts if count):
+        return f"Lessons: {said}."
     return f"{plural(len(told.lessons), 'lesson')} kept." if told.lessons else ""
 
 

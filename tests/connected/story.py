@@ -77,8 +77,8 @@ def fails(service: NerdGraphService, error: shop.Failing, **more: Any) -> None:
             error.message,
             FIRST_SEEN - (FIRST_SEEN - LAST_SEEN) * share,
             traced if number in (0, error.occurrences - 1) else None,
-            **{"service.version": shop.RELEASE, "host": f"web-{number % 2}"},
-            **{"userId": f"u{number % 5}", **more},
+            **{"service.version": shop.RELEASE, "host": f"web-{number % 2}"}
+            | {"userId": f"u{number % 5}", **more},
         )
 
 

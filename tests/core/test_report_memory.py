@@ -41,7 +41,7 @@ EVERYWHERE = (
     "closed unmerged: pull request #5",
     "The import is meant to skip these.",
     "being measured: pull request #7",
-    "3 lessons new, 1 refreshed, 4 reused.",
+    "Lessons: 3 new, 1 refreshed, 4 reused.",
     "1 lesson no longer fits the code.",
     "2 lessons moved to the archive.",
     "Capture what was learned: nightwatch compound v1:0000000000000001",
@@ -198,8 +198,8 @@ def test_a_pattern_of_one_night_has_no_since() -> None:
     ("told", "expected"),
     [
         (Learned(lessons=("a", "b")), "2 lessons kept."),
-        (Learned(lessons=("a",), new=1), "1 lesson new, 0 refreshed, 0 reused."),
-        (Learned(reused=2), "0 lessons new, 0 refreshed, 2 reused."),
+        (Learned(lessons=("a",), new=1), "Lessons: 1 new."),
+        (Learned(reused=2), "Lessons: 2 reused."),
         (Learned(), ""),
         (Learned(stale=("a", "b")), "2 lessons no longer fit the code."),
         (Learned(archived=("a",), failure="disk"), "1 lesson moved to the archive. Learning is"),
@@ -214,7 +214,7 @@ def test_what_was_learned_in_a_line(told: Learned, expected: str) -> None:
 def test_a_dry_run_keeps_no_lesson() -> None:
     night = remembered()
     dry = night.model_copy(update={"options": night.options.model_copy(update={"dry_run": True})})
-    assert "lessons new" not in view(dry).learned
+    assert "Lessons:" not in view(dry).learned
 
 
 def receipt(**changes: object) -> Receipt:

@@ -1,0 +1,246 @@
+"""The feedback loop among all four services: what people and production say changes the next night.
+
+Every night is a process of its own over real HTTP, a day after the one before: the night's clock
+and the stand-ins' dates are moved together, so that verdicts come from days that were looked at.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from connected import mind, shop
+from connected.days import Days
+from connected.prefect_server import prefect_server
+from connected.world import Night
+from services.github_people import move_base
+
+pytestmark = pytest.mark.slow
+BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE
+TWO = ("--max-pull-requests", "2")
+TRAFFIC = 20_000  # transactions a day
+FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
+        yield address
+
+
+def passed(night: Night) -> dict[str, Any]:
+    """The report of a night in which nothing was in the way."""
+    assert night.code == 0, night.told + night.output
+    return night.report
+
+
+def ending(report: dict[str, Any], error: shop.Failing) -> str:
+    return str(about(report, error)["ending"]["kind"])
+
+
+def about(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    found: dict[str, Any]
+    (found,) = (
+        one for one in report["analyses"] if one["case"]["leader"]["message"] == error.message
+    )
+    return found
+
+
+def fates(report: dict[str, Any], error: shop.Failing) -> list[str]:
+    """What became of the proposals about an error, as this night noticed."""
+    own = [one for one in report["followed"] if error.path in one["title"]]
+    return [fate["kind"] for one in own for fate in one["fates"]]
+
+
+def done(report: dict[str, Any]) -> list[str]:
+    return [one["kind"] for one in report["receipts"] if one["status"] == "done"]
+
+
+def fences(text: str) -> str:
+    """What stands in fences."""
+    return "\n".join(found[2] for found in FENCED.finditer(text))
+
+
+def tier(world: Days) -> dict[str, Any]:
+    """The scoreboard's row of findings that were said with high confidence."""
+    found: dict[str, Any]
+    (found,) = (one for one in world.scoreboard()["tiers"] if one["said"] == "high")
+    return found
+
+
+WORDS = "Changes requested: the API promises `line_total`, so name it back instead"
+OTHER = "The order knows no currency, ask the account"
+REJECTED = "+    lines.sum { |line| line.line_price }"
+
+
+def test_a_rejected_fix_is_told_and_not_proposed_again(
+    tmp_path_factory: pytest.TempPathFactory, server: str
+) -> None:
+    """The model insists on one fix, and has another for the other error: one new draft."""
+    with Days(tmp_path_factory.mktemp("rejected"), (BASKET, MAILER), server) as world:
+        world.claude.mind = mind.heeding({"curency": "order.account.currency"})
+        passed(world.night(*TWO))
+        first = {error: world.draft(error) for error in (BASKET, MAILER)}
+        world.reject(BASKET, WORDS)
+        world.reject(MAILER, OTHER)
+
+        world.next_day(BASKET, MAILER)
+        second = world.night(*TWO)
+        passed(second)
+        _told_the_model(world)
+        _insisted(world, second, first[BASKET])
+        _thought_again(world, second, first[MAILER])
+        high = tier(world)
+        assert (high["rejected"], high["merged"], high["found"]["right"]) == (2, 0, 0)
+
+        held = world.held()
+        world.next_day(BASKET, MAILER)
+        third = passed(world.night(*TWO))
+        assert [ending(third, error) for error in (BASKET, MAILER)] == ["reused"] * 2
+        assert not world.claude.bodies
+        assert world.held() == held
+        assert not third["receipts"]
+        assert not third["followed"]
+
+
+def _told_the_model(world: Days) -> None:
+    fenced = fences(world.opening(BASKET))
+    assert WORDS.partition(":")[2].strip().replace("`", "") in fenced.replace("`", "")
+    assert REJECTED in fenced
+    assert OTHER in fences(world.opening(MAILER))
+
+
+def _insisted(world: Days, second: Night, draft: dict[str, Any]) -> None:
+    assert ending(second.report, BASKET) == "answered"
+    assert fates(second.report, BASKET) == ["closed unmerged"]
+    assert world.draft(BASKET) is draft
+    basket = about(second.report, BASKET)["case"]["leader"]["fingerprint"]
+    (skip,) = (one for one in second.report["skips"] if one["fingerprint"] == basket)
+    assert "this very fix was turned down" in skip["reason"]
+    (fate,) = world.lesson(BASKET).fates
+    assert (fate.kind, fate.number, fate.answered) == ("closed unmerged", draft["number"], True)
+    assert any("name it back instead" in word for word in fate.words)
+
+
+def _thought_again(world: Days, second: Night, draft: dict[str, Any]) -> None:
+    again = world.draft(MAILER)
+    assert again["number"] != draft["number"]
+    assert again["head"] != draft["head"]
+    assert (draft["state"], again["state"]) == ("closed", "open")
+    assert "order.account.currency" in world.github.text(again["head"], MAILER.path)
+    assert not world.published_twice()
+    assert done(second.report).count("pull") == 1
+    told = Counter(one["number"] for one in world.github.comments)
+    assert set(told.values()) == {1}, "one comment on each of the two issues"
+
+
+BACK = "v1.9.2"
+
+
+def test_a_merged_fix_is_awaited_measured_verified_and_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, server: str
+) -> None:
+    with Days(tmp_path_factory.mktemp("merged"), (BASKET, MAILER, RATE), server) as world:
+        world.newrelic.traffic(TRAFFIC)
+        passed(world.night(*TWO))
+        _merged_and_awaited(world)
+        _deployed_and_verified(world)
+        _undone_and_told_once(world)
+
+
+def _merged_and_awaited(world: Days) -> None:
+    world.next_day(BASKET, MAILER, RATE, traffic=TRAFFIC)
+    basket = world.merge(BASKET)
+    world.edit(MAILER, {"app/mailers/README.md": "Mails\n"})
+    world.merge(MAILER)
+    held = world.held()
+    night = world.night(*TWO)
+    report = passed(night)
+    assert fates(report, BASKET) == ["closed", "merged"]
+    assert fates(report, MAILER) == ["closed", "merged", "edited before merge"]
+    assert "is not yet in production" in about(report, BASKET)["waiting"]
+    assert f"#{basket['number']}" in about(report, BASKET)["waiting"]
+    assert not world.claude.bodies
+    assert world.held() == held
+    assert not report["receipts"]
+    assert "edited before merge" in night.output
+    high = tier(world)
+    assert (high["merged"], high["found"]["right"], high["found"]["decided"]) == (2, 1.5, 2)
+
+
+def _deployed_and_verified(world: Days) -> None:
+    world.next_day(RATE, traffic=TRAFFIC, release="v1.9.1")
+    world.deploy("v1.9.1", world.draft(MAILER)["merge_sha"], timedelta(hours=23))
+    report = passed(world.night(*TWO))
+    watch = world.lesson(BASKET).watch
+    assert watch
+    assert watch.deployed_at
+    assert (watch.verdict, watch.after.occurrences) == ("", 0)
+    assert 22 < watch.after.hours < 23
+    assert watch.after.traffic
+    assert not fates(report, BASKET)
+
+    world.next_day(RATE, traffic=TRAFFIC, release="v1.9.1")
+    held, night = world.held(), world.night(*TWO)
+    report = passed(night)
+    assert fates(report, BASKET) == fates(report, MAILER) == ["verified"]
+    assert not world.claude.bodies
+    assert world.held() == held
+    assert "verified" in night.output
+    watch = world.lesson(BASKET).watch
+    assert watch
+    assert (watch.verdict, watch.before.traffic) == ("verified", 2 * TRAFFIC)
+    assert "transactions" in world.lesson(BASKET).fates[-1].because
+    assert world.lesson(BASKET).notes, "a fix that helped is noted"
+
+
+def _undone_and_told_once(world: Days) -> None:
+    comments, drafts = len(world.github.comments), len(world.github.pulls())
+    merged = world.draft(BASKET)
+    world.next_day(BASKET, RATE, traffic=TRAFFIC, release=BACK)
+    undone = move_base(world.github, {BASKET.path: shop.BASKET})
+    world.deploy(BACK, undone, timedelta(hours=23))
+    report = passed(world.night(*TWO))
+    assert fates(report, BASKET) == ["regressed"]
+    assert done(report) == ["reopen", "pull"]
+    issue = world.issue(BASKET)
+    assert (issue["state"], issue["state_reason"]) == ("open", "reopened")
+    (comment,) = world.github.comments[comments:]
+    assert comment["number"] == issue["number"]
+    assert f"#{merged['number']}" in comment["body"]
+    assert len(world.github.pulls()) == drafts + 1
+    assert (merged["state"], world.draft(BASKET)["state"]) == ("closed", "open")
+    assert len(_lines_about(world, "regressed")) == 1, _lines_about(world, "regressed")
+    assert tier(world)["rejected"] == 1
+
+    held = world.held()
+    world.next_day(BASKET, RATE, traffic=TRAFFIC, release=BACK)
+    report = passed(world.night(*TWO))
+    assert ending(report, BASKET) == "reused"
+    assert not fates(report, BASKET)
+    assert world.held() == held
+    assert not world.claude.bodies
+    assert not world.published_twice()
+    assert not _lines_about(world, "regressed")
+
+
+def _lines_about(world: Days, word: str) -> list[str]:
+    """Lines of the last night's messages that hold a word."""
+    nights = [night for night, _ in world.slack.parts()]
+    shown = [m for m, night in zip(world.slack.shown(), nights, strict=True) if night == nights[-1]]
+    texts = (text for message in shown for text in _texts(message.blocks))
+    return [line for text in texts for line in text.split("\n") if word in line]
+
+
+def _texts(block: object) -> Iterator[str]:
+    if isinstance(block, dict):
+        for name, value in block.items():
+            if name == "text" and isinstance(value, str):
+                yield value
+            else:
+                yield from _texts(value)
+    elif isinstance(block, (list, tuple)):
+        for one in block:
+            yield from _texts(one)
