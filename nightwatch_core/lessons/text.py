@@ -21,6 +21,7 @@ from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.value import Value
 
 LIMIT = 60 * 1024  # characters of front matter; a reader takes 64 KiB
+LARGEST = 10**15  # any count: what is larger cannot be reckoned with
 LONGEST_BODY = 400_000  # bytes, without its notes: the whole document stays below 1 MiB
 SEEDS = (  # fields that every document has
     "error_class", "transaction", "module", "message", "occurrences", "root_cause",
@@ -76,6 +77,8 @@ def lesson_of(text: str, file: str) -> Lesson:
     if not meta:
         raise GiveUp("it has no front matter")
     values = {name: _plain(name, meta[name]) for name in FIELDS if meta.get(name) is not None}
+    if any(abs(one) > LARGEST for one in _counts_in(values)):
+        raise GiveUp("a number in it is too large to be one")
     try:
         lesson = Lesson.model_validate({"fingerprint": "", **values, "file": file})
     except ValidationError as problems:
@@ -107,6 +110,14 @@ def _texts_in(value: object) -> Iterator[str]:
     elif isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
             yield from _texts_in(one)
+
+
+def _counts_in(value: object) -> Iterator[int]:
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _counts_in(one)
+    elif isinstance(value, int):
+        yield value
 
 
 def _plain(name: str, value: object) -> object:

@@ -9,6 +9,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -100,6 +101,12 @@ class Days(World):
             for number, one in self.github.items.items()
         }
         return self.github.branches(), items, len(self.github.comments)
+
+    def published_twice(self) -> list[str]:
+        """As ever; every night has its own thread in Slack."""
+        markers = (read_marker(one["body"]) for one in (*self.github.items.values(), *self.github.comments))
+        names = (*(marker.key for marker in markers if marker), *map(str, self.slack.parts()))
+        return [name for name, count in Counter(names).items() if count > 1]
 
     def lesson(self, error: shop.Failing) -> Lesson:
         """Its lesson, as its document has it."""

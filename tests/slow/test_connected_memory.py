@@ -185,13 +185,14 @@ def _deployed_and_verified(world: Days) -> None:
     world.next_day(RATE, traffic=TRAFFIC, release="v1.9.1")
     held, night = world.held(), world.night(*TWO)
     report = passed(night)
-    assert fates(report, BASKET) == fates(report, MAILER) == ["verified"]
+    assert fates(report, BASKET) == ["verified"]
+    assert not fates(report, MAILER), "14 before it are too few for two quiet days to tell"
     assert not world.claude.bodies
     assert world.held() == held
     assert "verified" in night.output
     watch = world.lesson(BASKET).watch
     assert watch
-    assert (watch.verdict, watch.before.traffic) == ("verified", 2 * TRAFFIC)
+    assert (watch.verdict, watch.before.traffic) == ("verified", TRAFFIC)
     assert "transactions" in world.lesson(BASKET).fates[-1].because
     assert world.lesson(BASKET).notes, "a fix that helped is noted"
 
