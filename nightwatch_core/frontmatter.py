@@ -37,15 +37,19 @@ class Refused(yaml.MarkedYAMLError):
     """YAML that is well-formed and still not accepted."""
 
 
+_Events: Any = yaml.CSafeLoader.__mro__[1] if yaml.__with_libyaml__ else object  # libyaml's parser
+
+
 class _Strict(Composer, SafeConstructor, Resolver):
     """What is stricter than a safe loader; a parser has to be mixed in."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     depth = 0
+    peek_event: Any  # of the parser
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Compose one node; raises `Refused` for anchors, aliases, tags and deep nesting."""
-        event = self.peek_event()  # type: ignore[no-untyped-call]
+        event = self.peek_event()
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise Refused(problem="anchors and aliases are refused", problem_mark=mark)
@@ -76,12 +80,12 @@ class StrictLoader(_Strict, yaml.SafeLoader):
     """The pure Python safe loader, and stricter: its word on what is wrong is the one we give."""
 
 
-class _QuickLoader(_Strict, yaml.cyaml.CParser if yaml.__with_libyaml__ else object):  # type: ignore
-    """The same over libyaml's parser, six times as quick; its own composer crashes on deep nesting."""
+class _QuickLoader(_Strict, _Events):  # type: ignore[misc]  # no stub names libyaml's parser
+    """The same over libyaml's parser, six times as quick; its own composer would crash."""
 
     def __init__(self, text: str) -> None:
         """Read one text."""
-        yaml.cyaml.CParser.__init__(self, text)
+        _Events.__init__(self, text)
         for part in (Composer, SafeConstructor, Resolver):
             part.__init__(self)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index, IndexEntry, Match
+from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 
 LIMIT = 3
 THRESHOLD = 0.3
@@ -19,6 +19,7 @@ NOISE = frozenset(
 )
 SAME = ("same fingerprint",)
 SAME_BY_ALIAS = (*SAME, "known under another name")
+NAMESAKE = ("shares a name",)  # of a lesson on another class of error
 _LONGEST = 500  # characters of a class or transaction that are looked at
 _CLASS_PARTS = re.compile(r"::|\.")
 _TRANSACTION_PARTS = re.compile(r"[/:#]")
@@ -100,6 +101,20 @@ def is_same(match: Match) -> bool:
     True
     """
     return match.because in (SAME, SAME_BY_ALIAS)
+
+
+def is_kin(case: Case, lesson: Lesson) -> bool:
+    """Whether a lesson that carries one of the case's names may be about the same error.
+
+    Its own fingerprint says so. An alias does where any of their classes is the same: a document
+    may claim the name of anything.
+    """
+    if lesson.fingerprint in names(case):
+        return True
+    links = case.trace.links if case.trace else ()
+    classes = {group.error_class for group in case.groups} | {link.error_class for link in links}
+    causes = {cause.partition(": ")[0] for cause in lesson.causes}
+    return not classes.isdisjoint({lesson.error_class, *causes})
 
 
 def recall(

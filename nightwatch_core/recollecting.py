@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from nightwatch_core.agent.score import scored
 from nightwatch_core.agent.verdict import looked_up, sound_fix
+from nightwatch_core.fixing import fix_digest
 from nightwatch_core.lessons.body import summary
-from nightwatch_core.matching import SAME, SAME_BY_ALIAS, is_same, names, recall
+from nightwatch_core.matching import NAMESAKE, SAME, SAME_BY_ALIAS, is_kin, is_same, names, recall
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.error import Case
@@ -44,6 +45,8 @@ def recollected(
             known, why = _still_known(lesson, meeting, code)
             if known:
                 return known
+            if not is_kin(meeting.case, lesson):
+                match = match.model_copy(update={"because": NAMESAKE, "relevance": 0.0})
             match = match.model_copy(update={"because": (*match.because, f"but {why}")})
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     return Unknown(case=meeting.case, priors=_sound_first(priors))
@@ -84,8 +87,15 @@ def remembering(analysis: Analysis, unknown: Iterable[Unknown]) -> Analysis:
         "rejected": refused_fixes(own.lesson) if own else (),
         "failed_pulls": failed_pulls(own.lesson) if own else (),
         "news": _doubt(own.match) if own else "",
+        "because": (*analysis.because, *_as_before(analysis, own)),
     }
     return analysis.model_copy(update=update)
+
+
+def _as_before(analysis: Analysis, own: PriorAnalysis | None) -> tuple[str, ...]:
+    """Said where the analyst, told that a fix had failed, comes to the same one."""
+    same = own and fix_digest(analysis.fix) in refused_fixes(own.lesson)
+    return ("this very fix was turned down, or did not help, before",) if same else ()
 
 
 def _doubt(match: Match) -> str:
@@ -106,7 +116,9 @@ def _still_known(lesson: Lesson, meeting: Meeting, code: CodeReader) -> tuple[An
     happened, known = news(lesson, meeting), reused(lesson, meeting.case, meeting.night)
     if happened:
         return None, happened
-    if why := waiting(lesson):
+    if not is_kin(meeting.case, lesson):
+        return None, "it is of another class, and shares only a name with it"
+    if why := waiting(lesson, meeting.night.window.until):
         told = {"fix": (), "waiting": why, "because": (*known.because, why)}
         return checked(known.model_copy(update=told), code), ""
     sound, why = still_sound(lesson, lambda path: digest(code.read_file(path)))

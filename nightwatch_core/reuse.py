@@ -5,14 +5,14 @@ from datetime import timedelta
 
 from nightwatch_core.inbox import came_back_after
 from nightwatch_core.lessons.making import file_name
-from nightwatch_core.lessons.nights import MOST_NIGHTS, night_date
+from nightwatch_core.lessons.nights import MOST_NIGHTS, believed, night_date
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, Count
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
-from nightwatch_core.outcomes.following import unanswered
+from nightwatch_core.outcomes.following import REOPENED, unanswered
 from nightwatch_core.outcomes.rates import is_spike
 
 
@@ -63,7 +63,10 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
 
 def _regression(lesson: Lesson, meeting: Meeting) -> str:
     """The lesson's own nights may have seen it come back: the same return is news once."""
-    is_new = came_back_after(meeting.case, lesson.seen_until)
+    seen = lesson.seen_until
+    if seen and seen.tzinfo and not believed(seen, meeting.night):
+        seen = meeting.night.window.since
+    is_new = came_back_after(meeting.case, seen)
     return "it was resolved, and came back" if is_new else ""
 
 
@@ -77,11 +80,11 @@ def _spike(lesson: Lesson, meeting: Meeting) -> str:
 
 
 def _old(lesson: Lesson, meeting: Meeting) -> str:
-    """Lessons of an older form do not say when they were analysed."""
-    at = lesson.analysed_at
-    if not meeting.lesson_days or at is None or not at.tzinfo:
+    """Lessons of an older form do not say when they were analysed: they are as old as they are."""
+    if not meeting.lesson_days:
         return ""
-    days = (meeting.night.window.until - at).days
+    at, end = believed(lesson.analysed_at, meeting.night), meeting.night.window.until
+    days = (end - at).days if at else (end.date() - lesson.first_detected).days
     return f"it is {days} days old" if days > meeting.lesson_days else ""
 
 
@@ -142,6 +145,7 @@ def reused(lesson: Lesson, case: Case, night: Night) -> Analysis:
         known_as=tuple(sorted(lesson.names)),
         rejected=refused_fixes(lesson),
         failed_pulls=failed_pulls(lesson),
+        settled=settled(lesson),
         model="memory",
         commit=lesson.commit,
     )
@@ -160,6 +164,22 @@ def failed_pulls(lesson: Lesson) -> tuple[int, ...]:
     """Our pull requests that did not settle the error, whatever became of them."""
     pulls = (one for one in lesson.proposed if one.kind == "pull")
     return tuple(one.number for one in pulls if one.outcome in FAILED)
+
+
+def settled(lesson: Lesson) -> tuple[int, ...]:
+    """Issues that we opened again and a person closed again: their word stands without news."""
+    shut: dict[int, bool] = {}
+    opened: set[int] = set()
+    for fate in lesson.fates:
+        if fate.kind in ("merged", "edited before merge"):  # another fix: all begins anew
+            opened.clear()
+            shut.clear()
+        elif fate.number is not None and fate.kind == "reopened":
+            opened |= {fate.number} if fate.because == REOPENED else set()
+            shut[fate.number] = False
+        elif fate.number is not None and fate.kind in ("closed", "not planned"):
+            shut[fate.number] = True
+    return tuple(sorted(number for number in opened if shut.get(number)))
 
 
 def ordinal(number: int) -> str:

@@ -6,7 +6,7 @@ from nightwatch_core.lessons.archiving import to_archive
 from nightwatch_core.lessons.making import lesson_from
 from nightwatch_core.lessons.merging import legacy_names
 from nightwatch_core.lessons.nights import night_date
-from nightwatch_core.lessons.upkeep import kept_up, told_of
+from nightwatch_core.lessons.upkeep import is_its_own, kept_up, told_of
 from nightwatch_core.matching import names, own_entry
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.error import Case
@@ -43,6 +43,8 @@ def _earlier_lesson(
     entries = knowledge.index().solutions
     entry = own_entry(case, entries)
     lesson = knowledge.read(entry.file) if entry else knowledge.archived_lesson(names(case))
+    if lesson and not is_its_own(lesson, case, report):
+        return None, ""
     if lesson:
         news = next((one for one in report.followed if one.file == lesson.file), None)
         return (told_of(lesson, news) if news else lesson), ""
@@ -70,7 +72,7 @@ def keep_up(
     kept = tuple(kept_up(lesson, report) for lesson in lessons)
     for before, after in zip(lessons, kept, strict=True):
         if before != after:
-            _written(options, after)
+            attempt(f"keeping {before.file} up", _written, options, after, otherwise="")
     return kept
 
 

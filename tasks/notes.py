@@ -71,6 +71,18 @@ def compound_options(sample: bool) -> NightOptions:
     return chosen(night_options({**source, **unused}))
 
 
+def meant(id: str, sample: bool) -> tuple[NightOptions, Target]:
+    """What notes are written about, and where: of real nights, else of nights on the sample."""
+    first: StopTheNight | None = None
+    for of_sample in (True,) if sample else (False, True):
+        options = compound_options(of_sample)
+        try:
+            return options, target_of(id, options)
+        except StopTheNight as unknown:
+            first = first or unknown
+    raise first or StopTheNight("there is nothing to write notes about")
+
+
 def target_of(id: str, options: NightOptions) -> Target:
     """The task of that id, the lesson of that fingerprint or its beginning; empty: the last one.
 

@@ -9,6 +9,7 @@ from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night
 from nightwatch_core.outcomes.following_up import followed_up
 from nightwatch_core.outcomes.scoreboard import scoreboard
+from nightwatch_core.outcomes.vouching import merged_pulls, vouched
 from nightwatch_core.outcomes.watching import Tonight
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
@@ -35,9 +36,10 @@ def follow_up(
     if not options.compound_enabled:
         return Past()
     lessons = lessons_in(reading(options).knowledge)
-    board = scoreboard(lessons)
     if earlier.own is None:
-        return Past(board=board)
+        return Past(board=scoreboard(lessons))
+    own = earlier.own
+    board = scoreboard(vouched(lesson, own) for lesson in lessons)
     tonight = Tonight(
         night=night,
         groups=(*selection.kept, *(one.group for one in selection.dropped)),
@@ -48,5 +50,5 @@ def follow_up(
         records=nights().history(),
     )
     tree = reader_of(options, code.commit)
-    told = followed_up(lessons, earlier.own, tonight, cases, code.pulls, tree)
-    return Past(followed=told, board=board)
+    told = followed_up(lessons, own, tonight, cases, code.pulls, tree)
+    return Past(followed=told, board=board, merged=merged_pulls(own))

@@ -8,9 +8,10 @@ from nightwatch_core.lessons.upkeep import told_of
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CodeTonight, Past, Recollection, Traced, Unknown
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index
+from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
+from nightwatch_core.outcomes.vouching import watched_truly
 from nightwatch_core.ports import KnowledgeReader
 from nightwatch_core.recollecting import Memory, Similar, recollected
 from nightwatch_core.reuse import Meeting
@@ -40,12 +41,17 @@ def recall_cases(
     index = knowledge.index()
     search = attempt("searching lessons", _search, options, otherwise=None)
     news = {one.file: one for one in past.followed}
+
+    def told(lesson: Lesson) -> Lesson:
+        known = told_of(lesson, news[lesson.file]) if lesson.file in news else lesson
+        return watched_truly(known, past.merged)
+
     memory = Memory(
         index=index,
         read=knowledge.read,
         similar=search.value,
         archived=knowledge.archived_lesson,
-        told=lambda lesson: told_of(lesson, news[lesson.file]) if lesson.file in news else lesson,
+        told=told,
     )
     days = options.lesson_days
     met = (Meeting(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
@@ -74,7 +80,7 @@ def _lore(options: NightOptions, unknown: tuple[Unknown, ...]) -> Lore:
     noted = (as_task(lesson) for lesson in lessons_in(knowledge) if lesson.notes)
     return Lore(
         tasks=(*(shelf.tasks() if shelf else ()), *noted),
-        patterns=knowledge.read_patterns(),
+        patterns=knowledge.read_patterns() if options.patterns_enabled else (),
         complaints=shelf.complaints() if shelf else (),
     )
 

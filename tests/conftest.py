@@ -4,7 +4,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# how long one example takes says more about the machine's load than about us
+hypothesis.settings.register_profile("nightwatch", deadline=None)
+hypothesis.settings.load_profile("nightwatch")
 
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
 
@@ -19,8 +24,31 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One throwaway Prefect server; its tests carry `pytest.mark.xdist_group("prefect")`."""
+    """One throwaway Prefect server; its tests carry `pytest.mark.xdist_group("prefect")`.
+
+    Flow runs send no heartbeats: ending one waits up to a second for its heartbeat's thread. The
+    server keeps task runs by the second and does nothing that no test asks of it: where two of its
+    parts write at once it answers 503, and its client waits 2, 4, 8 … seconds.
+    """
+    from prefect import settings
     from prefect.testing.utilities import prefect_test_harness
 
-    with prefect_test_harness(server_startup_timeout=120):
+    quiet = {
+        settings.PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None,
+        settings.PREFECT_SERVER_ANALYTICS_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE: 500,
+        settings.PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE: 500,
+        settings.PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL: 1,
+        settings.PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_FOREMAN_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_PAUSE_EXPIRATIONS_ENABLED: False,
+        settings.PREFECT_SERVER_SERVICES_CANCELLATION_CLEANUP_ENABLED: False,
+    }
+    with (
+        settings.temporary_settings(quiet),
+        prefect_test_harness(server_startup_timeout=120),
+    ):
         yield

@@ -35,6 +35,7 @@ def compound(
     terminal it shows what is similar and ends with 1, unless --yes is given: no model is asked and
     nothing is written that nobody has agreed to.
     """
+    from nightwatch_core.choosing import is_sample
     from nightwatch_core.learning.compound_text import (
         QUESTION,
         captured_text,
@@ -46,8 +47,7 @@ def compound(
 
     make_prefect_ready(settings().state, verbose=False)
     console = Console(highlight=False)
-    options = notes.compound_options(sample)
-    target = notes.target_of(id, options)
+    options, target = notes.meant(id, sample)
     _say(console, f"{target.task.id}: {target.task.title}")
     similar = notes.similar_to(target, options)
     if similar:
@@ -58,7 +58,7 @@ def compound(
     _agree("Write this?", yes)
     related = tuple(one.task_id for one in similar)
     file = notes.keep_notes(target, drawn.notes, related, options)
-    _say(console, captured_text(file, drawn.notes, " --sample" if sample else ""))
+    _say(console, captured_text(file, drawn.notes, " --sample" if is_sample(options) else ""))
 
 
 def _agree(question: str, yes: bool) -> None:

@@ -27,10 +27,11 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 def check_options(choices: dict[str, Any]) -> None:
     """End at once where the options cannot work: Prefect need not start for that."""
     from nightwatch_core.settings import night_options
+    from nightwatch_core.windows import lookback
     from tasks.wiring import chosen
 
     try:
-        chosen(night_options(choices))
+        lookback(chosen(night_options(choices)).since)
     except NightWatchError as trouble:
         complain(trouble)
 

@@ -52,6 +52,7 @@ class KnowledgeFiles:
         self._folder = folder
         self._ignore_file = ignore_file or folder / "ignore.yml"
         self._lines = DocumentLines(folder)
+        self._lessons = lesson_shelf.LessonsRead(folder)
 
     def probe(self) -> str:
         """Say what is there."""
@@ -73,7 +74,7 @@ class KnowledgeFiles:
 
     def read(self, file: str) -> Lesson | None:
         """One lesson, archived or not; None where it is gone, cannot be read, or is none."""
-        return lesson_shelf.lesson_at(self._folder, file)
+        return self._lessons.at(file)
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
         """The archived lesson of one of these fingerprints; see `lesson_shelf.archived_lesson`."""

@@ -27,6 +27,7 @@ from nightwatch_core.lessons.names import near, says
 from nightwatch_core.lessons.text import document, lesson_of
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
+_MOST_REMEMBERED = 1_000  # lessons
 _MOST_LOOKED_AT = 20  # archived documents of one short name
 
 
@@ -38,6 +39,35 @@ def lesson_at(folder: Path, file: str) -> Lesson | None:
         return lesson_of(text_of(folder / file), file)
     except (GiveUp, OSError, ValueError):
         return None
+
+
+class LessonsRead:
+    """Lessons as they were read, each again only when its document changed: a night asks often."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read below `folder`."""
+        self._folder = folder
+        self._kept: dict[str, tuple[tuple[int, int, int], Lesson]] = {}
+
+    def at(self, file: str) -> Lesson | None:
+        """`lesson_at`, remembered."""
+        if not is_plain(file, ERRORS, ARCHIVE):
+            return None
+        try:
+            info = (self._folder / file).lstat()
+        except (OSError, ValueError):
+            return None
+        stamp = (info.st_ino, info.st_size, info.st_ctime_ns)
+        if file in self._kept and self._kept[file][0] == stamp:
+            return self._kept[file][1]
+        lesson = lesson_at(self._folder, file)
+        if lesson is None:
+            self._kept.pop(file, None)
+            return None
+        while len(self._kept) >= _MOST_REMEMBERED:
+            self._kept.pop(next(iter(self._kept)))
+        self._kept[file] = (stamp, lesson)
+        return lesson
 
 
 def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None:

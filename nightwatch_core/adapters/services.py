@@ -1,26 +1,32 @@
-"""The services as the settings describe them: which can be used, what is missing, and each made."""
+"""The services as the settings describe them: which can be used, what is missing, and each made.
+
+A vendor's library is imported where its service is made: importing all of them takes a second, and
+most commands need none.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude import Claude
-from nightwatch_core.adapters.claude_context import Tuning
-from nightwatch_core.adapters.github_api_code import GitHubApiCode
-from nightwatch_core.adapters.github_client import GitHubClient
-from nightwatch_core.adapters.github_code import GitHubCode
-from nightwatch_core.adapters.github_host import GitHubHost
-from nightwatch_core.adapters.github_outbox import GitHubOutbox
-from nightwatch_core.adapters.github_sign_in import GitHubSignIn
-from nightwatch_core.adapters.github_tracker import GitHubTracker
-from nightwatch_core.adapters.new_relic import NewRelic
-from nightwatch_core.adapters.slack import SlackNotifier
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
+
+if TYPE_CHECKING:
+    from nightwatch_core.adapters.claude import Claude
+    from nightwatch_core.adapters.github_client import GitHubClient
+    from nightwatch_core.adapters.github_host import GitHubHost
+    from nightwatch_core.adapters.github_outbox import GitHubOutbox
+    from nightwatch_core.adapters.github_sign_in import GitHubSignIn
+    from nightwatch_core.adapters.github_tracker import GitHubTracker
+    from nightwatch_core.adapters.new_relic import NewRelic
+    from nightwatch_core.adapters.slack import SlackNotifier
 
 NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "newrelic": (("NEW_RELIC_API_KEY",), ("NEW_RELIC_ACCOUNT_ID",), ("NEW_RELIC_APP_NAME",)),
@@ -57,6 +63,8 @@ def new_relic(
     options: NightOptions, at: Settings, watermark: datetime | None, clock: Clock
 ) -> NewRelic:
     """The application's errors in New Relic."""
+    from nightwatch_core.adapters.new_relic import NewRelic
+
     account = at.new_relic_account_id
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
@@ -74,6 +82,10 @@ def new_relic(
 
 def github_code(options: NightOptions, at: Settings, records: Records) -> GitHubHost:
     """The repository, cloned or read through the API."""
+    from nightwatch_core.adapters.github_api_code import GitHubApiCode
+    from nightwatch_core.adapters.github_code import GitHubCode
+    from nightwatch_core.adapters.github_host import GitHubHost
+
     client, repo = _reader(at), at.github_repo
     api = GitHubApiCode(client, repo, records, options.base_branch)
     clones = at.state / "clones"
@@ -83,17 +95,24 @@ def github_code(options: NightOptions, at: Settings, records: Records) -> GitHub
 
 def github_tracker(at: Settings) -> GitHubTracker:
     """Our issues and pull requests."""
+    from nightwatch_core.adapters.github_tracker import GitHubTracker
+
     return GitHubTracker(_reader(at), at.github_repo)
 
 
 def github_outbox(options: NightOptions, at: Settings, clock: Clock) -> GitHubOutbox:
     """Where issues are published, and pull requests where those are wanted."""
+    from nightwatch_core.adapters.github_outbox import GitHubOutbox
+
     client, pulls = _github(at, read_only=False), options.publish == "all"
     return GitHubOutbox(client, at.github_repo, clock, pulls=pulls)
 
 
 def claude(options: NightOptions, at: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
+    from nightwatch_core.adapters.claude import Claude
+    from nightwatch_core.adapters.claude_context import Tuning
+
     key = at.anthropic_api_key or SecretStr(NO_KEY)
     tuning = Tuning(
         clear_at=at.clear_at_tokens or None,
@@ -105,6 +124,8 @@ def claude(options: NightOptions, at: Settings) -> Claude:
 
 def slack(at: Settings, clock: Clock) -> SlackNotifier:
     """The team's channel."""
+    from nightwatch_core.adapters.slack import SlackNotifier
+
     token = at.slack_bot_token or SecretStr("")
     database = at.state / "nightwatch.db"
     return SlackNotifier(token, at.slack_channel, database, clock, api_url=at.slack_api_url)
@@ -116,6 +137,8 @@ def _reader(at: Settings) -> GitHubClient:
 
 @lru_cache(maxsize=4)
 def _github(at: Settings, *, read_only: bool) -> GitHubClient:
+    from nightwatch_core.adapters.github_client import GitHubClient
+
     return GitHubClient(
         reading_sign_in(at) if read_only else writing_sign_in(at),
         at.github_api_url,
@@ -128,6 +151,8 @@ def _github(at: Settings, *, read_only: bool) -> GitHubClient:
 
 def reading_sign_in(at: Settings) -> GitHubSignIn:
     """The token for reading where there is one, else what writes, too."""
+    from nightwatch_core.adapters.github_sign_in import GitHubSignIn
+
     if at.github_read_token:
         return GitHubSignIn(token=at.github_read_token)
     return writing_sign_in(at)
@@ -135,6 +160,8 @@ def reading_sign_in(at: Settings) -> GitHubSignIn:
 
 def writing_sign_in(at: Settings) -> GitHubSignIn:
     """The token or App that publishes."""
+    from nightwatch_core.adapters.github_sign_in import GitHubSignIn
+
     return GitHubSignIn(
         token=at.github_token,
         app_id=at.github_app_id,

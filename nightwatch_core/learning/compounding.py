@@ -4,6 +4,7 @@ from datetime import date
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.escaping import line
+from nightwatch_core.fixing import fix_digest
 from nightwatch_core.learning import compound_talk
 from nightwatch_core.learning.note_sections import MOST_SECTIONS
 from nightwatch_core.learning.notes import normalised
@@ -12,7 +13,7 @@ from nightwatch_core.learning.scores import intent_words
 from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import FoundLearning, Notes, TaskFile
-from nightwatch_core.models.outcome import Fate
+from nightwatch_core.models.outcome import FAILED, Fate
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.transcript import Transcript
 from nightwatch_core.models.value import Value
@@ -40,7 +41,7 @@ def notes_of(lesson: Lesson, on: date) -> Notes:
     """
     own = lesson_notes(lesson)
     problem = own.problems[0]
-    if fate := _verified(lesson):
+    if fate := _proof(lesson):
         tried = "; ".join(edit.description for edit in lesson.edits if edit.description)
         pull = f"Pull request #{fate.number}" if fate.number else "Its fix"
         figures = f"{pull}, verified" + (f": {fate.because}" if fate.because else "")
@@ -133,5 +134,11 @@ def drawn_by_model(
     return Drawn(notes=notes, said=f"Drawn by {model.capabilities().model}.", usage=usage)
 
 
-def _verified(lesson: Lesson) -> Fate | None:
-    return next((fate for fate in reversed(lesson.fates) if fate.kind == "verified"), None)
+def _proof(lesson: Lesson) -> Fate | None:
+    """That the very fix the lesson holds was verified, and nothing spoke against it since."""
+    told = [fate for fate in lesson.fates if fate.kind in ("verified", *FAILED)]
+    if not told or told[-1].kind != "verified":
+        return None
+    fixes = {one.fix for one in lesson.proposed if one.number == told[-1].number and one.fix}
+    is_another = bool(fixes) and fix_digest(lesson.edits) not in fixes
+    return None if is_another else told[-1]

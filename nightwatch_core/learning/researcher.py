@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from nightwatch_core.error_classes import last_segment
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.escaping import line
 from nightwatch_core.learning.scores import NOTES, Scored, intent_words, scores
 from nightwatch_core.learning.summary import summary
 from nightwatch_core.models.error import Case
@@ -108,7 +109,7 @@ def lesson_notes(lesson: Lesson) -> Notes:
     tried = [edit.description for edit in lesson.edits if edit.description]
     solution = "; ".join(tried or lesson.next_steps)
     if solution and lesson.outcome in _BAD_ENDS:
-        solution = f"Proposed, then {lesson.outcome}: {solution}"
+        solution = f"Proposed, then {lesson.outcome}{_words(lesson)}: {solution}"
     elif solution and not tried:
         solution = f"None yet; next: {solution}"
     problem = Problem(
@@ -118,6 +119,13 @@ def lesson_notes(lesson: Lesson) -> Notes:
         solution=solution,
     )
     return Notes(timestamp=max(seen), problems=(problem,), gotchas=lesson.learnings)
+
+
+def _words(lesson: Lesson) -> str:
+    """What people said when they turned the fix down: the learning in it is theirs."""
+    last = next((fate for fate in reversed(lesson.fates) if fate.kind == lesson.outcome), None)
+    said = line(" / ".join(last.words[:3]), 500) if last else ""
+    return f" (“{said}”)" if said else ""
 
 
 def _checked(intent: str) -> str:

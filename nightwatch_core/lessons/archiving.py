@@ -19,7 +19,7 @@ def to_archive(
     """
 
     def usefulness(lesson: Lesson) -> tuple[object, ...]:
-        kept = _is_at_work(lesson) or _seen(lesson) >= today - RECENT
+        kept = _is_at_work(lesson) or today + RECENT >= _seen(lesson) >= today - RECENT
         return (kept, *(key(lesson) for key in USEFULNESS), lesson.fingerprint, lesson.file)
 
     many = len(lessons) - max(most, 0)

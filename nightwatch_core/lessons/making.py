@@ -117,6 +117,7 @@ def _fresh(
         tokens_used=analysis.usage.new_tokens,
         cost_used=analysis.usage.cost,
         told=analysis.recalled,
+        model=analysis.model,
         commit=analysis.commit,
         nights=(sighting(case, night, "new", confidence, traffic),),
         seen_until=night.window.until,

@@ -1,13 +1,14 @@
 """A lesson's history of nights: when its error was seen, and when the lesson was of use."""
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.report import Night
 
 MOST_NIGHTS, MOST_ALIASES = 60, 100
+AHEAD = timedelta(days=14)  # an older window may be read after a newer one; further is no date
 
 
 def seen_again(
@@ -37,7 +38,8 @@ def matched(lesson: Lesson, night: Night) -> Lesson:
     1
     """
     day = night_date(night)
-    if lesson.last_matched and lesson.last_matched >= day:
+    last = lesson.last_matched
+    if last and day <= last <= day + AHEAD:
         return lesson
     return lesson.model_copy(update={"matched": lesson.matched + 1, "last_matched": day})
 
@@ -55,6 +57,17 @@ def night_date(night: Night) -> date:
         return date.fromisoformat(night.id[:10])
     except ValueError:
         return night.window.until.date()
+
+
+def believed(moment: datetime | None, night: Night) -> datetime | None:
+    """A moment that a document names, in UTC where it names no zone; None for one to come.
+
+    A document is no word on what lies ahead: such a moment counts as not recorded.
+    """
+    if moment is None:
+        return None
+    known = moment if moment.utcoffset() is not None else moment.replace(tzinfo=UTC)
+    return known if known - night.window.until <= AHEAD else None
 
 
 def sighting(
@@ -85,12 +98,17 @@ def aliases(names: Iterable[str], own: str) -> tuple[str, ...]:
 
 
 def with_night(nights: tuple[NightSeen, ...], new: NightSeen) -> tuple[NightSeen, ...]:
-    """One entry a night, newest last; a night told again keeps its first verdict."""
+    """One entry a night, newest last; a night told again keeps its first verdict.
+
+    Where there are too many, those dated after the new one go first, then the oldest.
+    """
     told = next((seen for seen in nights if seen.night == new.night), None)
     verdict = told.verdict if told else "changed" if new.verdict == "new" else new.verdict
     others = (seen for seen in nights if seen.night != new.night)
     entry = new.model_copy(update={"verdict": verdict})
-    return tuple(sorted((*others, entry), key=lambda seen: (seen.date, seen.night)))[-MOST_NIGHTS:]
+    every = sorted((*others, entry), key=lambda seen: (seen.date, seen.night))
+    at = every.index(entry) + 1
+    return tuple((*every[max(0, at - MOST_NIGHTS) : at], *every[at:])[:MOST_NIGHTS])
 
 
 def later(known: datetime | None, other: datetime) -> datetime:

@@ -7,9 +7,10 @@ from nightwatch_core.fixing import fix_digest
 from nightwatch_core.lessons.nights import night_date
 from nightwatch_core.models.analysis import Analysis, Confidence
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Fate, Proposed
+from nightwatch_core.models.outcome import Fate, Followed, Proposed
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
+from nightwatch_core.outcomes.following import REOPENED, SHUT, remember
 
 MOST_PROPOSED = 40
 ISSUE_KINDS, PULL_KINDS = ("issue", "comment", "reopen"), ("pull",)
@@ -44,7 +45,28 @@ def numbered(
         "outcome": lesson.outcome if pull == lesson.pr_number else "",
         "proposed": _proposed(lesson, analysis, night, own),
     }
-    return lesson.model_copy(update=update)
+    return _opened_again(lesson.model_copy(update=update), night, own)
+
+
+def _opened_again(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
+    """An issue that we opened again tonight: noted at once, so that it is no person's doing."""
+    fates = tuple(
+        Fate(
+            kind="reopened",
+            number=one.number,
+            on=night_date(night),
+            night=night.id,
+            because=REOPENED,
+            answered=True,
+        )
+        for one in own
+        if one.kind == "reopen"
+    )
+    if not fates:
+        return lesson
+    outcome = "reopened" if lesson.outcome in SHUT else lesson.outcome
+    told = Followed(fingerprint=lesson.fingerprint, fates=fates)
+    return remember(lesson, told).model_copy(update={"outcome": outcome})
 
 
 def _proposed(
@@ -74,7 +96,7 @@ def _as_proposed(
         iterations=lesson.iterations_used,
         tokens=lesson.tokens_used,
         cost=lesson.cost_used,
-        model=analysis.model,
+        model=lesson.model,
     )
 
 

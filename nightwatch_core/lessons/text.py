@@ -29,8 +29,8 @@ SEEDS = (  # fields that every document has
     "iterations_used", "tokens_used",
 )  # fmt: skip
 FIELDS = (  # of the front matter, in their order; those that are no seeds' only where they say more
-    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "fingerprint", "aliases",
-    "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
+    "title", *SEEDS[:10], "outcome", *SEEDS[10:], "cost_used", "told", "model", "fingerprint",
+    "aliases", "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
     "last_matched", "proposed", "fates", "watch", "evidence", "edits", "next_steps", "learnings",
     "related", "causes", "places", "frames", "promoted", "schema_version",
 )  # fmt: skip

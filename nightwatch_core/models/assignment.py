@@ -54,6 +54,7 @@ class Past(Value):
 
     followed: tuple[Followed, ...] = ()
     board: Scoreboard | None = None
+    merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
 
 
 class Recollection(Value):

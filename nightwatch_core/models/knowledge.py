@@ -53,6 +53,7 @@ class Lesson(Value):
     tokens_used: int = 0
     cost_used: float | None = None  # USD; None: not known
     told: int = 0  # lessons its analyst was told
+    model: str = ""  # who analysed it
     commit: str = ""
     outcome: str = ""  # of our proposals, the last of `fates`; empty: nothing yet
     fates: tuple[Fate, ...] = ()  # what became of our proposals, oldest first

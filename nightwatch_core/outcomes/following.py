@@ -9,7 +9,7 @@ from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import Fate, FateKind, Followed, Proposed, Watch
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.outcomes.exposure import aware
-from nightwatch_core.outcomes.verdicts import judged
+from nightwatch_core.outcomes.verdicts import LEAST_HOURS, judged
 from nightwatch_core.outcomes.watching import Stands, Tonight, watched
 
 __all__ = ["Tonight", "answered", "followed", "remember", "unanswered", "waiting"]
@@ -17,6 +17,7 @@ __all__ = ["Tonight", "answered", "followed", "remember", "unanswered", "waiting
 MOST_FATES = 40  # that a lesson keeps, the newest
 MOST_WORDS, LONGEST_WORDS = 10, 500  # of reviewers; characters
 LONGEST_WAIT = timedelta(days=14)  # for a deploy, and hours measured, before an error is news again
+REOPENED = "its error had come back"  # why we open an issue again
 SHUT: tuple[FateKind, ...] = ("closed", "not planned")  # after which an issue can be reopened
 
 Known = tuple[Fate, ...]
@@ -55,12 +56,12 @@ def remember(lesson: Lesson, told: Followed) -> Lesson:
     known = {_name(fate) for fate in lesson.fates}
     new = tuple(fate for fate in told.fates[-MOST_FATES:] if _name(fate) not in known)
     proposed = lesson.proposed
-    for fate in told.fates:
+    for fate in new:
         proposed = tuple(_updated(one, fate) for one in proposed)
     update = {
         "fates": (*lesson.fates, *new)[-MOST_FATES:],
         "watch": told.watch or lesson.watch,
-        "outcome": told.fates[-1].kind if told.fates else lesson.outcome,
+        "outcome": new[-1].kind if new else lesson.outcome,
         "proposed": proposed,
     }
     return lesson.model_copy(update=update)
@@ -94,26 +95,35 @@ def answered(lesson: Lesson) -> Lesson:
     return lesson.model_copy(update={"fates": fates})
 
 
-def waiting(lesson: Lesson) -> str:
+def waiting(lesson: Lesson, at: datetime | None = None) -> str:
     """Why an error that still occurs is no news, given its merged fix; empty where it is.
 
     The fix is not deployed yet, or is being measured, for two weeks at most each; or it is
     verified, and so few occurrences are no regression. Not where something speaks against the fix
-    (see `unanswered`).
+    (see `unanswered`), and not where the watch names moments to come, or a verdict without figures:
+    a document is no word on those. `at` is the end of tonight's window; the last one's by default.
     """
-    watch = lesson.watch
-    if watch is None or unanswered(lesson):
+    watch, now = lesson.watch, at or lesson.seen_until
+    if watch is None or unanswered(lesson) or (now and not _has_been(watch, aware(now))):
         return ""
     merged = f"its fix was merged in #{watch.number}"
     if watch.verdict:
         few = f"{merged} and verified: so few occurrences are no regression"
-        return few if watch.verdict == "verified" else ""
+        told = watch.verdict == "verified" and watch.deployed_at and watch.before.occurrences > 0
+        return few if told and watch.after.hours >= LEAST_HOURS else ""
     if watch.deployed_at is None:
-        seen = lesson.seen_until
-        late = seen is not None and aware(seen) - aware(watch.merged_at) > LONGEST_WAIT
+        late = now is not None and aware(now) - aware(watch.merged_at) > LONGEST_WAIT
         return "" if late else f"{merged} and is not yet in production"
-    measured = watch.after.hours > LONGEST_WAIT.total_seconds() / 3_600
-    return "" if measured else f"{merged} and is being measured since {watch.deployed_at.date()}"
+    measuring = 0 <= watch.after.hours <= LONGEST_WAIT.total_seconds() / 3_600
+    late = now is not None and aware(now) - aware(watch.deployed_at) > 2 * LONGEST_WAIT
+    since = f"{merged} and is being measured since {watch.deployed_at.date()}"
+    return since if measuring and not late else ""
+
+
+def _has_been(watch: Watch, now: datetime) -> bool:
+    """Whether its moments are no further ahead than a merge may be of an older window."""
+    moments = filter(None, (watch.merged_at, watch.deployed_at, watch.until))
+    return all(aware(one) - now <= LONGEST_WAIT for one in moments)
 
 
 OVERTAKES: tuple[FateKind, ...] = ("merged", "edited before merge", "verified")
@@ -154,7 +164,7 @@ def _fate(kind: FateKind, item: OwnItem, watch: Watch | None, tonight: Tonight) 
         on=night_date(tonight.night),
         night=tonight.night.id,
         words=tuple(filter(None, (line(text, LONGEST_WORDS) for text in said[:MOST_WORDS]))),
-        because="its error had come back" if because_of_us else "",
+        because=REOPENED if because_of_us else "",
         answered=because_of_us,
     )
 

@@ -7,7 +7,7 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import Followed
 from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.outcomes.following import followed
+from nightwatch_core.outcomes.following import REOPENED, followed
 from nightwatch_core.outcomes.staleness import stale, touched, with_staleness
 from nightwatch_core.outcomes.watching import Tonight, fix_stands
 from nightwatch_core.ports import CodeReader
@@ -33,12 +33,25 @@ def followed_up(
     told = (
         with_staleness(
             lesson,
-            followed(_as_met(lesson, cases), own, tonight, stands),
+            _with_known(
+                lesson, followed(_as_met(lesson, cases), own, tonight, stands), tonight.night.id
+            ),
             stale(lesson, paths, changed, code.read_file),
         )
         for lesson in lessons
     )
     return tuple(one for one in told if one)
+
+
+def _with_known(lesson: Lesson, told: Followed | None, night: str) -> Followed | None:
+    """And what this very night had noticed when it was cut off: it was kept, and nobody told."""
+    known = tuple(fate for fate in lesson.fates if fate.night == night and fate.because != REOPENED)
+    if not known:
+        return told
+    told = told or Followed(fingerprint=lesson.fingerprint, file=lesson.file, title=lesson.title)
+    outcome = told.outcome if told.fates else lesson.outcome
+    fates = (*known, *told.fates)
+    return told.model_copy(update={"fates": fates, "outcome": outcome})
 
 
 def _as_met(lesson: Lesson, cases: tuple[Case, ...]) -> Lesson:

@@ -29,7 +29,7 @@ def reliability(board: Scoreboard) -> Table:
     """What was said against what came, a row for each confidence."""
     return Table(
         columns=(
-            *("Said", "Nominal", "Times", "Decided", "Merged", "Verified", "Rejected"),
+            *("Said", "Nominal", "Times", "Decided", "Merged", "Verified", "Wrong"),
             *("Right", "Interval (90 %)", "Calibrated"),
         ),
         rows=tuple(_tier(tier, board) for tier in board.tiers),
@@ -79,7 +79,7 @@ def _said(board: Scoreboard) -> str:
     parts = (
         f"said {tier.said} {plural(tier.found.times, 'time')}, merged {tier.merged:,}"
         + (f", verified {tier.verified:,}" if tier.verified else "")
-        + (f", rejected {tier.rejected:,}" if tier.rejected else "")
+        + (f", wrong {tier.rejected:,}" if tier.rejected else "")
         for tier in board.tiers
         if tier.found.times
     )

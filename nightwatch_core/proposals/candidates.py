@@ -35,7 +35,7 @@ def effect_key(kind: str, repository: str, *parts: str) -> str:
 
 
 def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None:
-    """The item of ours about this error, under any name it ever had: an open one, else the newest."""
+    """The item of ours about this error, under any name it had: an open one, else the newest."""
     names = {analysis.fingerprint, *analysis.case.aliases, *analysis.known_as}
     ours = [item for item in items if item.fingerprint in names]
     ours.sort(key=lambda item: (item.state != "open", -item.number))

@@ -1,6 +1,7 @@
 """Which issues are opened, commented on or reopened tonight."""
 
 from nightwatch_core import issue_text
+from nightwatch_core.fixing import fix_digest
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import (
@@ -57,6 +58,9 @@ def _about(
         return skip(analysis, "issue", f"issue #{known.number} is closed: {analysis.waiting}")
     if known.state_reason == "not_planned":
         return skip(analysis, "issue", f"issue #{known.number} was closed as not planned")
+    if known.number in analysis.settled:
+        why = f"issue #{known.number} was opened again for this error before, and closed again"
+        return skip(analysis, "issue", why)
     last = max((g.last_seen for g in analysis.case.groups if g.last_seen), default=None)
     if known.closed_at is None or last is None or last <= known.closed_at:
         why = f"issue #{known.number} is closed, and no occurrence after that is known"
@@ -93,6 +97,9 @@ def _news(analysis: Analysis, known: OwnItem, repository: str, night: str) -> Co
         return skip(analysis, "comment", f"known, nothing new since issue #{known.number}")
     if analysis.confidence == "low" and not analysis.has_fix:
         return skip(analysis, "comment", f"nothing to add to issue #{known.number}")
+    if fix_digest(analysis.fix) in analysis.rejected:
+        why = "the analysis comes to the very fix that failed"
+        return skip(analysis, "comment", f"nothing to add to issue #{known.number}: {why}")
     key = _news_key(repository, known, night)
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"

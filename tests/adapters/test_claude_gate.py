@@ -68,7 +68,8 @@ def test_one_writes_what_the_others_read():
 
 
 def test_models_of_one_process_share_a_gate():
-    with Watched(others=2) as server:
+    # a key of its own: the process's gate knows what other tests wrote at this address
+    with Watched(others=2, key="sk-ant-test-shared-gate") as server:
         assert all(one.stop == "answer" for one in ask([known(claude(server)) for _ in range(3)]))
         assert server.asked_before_it_began == 1
 

@@ -1,9 +1,9 @@
 """A world in which days pass between nights, and people deal with what the nights proposed.
 
-    with Days(tmp_path, (shop.BROKEN_BASKET,), prefect) as world:
-        world.night()
-        world.next_day(shop.BROKEN_BASKET)   # it fails on that day, too
-        world.night()
+with Days(tmp_path, (shop.BROKEN_BASKET,), prefect) as world:
+    world.night()
+    world.next_day(shop.BROKEN_BASKET)   # it fails on that day, too
+    world.night()
 """
 
 import json
@@ -104,7 +104,9 @@ class Days(World):
 
     def published_twice(self) -> list[str]:
         """As ever; every night has its own thread in Slack."""
-        markers = (read_marker(one["body"]) for one in (*self.github.items.values(), *self.github.comments))
+        markers = (
+            read_marker(one["body"]) for one in (*self.github.items.values(), *self.github.comments)
+        )
         names = (*(marker.key for marker in markers if marker), *map(str, self.slack.parts()))
         return [name for name, count in Counter(names).items() if count > 1]
 
@@ -115,12 +117,17 @@ class Days(World):
 
     def lessons(self) -> tuple[Lesson, ...]:
         """All lessons."""
-        documents = sorted((self.state / "knowledge/errors").glob("*.md"))
-        return tuple(lesson_of(one.read_text(encoding="utf-8"), one.name) for one in documents)
+        files = ((self.state / "knowledge" / name, name) for name in sorted(self.documents()))
+        return tuple(lesson_of(one.read_text(encoding="utf-8"), name) for one, name in files)
+
+    def documents(self) -> dict[str, int]:
+        """When each lesson's document was last written, by its file."""
+        found = (self.state / "knowledge/errors").glob("*.md")
+        return {f"errors/{one.name}": one.stat().st_mtime_ns for one in found}
 
     def scoreboard(self) -> dict[str, Any]:
         """What `nightwatch scoreboard --json` says."""
-        command = [Path(sys.executable).parent / "nightwatch", "scoreboard", "--json"]
+        command = [str(Path(sys.executable).parent / "nightwatch"), "scoreboard", "--json"]
         done = subprocess.run(
             command, env=self.environment(self.state), cwd=self.folder, capture_output=True,
             text=True, check=True, timeout=120,

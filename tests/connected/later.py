@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from flows.commands.night import check_options, run_as_script
 from flows.commands.options import with_option_flags

@@ -8,6 +8,7 @@ from core.lesson_shapes import lesson, night
 
 from nightwatch_core.adapters.memory import MemoryModel
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.fixing import fix_digest
 from nightwatch_core.learning.compound_text import captured_text, drawn_text, related_text
 from nightwatch_core.learning.compounding import (
     drawn_by_model,
@@ -22,7 +23,7 @@ from nightwatch_core.models.analysis import Allowance, Edit, Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate
+from nightwatch_core.models.outcome import Fate, Proposed
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.transcript import Entry, Transcript
@@ -210,3 +211,25 @@ def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
     said = captured_text("errors/a.md", drawn.notes, " --sample")
     assert "- [Problem] No rate for new countries" in said
     assert "Run `nightwatch promote --sample` to choose." in said
+
+
+def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
+    edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
+    verified = Fate(kind="verified", number=7, on=ON, because="40 a day, now 0")
+    ours = Proposed(kind="pull", number=7, on=ON, fix=fix_digest(edits))
+    other = ours.model_copy(update={"fix": "f1:another"})
+    told = {"edits": edits, "has_fix": True, "fates": (verified,)}
+    assert "verified" in solution(lesson(**told, proposed=(ours,)))
+    assert "verified" not in solution(lesson(**told, proposed=(other,)))
+
+
+def test_a_fix_that_failed_after_all_is_told_with_the_words_of_who_turned_it_down():
+    verified = Fate(kind="verified", number=7, on=ON)
+    no = Fate(kind="closed unmerged", number=8, on=ON, words=("Rename it back.",))
+    edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
+    said = solution(lesson(edits=edits, fates=(verified, no), outcome="closed unmerged"))
+    assert said == "Proposed, then closed unmerged (“Rename it back.”): Call y."
+
+
+def solution(known):
+    return notes_of(known, ON).problems[0].solution

@@ -12,7 +12,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.lessons.body import body, summary
 from nightwatch_core.lessons.index_text import entry_of
 from nightwatch_core.lessons.limits import MOST_FATES, SHORTENINGS
-from nightwatch_core.lessons.text import FIELDS, LIMIT, SEEDS, document, lesson_of
+from nightwatch_core.lessons.text import FIELDS, LARGEST, LIMIT, SEEDS, document, lesson_of
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
 from nightwatch_core.models.learning import Decision, Notes, Problem
@@ -237,7 +237,17 @@ TEXT = st.text(max_size=40)
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.builds(Fate, words=st.tuples(TEXT), because=TEXT, night=TEXT), max_size=4),
-    st.lists(st.builds(Proposed, night=TEXT, fix=TEXT, model=TEXT, outcome=TEXT), max_size=4),
+    st.lists(
+        st.builds(
+            Proposed,
+            number=st.integers(0, LARGEST),
+            night=TEXT,
+            fix=TEXT,
+            model=TEXT,
+            outcome=TEXT,
+        ),
+        max_size=4,
+    ),
     st.none() | st.builds(Watch, merged_at=st.datetimes(timezones=st.just(UTC)),
                           deployed_at=st.none(), until=st.none()),
     TEXT, TEXT, st.lists(TEXT, max_size=3),

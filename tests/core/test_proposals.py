@@ -4,6 +4,7 @@ import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group
 
 from nightwatch_core.adapters.memory_keepers import MemoryOutbox
+from nightwatch_core.fixing import fix_digest
 from nightwatch_core.issue_text import read_marker
 from nightwatch_core.models.analysis import Edit, Ending, Evidence
 from nightwatch_core.models.options import NightOptions
@@ -99,6 +100,14 @@ def test_an_open_issue_gets_a_comment_where_the_analysis_is_fresh():
     assert isinstance(comment, Comment)
     assert comment.number == 7
     assert "Analysed again" in comment.body
+
+
+def test_a_fix_that_failed_is_not_shown_again_in_a_comment():
+    fresh = analysis(fix=(FIX,))
+    known = fresh.model_copy(update={"rejected": (fix_digest((FIX,)),)})
+    other = fresh.model_copy(update={"rejected": ("f1:another",)})
+    assert "the very fix that failed" in issues(known, own=(item(),)).skips[0].reason
+    assert issues(other, own=(item(),)).proposals[0].kind == "comment"
 
 
 def test_an_open_issue_gets_none_where_nothing_is_new():

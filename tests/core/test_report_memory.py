@@ -48,7 +48,7 @@ EVERYWHERE = (
 )
 ON_PAPER = (
     "Scoreboard",
-    "Said high 9 times, merged 7, verified 3, rejected 2; said medium 4 times, merged 2",
+    "Said high 9 times, merged 7, verified 3, wrong 2; said medium 4 times, merged 2",
     "50 to 92 %",
     "Brier score 0.198",
     "with prior knowledge 4 analyses, 1.5 of 4 right",

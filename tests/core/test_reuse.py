@@ -106,10 +106,12 @@ def test_an_old_lesson_is_looked_at_afresh_unless_nobody_wants_that(days):
     assert news(old, meeting) == ("it is 91 days old" if days else "")
 
 
-def test_a_lesson_that_does_not_say_when_it_was_made_is_not_called_old():
+def test_a_lesson_that_does_not_say_when_it_was_made_is_as_old_as_its_error():
     naive = datetime(2020, 1, 1)  # noqa: DTZ001 - people write such
     assert news(lesson(analysed_at=None), met()) == ""
-    assert news(lesson(analysed_at=naive), met()) == ""
+    assert "days old" in news(lesson(analysed_at=naive), met())
+    old = met().night.window.until.date() - timedelta(days=91)
+    assert news(lesson(analysed_at=None, first_detected=old), met()) == "it is 91 days old"
 
 
 def test_a_rejection_is_news_until_a_fresh_analysis_has_answered_it():

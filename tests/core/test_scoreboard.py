@@ -174,7 +174,7 @@ def test_an_empty_board_says_when_there_will_be_something() -> None:
 
 def test_the_sentence_that_everybody_wants() -> None:
     said = sentences(scoreboard(record("mmmmmmmcc")))[0]
-    assert said == "Said high 9 times, merged 7, rejected 2."
+    assert said == "Said high 9 times, merged 7, wrong 2."
 
 
 def test_what_counts_as_right_is_said_for_every_outcome() -> None:

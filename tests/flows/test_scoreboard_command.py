@@ -40,7 +40,7 @@ def test_it_prints_both_tables(width: str) -> None:
     board = scoreboard(record("mmmmmmmcc", model="[red]m[/red]"))
     command.draw(board, Console(file=out, width=int(width)))
     text = " ".join(out.getvalue().split())
-    assert "Said high 9 times, merged 7, rejected 2." in text
+    assert "Said high 9 times, merged 7, wrong 2." in text
     assert "with prior knowledge" in text
     assert "Nothing" not in text
     assert "[red]m[/red]" in text

@@ -68,7 +68,8 @@ def merge(
     git.run("update-ref", "-d", f"refs/heads/{pull['head']}")
     when = at or github._now()
     pull |= {"state": "closed", "merged_at": when, "closed_at": when, "base_sha": base}
-    pull |= {"merge_sha": made, "commits": commits}
+    files = git.run("diff", "--name-only", base, made).splitlines()
+    pull |= {"merge_sha": made, "commits": commits, "files": files}
     github._touch(pull)
 
 

@@ -17,8 +17,12 @@ from connected.prefect_server import prefect_server
 from connected.world import Night
 from services.github_people import move_base
 
+from nightwatch_core.models.scoreboard import Tier
+from nightwatch_core.outcomes.scoreboard import scoreboard
+
 pytestmark = pytest.mark.slow
 BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE
+FIVE = (BASKET, MAILER, RATE, *shop.TEN[5:7])
 TWO = ("--max-pull-requests", "2")
 TRAFFIC = 20_000  # transactions a day
 FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
@@ -63,10 +67,9 @@ def fences(text: str) -> str:
     return "\n".join(found[2] for found in FENCED.finditer(text))
 
 
-def tier(world: Days) -> dict[str, Any]:
+def tier(world: Days) -> Tier:
     """The scoreboard's row of findings that were said with high confidence."""
-    found: dict[str, Any]
-    (found,) = (one for one in world.scoreboard()["tiers"] if one["said"] == "high")
+    (found,) = (one for one in scoreboard(world.lessons()).tiers if one.said == "high")
     return found
 
 
@@ -93,7 +96,8 @@ def test_a_rejected_fix_is_told_and_not_proposed_again(
         _insisted(world, second, first[BASKET])
         _thought_again(world, second, first[MAILER])
         high = tier(world)
-        assert (high["rejected"], high["merged"], high["found"]["right"]) == (2, 0, 0)
+        assert (high.rejected, high.merged, high.found.right) == (2, 0, 0)
+        assert world.scoreboard() == scoreboard(world.lessons()).model_dump(mode="json")
 
         held = world.held()
         world.next_day(BASKET, MAILER)
@@ -167,7 +171,7 @@ def _merged_and_awaited(world: Days) -> None:
     assert not report["receipts"]
     assert "edited before merge" in night.output
     high = tier(world)
-    assert (high["merged"], high["found"]["right"], high["found"]["decided"]) == (2, 1.5, 2)
+    assert (high.merged, high.found.right, high.found.decided) == (2, 1.5, 2)
 
 
 def _deployed_and_verified(world: Days) -> None:
@@ -214,7 +218,9 @@ def _undone_and_told_once(world: Days) -> None:
     assert len(world.github.pulls()) == drafts + 1
     assert (merged["state"], world.draft(BASKET)["state"]) == ("closed", "open")
     assert len(_lines_about(world, "regressed")) == 1, _lines_about(world, "regressed")
-    assert tier(world)["rejected"] == 1
+    assert fates(report, MAILER) == ["verified"], "a third quiet day tells"
+    high = tier(world)
+    assert (high.rejected, high.verified, high.found.right) == (1, 1, 0.5), "what helped was edited"
 
     held = world.held()
     world.next_day(BASKET, RATE, traffic=TRAFFIC, release=BACK)
@@ -222,9 +228,11 @@ def _undone_and_told_once(world: Days) -> None:
     assert ending(report, BASKET) == "reused"
     assert not fates(report, BASKET)
     assert world.held() == held
+    assert not report["receipts"]
     assert not world.claude.bodies
     assert not world.published_twice()
     assert not _lines_about(world, "regressed")
+    assert not _lines_about(world, "had come back"), "it was us: nothing to tell"
 
 
 def _lines_about(world: Days, word: str) -> list[str]:
@@ -245,3 +253,57 @@ def _texts(block: object) -> Iterator[str]:
     elif isinstance(block, (list, tuple)):
         for one in block:
             yield from _texts(one)
+
+
+def test_killed_while_it_learned_a_night_is_finished_and_nothing_is_doubled(
+    tmp_path_factory: pytest.TempPathFactory, server: str
+) -> None:
+    """kill -9 when some lessons are written and others not: of a first night, and of a second."""
+    with Days(tmp_path_factory.mktemp("killed"), FIVE, server) as world:
+        killed = world.night(when=lambda: len(world.documents()) >= 2)
+        assert killed.killed, killed.output
+        assert 2 <= len(world.lessons()) < len(FIVE), "the kill came too late"
+        first = passed(world.night())
+        _finished(world, first, seen=1)
+        assert len(world.claude.bodies) == 2 * len(FIVE), "what was analysed is not paid for twice"
+
+        world.reject(BASKET, WORDS)
+        world.next_day(*FIVE)
+        before, file = world.documents(), world.lesson(BASKET).file
+        killed = world.night(when=lambda: world.documents()[file] != before[file])
+        assert killed.killed, killed.output
+        after = world.documents()
+        assert {name for name, at in before.items() if after[name] == at}, "the kill came too late"
+        night = world.night()
+        second = passed(night)
+        _finished(world, second, seen=2)
+        assert fates(second, BASKET) == ["closed unmerged"]
+        assert "name it back instead" in night.output, "the team is told what the killed one knew"
+        assert len(world.claude.bodies) == 2
+        _rejected_once(world)
+
+
+def _finished(world: Days, report: dict[str, Any], seen: int) -> None:
+    """Every error has one lesson, which knows every night once; and all was told once."""
+    assert report["night"]["resumed"]
+    assert not world.published_twice()
+    lessons = world.lessons()
+    assert {one.message for one in lessons} == {error.message for error in FIVE}
+    assert len(lessons) == len(FIVE)
+    for one in lessons:
+        assert len({night.night for night in one.nights}) == len(one.nights) == seen
+        assert one.nights[-1].night == report["night"]["id"]
+        assert one.matched == seen - 1
+    assert not list(world.state.rglob("knowledge/**/*.reason"))
+    assert not report["learned"]["failure"]
+
+
+def _rejected_once(world: Days) -> None:
+    lesson = world.lesson(BASKET)
+    (fate,) = lesson.fates
+    assert (fate.kind, fate.answered) == ("closed unmerged", True)
+    assert any("name it back instead" in word for word in fate.words)
+    assert [one.outcome for one in lesson.proposed] == ["", "closed unmerged"]
+    assert lesson.iterations_used == 2
+    assert len(world.github.comments) == 1
+    assert tier(world).rejected == 1

@@ -219,11 +219,14 @@ def test_what_became_of_our_proposals_is_read_and_told(tmp_path: Path, server: s
         assert any("Ask finance" in word for word in outcomes[mailer["number"]]["words"])
         assert outcomes[rate["number"]]["state_reason"] == "not_planned"
 
-        told = " ".join(m.text for m in world.slack.shown())
-        assert f"#{basket['number']} merged" in second.output
-        assert f"#{mailer['number']} closed" in second.output
-        assert "Ask finance which currency is meant" in second.output
-        assert f"#{rate['number']} closed" in second.output
+        told, printed = (
+            " ".join(m.text for m in world.slack.shown()),
+            " ".join(second.output.split()),
+        )
+        assert f"merged: pull request #{basket['number']}" in printed
+        assert f"closed unmerged: pull request #{mailer['number']}" in printed
+        assert "Ask finance which currency is meant" in printed
+        assert f"not planned: issue #{rate['number']}" in printed
         assert "What became of earlier proposals" in told
 
 

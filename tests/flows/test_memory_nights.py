@@ -1,0 +1,74 @@
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from night_world import CART, SEEN, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+
+from flows.learn import learn
+from flows.nightly import nightly
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.outcome import Count, Watch
+from tasks.worlds import using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
+    world = worlds(groups=(CART,))
+    with using(world):
+        nightly()
+        (file,) = world.publishing.knowledge.lessons
+        known = world.publishing.knowledge.lessons[file]
+        merged = SEEN - timedelta(days=5)
+        invented = Watch(
+            number=99,
+            merged_at=merged,
+            deployed_at=merged,
+            before=Count(occurrences=10**9, hours=24),
+            after=Count(hours=99),
+            verdict="verified",
+        )
+        lie = {"watch": invented, "root_cause": "All is well.", "evidence": ()}
+        world.publishing.knowledge.lessons[file] = known.model_copy(update=lie)
+        again = nightly()
+    assert [one.ending.kind for one in again.analyses] == ["answered"]
+    assert not again.analyses[0].waiting
+    assert "All is well." not in world.publishing.knowledge.lessons[file].root_cause
+
+
+def test_learning_twice_is_learning_once():
+    world = worlds()
+    with using(world):
+        report = nightly()
+        knowledge = world.publishing.knowledge
+        before = (dict(knowledge.lessons), dict(knowledge.patterns))
+        again = learn(night=report.night.id)
+    assert (knowledge.lessons, knowledge.patterns) == before
+    assert (again.new, again.refreshed, again.reused) == (len(before[0]), 0, 0)
+
+
+def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
+    world = worlds(groups=(CART,))
+    with using(world):
+        nightly()
+        knowledge = world.publishing.knowledge
+        (file,) = knowledge.lessons
+        old = knowledge.lessons[file].model_copy(update={"analysed_at": SEEN - timedelta(days=99)})
+        knowledge.lessons[file] = old
+        world.reading.model.script = [GiveUp("it fell over")]
+        again = nightly()
+    kept = knowledge.lessons[file]
+    assert [one.ending.kind for one in again.failures] == ["failed"]
+    assert (kept.evidence, kept.root_cause, kept.analysed_at) == (
+        old.evidence,
+        old.root_cause,
+        old.analysed_at,
+    )
+    assert [one.verdict for one in kept.nights] == ["new", "failed"]
