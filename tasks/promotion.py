@@ -18,6 +18,7 @@ from tasks.readers import lessons_in
 from tasks.wiring import chosen, publishing, reading, task_shelf, working_copy
 
 NOBODY_READS = "-"  # a source needs a name; promoting reads no errors
+NOTHING_LEFT = "There is nothing to promote."
 
 
 class Offered(NamedTuple):
@@ -52,7 +53,9 @@ def offered(options: NightOptions, to: Destination | None) -> Offered:
 def promote(options: NightOptions, found: Offered, picked: tuple[Offer, ...]) -> Promotion:
     """Add what a person picked to CLAUDE.md, and remember that it was."""
     if not picked:
-        return Promotion(done=True, said="Nothing was chosen, nothing was changed.")
+        left = any(one.number for one in found.offers)
+        said = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
+        return Promotion(done=True, said=said)
     text = promoted(found.before or "", picked)
     if found.commit is None:
         path = working_copy(options).write(PATH, text, found.before)

@@ -49,14 +49,14 @@ def promote(
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
     options = promotion.promotion_options(choices, sample)
     found = promotion.offered(options, to)
+    picked = chosen_of(yes, found.offers) if yes else None  # a wrong number is told at once
     console = Console()
     for part in _listed(found.offers):
         console.print(part, soft_wrap=True)
-    if not choosable(found.offers) and not yes:
-        console.print("There is nothing to promote.")
-        return
-    said = yes or _asked(console)
-    made = promotion.promote(options, found, chosen_of(said, found.offers))
+    if picked is None:
+        said = _asked(console) if choosable(found.offers) else ""
+        picked = chosen_of(said, found.offers)
+    made = promotion.promote(options, found, picked)
     console.print(Text(made.said), soft_wrap=True)
     raise SystemExit(0 if made.done or options.dry_run else 1)
 

@@ -76,27 +76,35 @@ def expected(before: Count, after: Count) -> float:
     return before.occurrences * new / old if old and new and before.occurrences > 0 else 0.0
 
 
-def dispersion(nights: Sequence[NightSeen], quiet: float = 0.0) -> float:
+def dispersion(
+    nights: Sequence[NightSeen],
+    quiet: float = 0.0,
+    later: Sequence[NightSeen] = (),
+    quiet_later: float = 0.0,
+) -> float:
     """Variance over mean of an error's nightly counts, at least 1: how much it comes in bursts.
 
     Pearson's estimate over the nights, `quiet` hours without it counted as empty nights of 24 h.
     A few nights rarely show a burst, so it is mixed with a prior that weighs as much as 4 nights:
     a rate that varies from night to night by 0.45 of its size, which is 1 + mean / 5. The prior
     grows with the mean: chance alone hardly moves 500 a night, but releases and customers do.
+    Nights after a fix (`later`) vary around their own rate, and weigh by it: silence tells nothing.
 
     >>> day = NightSeen(date="2031-03-01", night="", occurrences=80, verdict="new")
     >>> round(dispersion((day,)), 3), dispersion(())
     (17.2, 1.0)
+    >>> even = [day.model_copy(update={"date": f"2031-03-0{number}"}) for number in (3, 4, 5)]
+    >>> round(dispersion((day,), 0.0, even), 3)
+    11.467
     """
-    seen = [(size(night.occurrences), _hours(night)) for night in one_a_date(nights)]
-    seen += [(0.0, NIGHT)] * round(min(max(quiet, 0.0), 24_000.0) / NIGHT)
-    total, hours = sum(count for count, _ in seen), sum(hours for _, hours in seen)
-    if not total:
+    sides = _nightly(nights, quiet), _nightly(later, quiet_later)
+    if not (mean := _mean(sides[0])):
         return 1.0
-    rate = total / hours
-    spread = sum((count - rate * time) ** 2 / (rate * time) for count, time in seen)
-    prior = 1.0 + USUAL_SPREAD**2 * total / len(seen)
-    return max(1.0, (PRIOR_NIGHTS * prior + spread) / (PRIOR_NIGHTS + len(seen) - 1))
+    excess, weight = PRIOR_NIGHTS * USUAL_SPREAD**2 * mean, PRIOR_NIGHTS * mean
+    for side in filter(_mean, sides):
+        excess += _scatter(side) - (len(side) - 1)
+        weight += _mean(side) * (len(side) - 1)
+    return max(1.0, 1.0 + mean * excess / weight)
 
 
 def spread(nights: Sequence[NightSeen], quiet: float = 0.0) -> float:
@@ -193,6 +201,22 @@ def known(amount: float) -> float:
 def size(count: int) -> float:
     """A count as a number to reckon with: never negative, never without end."""
     return float(min(max(count, 0), int(_LARGEST)))
+
+
+def _nightly(nights: Sequence[NightSeen], quiet: float) -> list[tuple[float, float]]:
+    """Occurrences and hours of each night, empty ones too."""
+    seen = [(size(night.occurrences), _hours(night)) for night in one_a_date(nights)]
+    return seen + [(0.0, NIGHT)] * round(min(max(quiet, 0.0), 24_000.0) / NIGHT)
+
+
+def _mean(side: Sequence[tuple[float, float]]) -> float:
+    return sum(count for count, _ in side) / len(side) if side else 0.0
+
+
+def _scatter(side: Sequence[tuple[float, float]]) -> float:
+    """Pearson's sum of squares around the side's own rate, which must not be 0."""
+    rate = sum(count for count, _ in side) / sum(hours for _, hours in side)
+    return sum((count - rate * hours) ** 2 / (rate * hours) for count, hours in side)
 
 
 def _hours(night: NightSeen) -> float:

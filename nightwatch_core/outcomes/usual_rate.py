@@ -3,11 +3,19 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
 
+from nightwatch_core.lessons.nights import night_date
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.outcome import Count, Watch
 from nightwatch_core.models.report import Night, NightRecord
-from nightwatch_core.outcomes.exposure import Stretch, aware, covered, is_sound, stretches
+from nightwatch_core.outcomes.exposure import (
+    Stretch,
+    aware,
+    covered,
+    hours_between,
+    is_sound,
+    stretches,
+)
 from nightwatch_core.outcomes.rates import NIGHT, dispersion, known, one_a_date, size, spread
 
 
@@ -36,19 +44,56 @@ def before_fix(
     return _over(later or seen, lesson, kept, night, aware(merged_at))
 
 
-def bursts(lesson: Lesson, watch: Watch) -> tuple[float, float]:
-    """Dispersion and spread (see rates.py) of the error before its fix.
+def bursts(
+    lesson: Lesson, watch: Watch, records: Iterable[NightRecord], night: Night, counted: Count
+) -> tuple[float, float]:
+    """Dispersion of the error on both sides of its fix, and its spread before (see rates.py).
 
-    Where the nights before are no longer kept, one night of the usual size stands for them.
+    A night counts as one after the fix where its window began after the deploy; `counted` is what
+    `night`, tonight, added. Where the nights before are no longer kept, one of the usual size
+    stands for them.
     """
-    merged = aware(watch.merged_at).date()
-    nights = tuple(one for one in lesson.nights if one.date <= merged)
+    later, quiet_later = _since_deploy(lesson, watch, records, night, counted)
+    merged, after = aware(watch.merged_at).date(), {one.night for one in later}
+    nights = tuple(one for one in lesson.nights if one.date <= merged and one.night not in after)
     quiet = max(0.0, watch.before.hours - sum(known(one.hours) or NIGHT for one in nights))
     if not nights:
         many = watch.before.occurrences * NIGHT / max(known(watch.before.hours), 1.0)
         nights = (NightSeen(date=merged, night="", occurrences=round(many), verdict=""),)
         quiet = 0.0
-    return dispersion(nights, quiet), spread(nights, quiet)
+    return dispersion(nights, quiet, later, quiet_later), spread(nights, quiet)
+
+
+def _since_deploy(
+    lesson: Lesson, watch: Watch, records: Iterable[NightRecord], night: Night, counted: Count
+) -> tuple[tuple[NightSeen, ...], float]:
+    """The nights of the error that began after the deploy, tonight last, and the quiet hours.
+
+    None once there is a verdict: what overturns it is a new rate, which is not a burst of the old.
+    """
+    if watch.deployed_at is None or watch.verdict:
+        return (), 0.0
+    deployed = aware(watch.deployed_at)
+    others = one_a_date(one for one in lesson.nights if one.night != night.id)
+    windows = {one.id: one.night.window for one in records if one.night}
+    looked = [(one, _stretch(one, _sound(windows.get(one.night))).window) for one in others]
+    after = [(one, window) for one, window in looked if window.until > deployed]
+    hours = sum(hours_between(max(window.since, deployed), window.until) for _, window in after)
+    nights = tuple(one for one, window in after if window.since >= deployed)
+    if counted.occurrences and counted.hours > 0:
+        seen = NightSeen(
+            date=night_date(night),
+            night=night.id,
+            occurrences=counted.occurrences,
+            hours=counted.hours,
+            verdict="",
+        )
+        nights, hours = (*nights, seen), hours + counted.hours
+    return nights, max(0.0, watch.after.hours - hours)
+
+
+def _sound(window: Window | None) -> Window | None:
+    return window if window and is_sound(window) else None
 
 
 def _over(

@@ -26,6 +26,9 @@ ENOUGH = 5.0  # occurrences to be expected after the deploy, before silence or n
 SILENCE = 0.01  # chance at most of seeing none, were the rate the old one
 VERIFIED_BELOW = 0.25  # of the old rate: the new one is surely less
 NO_EFFECT_ABOVE = 0.5  # of the old rate: the new one is surely more
+AS_BEFORE_NIGHTS, AS_BEFORE_HOURS = 3, 72.0  # looked at, before a rate near the old one tells
+AS_BEFORE_SHARE = 0.8  # of the old rate, as observed: the new one is near it
+NO_SIGN = 0.1  # chance of so few, were the rate the old one: from here on no sign of a fall
 LONG = 336.0  # hours after which a fix that left more than VERIFIED_BELOW has had no effect
 COMES_BACK = 0.01  # chance at most of so many lately, had the verified rate stayed
 COMES_BACK_SHARE = 0.05  # of the old rate at least: a stray occurrence is no regression
@@ -45,7 +48,7 @@ class Evidence(Value):
     fates: tuple[Fate, ...]
     compared: Comparison
     expected: float  # occurrences after the deploy, had nothing changed
-    spread: float
+    spread: float  # before the fix: what comes after a verdict is held against it
 
 
 Rule = Callable[[Evidence], str]
@@ -77,7 +80,6 @@ def judged(
 
 
 def _evidence(lesson: Lesson, watch: Watch, tonight: Tonight, fates: tuple[Fate, ...]) -> Evidence:
-    bursty, spread = bursts(lesson, watch)
     old = lesson.watch
     old = old if old and old.number == watch.number else None
     earlier = old.after if old else Count()
@@ -85,6 +87,7 @@ def _evidence(lesson: Lesson, watch: Watch, tonight: Tonight, fates: tuple[Fate,
         occurrences=max(0, watch.after.occurrences - earlier.occurrences),
         hours=max(0.0, watch.after.hours - earlier.hours),
     )
+    bursty, spread = bursts(lesson, watch, tonight.records, tonight.night, counted)
     return Evidence(
         lesson=lesson,
         watch=watch,
@@ -119,6 +122,15 @@ def _goes_on(seen: Evidence) -> str:
     if not _tells(seen) or seen.compared.low <= NO_EFFECT_ABOVE:
         return ""
     return f"{seen.compared.said}: {_ratio(seen)} of the rate"
+
+
+def _as_before(seen: Evidence) -> str:
+    """Near the old rate for several nights, however little is known of that one."""
+    after, ratio = seen.watch.after, seen.compared.ratio
+    long = after.nights >= AS_BEFORE_NIGHTS and after.hours >= AS_BEFORE_HOURS and _tells(seen)
+    if not long or ratio is None or ratio < AS_BEFORE_SHARE or seen.compared.p_fell < NO_SIGN:
+        return ""
+    return f"{seen.compared.said}: {_ratio(seen)} of the rate, no sign of a fall"
 
 
 def _fell_too_little(seen: Evidence) -> str:
@@ -216,6 +228,7 @@ VERDICTS: Mapping[str, tuple[tuple[Verdict, Rule], ...]] = {
         ("verified", _silent),
         ("verified", _fell),
         ("no effect", _goes_on),
+        ("no effect", _as_before),
         ("no effect", _fell_too_little),
     ),
     "no effect": (("verified", _silent), ("verified", _fell)),

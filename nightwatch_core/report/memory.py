@@ -1,5 +1,6 @@
 """What the memory has to say in the morning: patterns, ignore rules, outcomes, lessons."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from nightwatch_core.escaping import line
@@ -40,17 +41,29 @@ def followed(report: RunReport, limits: Limits) -> Some[Line]:
     news = [(each, fate) for each in report.followed for fate in each.fates]
     news.sort(key=lambda pair: ORDER.index(pair[1].kind))
     lines = [_news(each, fate, addresses) for each, fate in news]
-    measured = [
-        _measured(each, each.watch)
-        for each in report.followed
-        if each.watch and not each.watch.verdict and not each.fates
-    ]
+    measured = [_measured(each, watch) for each, watch in _being_measured(report)]
     return first([*lines, *measured], limits.lines)
+
+
+def _being_measured(report: RunReport) -> list[tuple[Followed, Watch]]:
+    pairs = ((each, each.watch) for each in report.followed if not each.fates)
+    return [(each, watch) for each, watch in pairs if watch and not watch.verdict]
+
+
+def verdicts(report: RunReport) -> tuple[str, ...]:
+    """What production says of merged fixes tonight, for the headline."""
+    kinds = Counter(fate.kind for each in report.followed for fate in each.fates)
+    said = ((kind, kinds[kind]) for kind in ("verified", "no effect", "regressed") if kinds[kind])
+    return tuple(f"{plural(count, 'fix', 'fixes')} {SAID.get(kind, kind)}" for kind, count in said)
+
+
+SAID = {"no effect": "without effect"}
 
 
 def outcomes(report: RunReport, limits: Limits) -> Some[Line]:
     """Our other issues and pull requests as they stand; decided ones first."""
     told = {(_item(fate), fate.number) for each in report.followed for fate in each.fates}
+    told |= {("pull", watch.number) for _, watch in _being_measured(report)}
     left = [item for item in report.outcomes if (item.kind, item.number) not in told]
     ordered = sorted(left, key=lambda item: (item.state == "open", -item.number))
     return first([_outcome(item) for item in ordered], limits.lines)

@@ -85,7 +85,8 @@ def headline(report: RunReport) -> str:
     cases = f" in {plural(len(fresh), 'case')}" if groups > len(fresh) else ""
     findings = f": {', '.join(_findings(report))}" if fresh else ""
     analysed = f"{groups:,} of {plural(report.errors, 'error group')} analysed{cases}{findings}"
-    return f"{analysed} · {len(known):,} known · {len(report.failures):,} failed"
+    told = (f"{len(known):,} known", f"{len(report.failures):,} failed", *memory.verdicts(report))
+    return " · ".join((analysed, *told))
 
 
 def record_of(report: RunReport) -> NightRecord:
@@ -100,6 +101,7 @@ def record_of(report: RunReport) -> NightRecord:
         issues=len(_new(report, "issue")),
         pulls=len(_new(report, "pull")),
         cost=report.usage.cost,
+        traffic=report.traffic,
         night=report.night,
         read_whole=report.read_whole,
     )

@@ -20,7 +20,7 @@ from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.memory import ORDER, VERDICTS, backtested
 from nightwatch_core.report.values import BRIEF, FULL
-from nightwatch_core.report.view import view
+from nightwatch_core.report.view import record_of, view
 
 RENDERINGS = ["terminal", "markdown", "html"]
 EVERYWHERE = (
@@ -278,3 +278,15 @@ def test_watch_days_do_not_make_a_line_of_their_own_once_decided() -> None:
     )
     (line,) = view(empty(followed=(later.model_copy(update={"watch": running}),))).followed.items
     assert line.small == "12 in 48 h before, 0 in 120 h after"
+
+
+def test_the_headline_tells_what_production_says_of_merged_fixes():
+    told = view(remembered()).headline
+    assert told.endswith("1 fix verified · 1 fix regressed")
+    without = remembered().model_copy(update={"followed": ()})
+    assert "fix regressed" not in view(without).headline
+
+
+def test_the_history_keeps_the_traffic_for_later_comparisons():
+    busy = remembered().model_copy(update={"traffic": 70_000})
+    assert record_of(busy).traffic == 70_000

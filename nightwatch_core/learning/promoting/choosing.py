@@ -38,6 +38,7 @@ def _number(word: str) -> bool:
 
 def _there(numbers: list[int]) -> str:
     if not numbers:
-        return "there is nothing to choose"
-    last = f" to {numbers[-1]}" if len(numbers) > 1 else ""
-    return f"there is {numbers[0]}{last}; or say all or none"
+        return "there is nothing to promote"
+    if len(numbers) == 1:
+        return f"there is only {numbers[0]}; or say all or none"
+    return f"there are {numbers[0]} to {numbers[-1]}; or say all or none"

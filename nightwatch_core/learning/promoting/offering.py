@@ -11,47 +11,64 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from functools import reduce
+from typing import NamedTuple
 
 from nightwatch_core.escaping import line, markdown
 from nightwatch_core.learning.promoting.document import shortened, statements, with_entry
+from nightwatch_core.learning.promoting.identifiers import identifiers
 from nightwatch_core.learning.promoting.likeness import likeness
+from nightwatch_core.learning.promoting.sentences import (
+    HEADLINE,
+    LONGEST,
+    ended,
+    is_cut,
+    of_decision,
+    of_gotcha,
+    of_problem,
+    whole,
+)
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
+from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.outcome import FAILED, MERGED
 from nightwatch_core.models.promotion import Offer, OfferKind
 
 SAME = 0.6  # likeness from which CLAUDE.md is taken to say it already
-LONGEST = 300  # characters of a learning's text
-HEADLINE = 100
 MOST_OFFERS = 200
 _GROUPS: dict[OfferKind, str] = {
     "problem": "Problems",
     "gotcha": "Gotchas",
     "decision": "Decisions",
 }
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_]|`)")
-_CLAUSE = re.compile(r"(?:\s+[-–—]+|[:;.])\s+")
 _SHORT = 8  # characters of a fingerprint's digest that are shown
 _FINGERPRINT = re.compile(r"v\d+:([0-9a-f]{8,})")
+_JUDGED: tuple[str, ...] = (*MERGED, "verified", *FAILED)  # what became of a fix
+
+
+class _Said(NamedTuple):
+    """Something that is said already, and how a person is told of it."""
+
+    text: str
+    told: str
 
 
 def offers(
     lessons: Iterable[Lesson], tasks: Iterable[TaskFile], claude_md: str
 ) -> tuple[Offer, ...]:
-    """Learnings that were not promoted yet, numbered from 1, newest first.
+    """Learnings that were not promoted yet and still hold, numbered from 1, newest first.
 
     Those that CLAUDE.md, or an offer before them, says already come last, with number 0 and what
-    they duplicate. At most `MOST_OFFERS`.
+    they duplicate. Only texts about the very same code are compared. At most `MOST_OFFERS`.
     """
-    said = list(statements(claude_md))
+    said = [_Said(one, shortened(one)) for one in statements(claude_md)]
     free: list[Offer] = []
     refused: list[Offer] = []
     for offer in sorted(_unpromoted(lessons, tasks), key=_newest)[:MOST_OFFERS]:
-        own = _whole(offer)
-        if same := next((one for one in said if likeness(own, one) >= SAME), ""):
-            refused.append(offer.model_copy(update={"duplicate_of": shortened(same)}))
+        if same := _said_by(offer, said):
+            refused.append(offer.model_copy(update={"duplicate_of": same}))
         else:
-            free.append(offer.model_copy(update={"number": len(free) + 1}))
-            said.append(own)
+            number = len(free) + 1
+            free.append(offer.model_copy(update={"number": number}))
+            said.append(_Said(whole(offer), f"number {number}, {shortened(whole(offer))}"))
     return (*free, *refused)
 
 
@@ -74,26 +91,27 @@ def entry(offer: Offer) -> str:
     '- **Edge has no fs** - Use KV instead. (from task-abc123)'
     """
     headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE) or "Learning"
-    text = markdown(_ended(line(offer.text, LONGEST)), LONGEST)
+    text = markdown(ended(line(offer.text, LONGEST)), LONGEST)
     when = f", {offer.on.isoformat()}" if offer.on else ""
-    told = f" - {text}" if text else ""
-    return f"- **{headline}**{told} (from {markdown(offer.source, 80) or 'unknown'}{when})"
+    told = (f"**{headline}**",) if not is_cut(offer.headline, offer.text) else ()
+    said = " - ".join((*told, *((text,) if text else ())))
+    return f"- {said} (from {markdown(offer.source, 80) or 'unknown'}{when})"
 
 
 def condensed(notes: Notes, source: str, document: str) -> Iterator[Offer]:
     """Each learning of a section, in one or two sentences."""
     parts: tuple[tuple[OfferKind, Iterable[tuple[str, str]]], ...] = (
-        ("problem", map(_problem, notes.problems)),
-        ("gotcha", map(_gotcha, notes.gotchas)),
-        ("decision", map(_decision, notes.decisions)),
+        ("problem", filter(_is_told, map(of_problem, notes.problems))),
+        ("gotcha", map(of_gotcha, notes.gotchas)),
+        ("decision", map(of_decision, notes.decisions)),
     )
     for kind, told in parts:
         for headline, text in told:
             offer = Offer(
                 number=0,
                 kind=kind,
-                headline=line(headline, HEADLINE),
-                text=line(text, LONGEST),
+                headline=headline,
+                text=text,
                 source=source,
                 document=document,
                 on=notes.timestamp,
@@ -124,7 +142,7 @@ def short_name(fingerprint: str) -> str:
 
 
 def _unpromoted(lessons: Iterable[Lesson], tasks: Iterable[TaskFile]) -> Iterator[Offer]:
-    for lesson in lessons:
+    for lesson in filter(still_holds, lessons):
         name, done = lesson.fingerprint, frozenset(lesson.promoted)
         yield from _new(lesson.notes, short_name(name), name, done)
     for task in tasks:
@@ -138,46 +156,38 @@ def _new(
         yield from (one for one in condensed(section, source, document) if one.digest not in done)
 
 
-def _newest(offer: Offer) -> tuple[int, str]:
-    return -offer.on.toordinal() if offer.on else 0, offer.document
+def still_holds(lesson: Lesson) -> bool:
+    """Whether nothing speaks against a lesson: its fix failed, its code changed, or it was replaced.
+
+    A fix that was merged after another one had been turned down makes up for it.
+    """
+    if lesson.stale or lesson.superseded_by:
+        return False
+    fates = [fate.kind for fate in lesson.fates if fate.kind in _JUDGED]
+    proposed = [one.outcome for one in lesson.proposed if one.outcome in _JUDGED]
+    last = (fates or proposed or [""])[-1]
+    verdict = lesson.watch.verdict if lesson.watch else ""
+    return not any(one in FAILED for one in (last, lesson.outcome, verdict))
 
 
-def _problem(problem: Problem) -> tuple[str, str]:
-    """What happened; why, and what prevents it, or what solved it."""
-    advice = problem.prevention or problem.solution
-    return problem.what, _two(problem.root_cause, advice)
+def _said_by(offer: Offer, said: Iterable[_Said]) -> str:
+    """What says the same as an offer, as a person is told it; empty where nothing does."""
+    own, rendered = whole(offer), statements(entry(offer))[:1]
+    about = identifiers(own)
+    same = (
+        one.told
+        for one in said
+        if one.text in rendered
+        or (likeness(own, one.text) >= SAME and identifiers(one.text) == about)
+    )
+    return next(same, "")
 
 
-def _decision(decision: Decision) -> tuple[str, str]:
-    instead = f"Instead of: {decision.alternatives}" if decision.alternatives.strip() else ""
-    return decision.choice, _two(decision.rationale) or instead
+def _is_told(problem: tuple[str, str]) -> bool:
+    """Whether there is anything to learn from a problem besides that there was one."""
+    return bool(problem[1])
 
 
-def _gotcha(gotcha: str) -> tuple[str, str]:
-    """The first clause is the headline, the rest the text; without one, all of it."""
-    said = line(gotcha, HEADLINE + LONGEST)
-    head, *rest = _CLAUSE.split(said, maxsplit=1)
-    if rest and len(head) <= HEADLINE:
-        return head, _capital(rest[0])
-    return said, "" if len(said) <= HEADLINE else said
-
-
-def _two(*texts: str) -> str:
-    """The first sentence of each text; of one text, its first two."""
-    said = [line(text, 2 * LONGEST) for text in texts if text.strip()]
-    each = 2 if len(said) == 1 else 1
-    sentences = (one for text in said for one in _SENTENCE.split(text)[:each])
-    return line(" ".join(map(_ended, sentences)), LONGEST)
-
-
-def _ended(sentence: str) -> str:
-    ended = not sentence or sentence.endswith((".", "!", "?", "…"))
-    return sentence if ended else f"{sentence}."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _whole(offer: Offer) -> str:
-    return f"{offer.headline}. {offer.text}"
+def _newest(offer: Offer) -> tuple[int, bool, str]:
+    """Newest first; of one day, those that say more than a headline."""
+    return -offer.on.toordinal() if offer.on else 0, not offer.text, offer.document
