@@ -91,11 +91,9 @@ def dispersion(
     Nights after a fix (`later`) vary around their own rate, and weigh by it: silence tells nothing.
 
     >>> day = NightSeen(date="2031-03-01", night="", occurrences=80, verdict="new")
-    >>> round(dispersion((day,)), 3), dispersion(())
-    (17.2, 1.0)
     >>> even = [day.model_copy(update={"date": f"2031-03-0{number}"}) for number in (3, 4, 5)]
-    >>> round(dispersion((day,), 0.0, even), 3)
-    11.467
+    >>> round(dispersion((day,)), 3), round(dispersion((day,), 0.0, even), 3), dispersion(())
+    (17.2, 11.467, 1.0)
     """
     sides = _nightly(nights, quiet), _nightly(later, quiet_later)
     if not (mean := _mean(sides[0])):

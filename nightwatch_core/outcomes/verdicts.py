@@ -28,7 +28,6 @@ VERIFIED_BELOW = 0.25  # of the old rate: the new one is surely less
 NO_EFFECT_ABOVE = 0.5  # of the old rate: the new one is surely more
 AS_BEFORE_NIGHTS, AS_BEFORE_HOURS = 3, 72.0  # looked at, before a rate near the old one tells
 AS_BEFORE_SHARE = 0.8  # of the old rate, as observed: the new one is near it
-NO_SIGN = 0.1  # chance of so few, were the rate the old one: from here on no sign of a fall
 LONG = 336.0  # hours after which a fix that left more than VERIFIED_BELOW has had no effect
 COMES_BACK = 0.01  # chance at most of so many lately, had the verified rate stayed
 COMES_BACK_SHARE = 0.05  # of the old rate at least: a stray occurrence is no regression
@@ -125,10 +124,13 @@ def _goes_on(seen: Evidence) -> str:
 
 
 def _as_before(seen: Evidence) -> str:
-    """Near the old rate for several nights, however little is known of that one."""
+    """Near the old rate for several nights, however little is known of that one.
+
+    Bounds so wide that `_goes_on` stays silent, around such a ratio, hold no sign of a fall.
+    """
     after, ratio = seen.watch.after, seen.compared.ratio
     long = after.nights >= AS_BEFORE_NIGHTS and after.hours >= AS_BEFORE_HOURS and _tells(seen)
-    if not long or ratio is None or ratio < AS_BEFORE_SHARE or seen.compared.p_fell < NO_SIGN:
+    if not long or ratio is None or ratio < AS_BEFORE_SHARE:
         return ""
     return f"{seen.compared.said}: {_ratio(seen)} of the rate, no sign of a fall"
 

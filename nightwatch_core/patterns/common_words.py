@@ -27,7 +27,10 @@ _RAISED_FOR_EVERYTHING = (
     "UnsupportedOperationException NumberFormatException NoSuchElementException ErrorException "
     "LogicException errorString wrapError PanicError OSError IOException "
     "RecordNotFound RecordInvalid StatementInvalid DoesNotExist "
-    "ValidationError HTTPError"
+    "ValidationError HTTPError HttpError HTTPException HttpException HttpErrorResponse "
+    "BaseException SystemException ApplicationException FatalError Fault InternalServerError "
+    "RequestException ResponseError ClientError ServerError ServiceError ApiError APIError "
+    "ApiException UnknownError GenericError UnhandledException InternalError"
 )
 
 STOP_WORDS = frozenset(_STOP.split())

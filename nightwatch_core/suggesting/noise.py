@@ -19,6 +19,7 @@ NIGHTS = 3
 RECENT = timedelta(days=30)  # an error not seen for longer needs no rule
 RECOVERIES = 2  # times an error has to have gone away by itself to be called transient
 TRANSIENT = "transient"  # the tag an analyst gives
+KNOWLEDGE = "knowledge"  # the source of a lesson's error as a rule sees it
 GRAVE = 1.0  # severity of classes that are never noise
 
 
@@ -130,7 +131,7 @@ def as_group(lesson: Lesson) -> ErrorGroup:
     """A lesson's error, as a rule sees it."""
     return ErrorGroup(
         fingerprint=lesson.fingerprint,
-        source="knowledge",
+        source=KNOWLEDGE,
         error_class=lesson.error_class,
         transaction=lesson.transaction,
         message=lesson.message,

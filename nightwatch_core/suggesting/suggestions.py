@@ -26,6 +26,7 @@ from nightwatch_core.suggesting.backtesting import (
 )
 from nightwatch_core.suggesting.narrowing import candidates
 from nightwatch_core.suggesting.noise import (
+    KNOWLEDGE,
     NIGHTS,
     TOO_FEW,
     Tonight,
@@ -85,8 +86,10 @@ def _narrowest(
 ) -> IgnoreRule | None:
     """The first rule, from narrow to wide, that proves itself on the nights that were."""
     names = lesson.names
-    own = [g for night in tonight.nights for g in night.groups if g.fingerprint in names]
-    for rule in candidates([group for group in own if group.error_class == lesson.error_class]):
+    past = chain((g for night in tonight.nights for g in night.groups), map(as_group, lessons))
+    alike = [group for group in past if group.error_class == lesson.error_class]
+    own = [group for group in alike if group.fingerprint in names and group.source != KNOWLEDGE]
+    for rule in candidates(own, alike):
         if _proves_itself(rule, lesson, noise, lessons, tonight):
             return rule
     return None

@@ -11,9 +11,20 @@ from nightwatch_core.suggesting.narrowing import SHORTEST, candidates
 
 def tried(*messages: str, error_class: str = "Rates::Reset") -> list[tuple[str, str, str]]:
     seen = [group(message=message, error_class=error_class) for message in messages]
-    return [(rule.field, rule.match, rule.pattern) for rule in candidates(seen)]
+    return told(candidates(seen))
 
 
+def told(rules):
+    return [(rule.field, rule.match, rule.pattern) for rule in rules]
+
+
+def at(*transactions: str, **fields):
+    """Sightings whose messages are too short for a rule."""
+    alike = {"message": "short", "error_class": "Rates::Reset", **fields}
+    return [group(transaction=transaction, **alike) for transaction in transactions]
+
+
+PLACE = ("transaction", "exact", "Controller/invoices/create")
 CLASS = ("error_class", "exact", "Rates::Reset")
 
 
@@ -29,11 +40,11 @@ CLASS = ("error_class", "exact", "Rates::Reset")
             ("the printer ran out of paper", "the printer ran out of patience"),
             ("message", "prefix", "the printer ran out of"),
         ),
-        (("short",), CLASS),
-        (("reset by 10.0.0.1",), CLASS),
-        (("one message of its own", "another message of its own"), CLASS),
-        (("",), CLASS),
-        (("hidden \u202e text that is long enough",), CLASS),
+        (("short",), PLACE),
+        (("reset by 10.0.0.1",), PLACE),
+        (("one message of its own", "another message of its own"), PLACE),
+        (("",), PLACE),
+        (("hidden \u202e text that is long enough",), PLACE),
     ],
 )
 def test_the_narrowest_comes_first(messages, first):
@@ -41,19 +52,60 @@ def test_the_narrowest_comes_first(messages, first):
 
 
 @pytest.mark.parametrize(
-    "name", ["RuntimeError", "java.lang.RuntimeException", "StandardError", "Error", " "]
+    "name",
+    [
+        *("RuntimeError", "java.lang.RuntimeException", "StandardError", "Error", " "),
+        *("HTTPException", "werkzeug.exceptions.HTTPException", "HTTPError", "httpexception"),
+    ],
 )
 def test_a_class_that_anything_is_raised_as_is_no_rule(name):
-    assert tried("short", error_class=name) == []
+    assert candidates(at("", error_class=name)) == ()
+
+
+def test_a_bot_probe_is_ignored_where_it_probes():
+    probe = at(
+        "GET /wp-config.bak", message="bot probe /wp-config.bak", error_class="HTTPException"
+    )
+    assert told(candidates(probe, probe)) == [("transaction", "exact", "GET /wp-config.bak")]
+
+
+@pytest.mark.parametrize(
+    ("transactions", "rules"),
+    [
+        (("jobs/sync",) * 2, [("transaction", "exact", "jobs/sync"), CLASS]),
+        (("GET /scan/a", "GET /scan/b"), [("transaction", "prefix", "GET /scan/"), CLASS]),
+        (("GET /scan/a/b", "GET /scan/c/d"), [CLASS]),
+        (("GET /a", "GET /b"), [CLASS]),
+        (("WebTransaction/Controller/a", "WebTransaction/Controller/b"), [CLASS]),
+        (("jobs/sync", ""), [CLASS]),
+        (("GET /",), [CLASS]),
+        (("/",), [CLASS]),
+        (("jobs/\u202esync",), [CLASS]),
+        (("jobs/" + "x" * 10_000,), [CLASS]),
+    ],
+)
+def test_transactions_come_before_classes(transactions, rules):
+    assert told(candidates(at(*transactions))) == rules
+
+
+def test_a_class_seen_with_other_messages_elsewhere_is_no_rule():
+    own = at("/")
+    assert told(candidates(own, at("/", "jobs/other"))) == [CLASS]  # one message
+    assert told(candidates(own, at("/", message="else"))) == [CLASS]  # one transaction
+    assert candidates(own, at("jobs/other", message="else")) == ()
+    assert candidates(at(""), at("", message="else")) == ()  # where is not known
 
 
 def test_nothing_seen_is_no_rule():
     assert candidates(()) == ()
 
 
-@given(st.lists(st.text(max_size=200), min_size=1, max_size=4))
-def test_every_candidate_covers_every_sighting(messages):
-    seen = [group(message=message) for message in messages]
+PATHS = st.text(max_size=20) | st.from_regex(r"(GET )?(/?[a-z]{1,9}[/#.]){1,3}[a-z]{0,5}")
+
+
+@given(st.lists(st.tuples(st.text(max_size=200), PATHS), min_size=1, max_size=4))
+def test_every_candidate_covers_every_sighting(sightings):
+    seen = [group(message=message, transaction=place) for message, place in sightings]
     for rule in candidates(seen):
-        assert len(rule.pattern) >= SHORTEST
+        assert len(rule.pattern) >= (SHORTEST if rule.field == "message" else 3)
         assert all(matches(rule, each) for each in seen)

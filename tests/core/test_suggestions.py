@@ -216,15 +216,43 @@ def test_the_same_failure_at_another_place_is_noise():
     assert one.backtest.groups == 2
 
 
-def test_a_message_that_varies_gives_its_start_or_the_class():
+def test_a_message_that_varies_gives_its_start_or_the_place():
     early = noise(message="reset by 10.0.0.1")
     (one,) = suggested(early)
-    assert (one.field, one.match, one.pattern) == ("error_class", "exact", "Billing::RateMissing")
+    assert (one.field, one.match) == ("transaction", "exact")
+    assert one.pattern == "Controller/invoices/create"
     serious = lesson("v1:z", message="no such table", has_fix=True, nights=seen(3))
     assert suggested(early, serious) == ()
     late = noise(message="the rates service reset us from 10.0.0.1")
     (one,) = suggested(late)
     assert (one.match, one.pattern) == ("prefix", "the rates service reset us from")
+
+
+PROBE = {"error_class": "HTTPException", "message": "bot probe /wp-config.bak"}
+
+
+def test_a_bot_probe_hides_no_other_http_exception():
+    probe = noise(transaction="GET /wp-config.bak", **PROBE)
+    other = lesson("v1:z", **{**PROBE, "message": "boom"}, transaction="GET /orders", has_fix=True)
+    (one,) = suggested(probe, other)
+    assert (one.field, one.match, one.pattern) == ("transaction", "exact", "GET /wp-config.bak")
+    assert suggested(noise(transaction="", **PROBE)) == ()
+
+
+def test_a_class_is_suggested_only_where_it_was_seen_in_one_place():
+    early = noise(message="reset by 10.0.0.1", transaction="")
+    (one,) = suggested(early)
+    assert (one.field, one.match, one.pattern) == ("error_class", "exact", "Billing::RateMissing")
+    quiet = noise("v1:q", message="else", transaction="jobs/other", nights=seen(1, 2, 3))
+    for known in (quiet, noise("v1:q", message="else", transaction="jobs/other")):
+        assert "error_class" not in {each.field for each in suggested(early, known)}
+
+
+def test_a_transaction_where_something_serious_happened_is_no_rule():
+    early = noise(message="reset by 10.0.0.1", error_class="RuntimeError")
+    serious = lesson("v1:z", error_class="KeyError", message="no such key", has_fix=True)
+    assert suggested(early)
+    assert suggested(early, serious, nights=nights_of(early)) == ()
 
 
 def test_an_error_that_jumps_is_news():
@@ -257,7 +285,8 @@ def test_never_more_than_ten():
 
 
 def test_hostile_text_is_no_pattern():
-    hostile = noise(message="\x1b[31mred\u202e text that is long enough", error_class="A\x00::B")
+    text = "\x1b[31mred\u202e text that is long enough"
+    hostile = noise(message=text, error_class="A\x00::B", transaction="jobs/\u202eb")
     assert suggested(hostile) == ()
 
 

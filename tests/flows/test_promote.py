@@ -111,7 +111,7 @@ def test_into_the_working_tree(shop, home):
         (1, "Queries time out under load"),
         (2, "Edge middleware has no `fs`"),
         (3, "Redis for sessions"),
-        (0, "Webhooks can arrive out of order"),
+        (0, "Webhooks can arrive out of order: compare their timestamps"),
     ]
 
     made = promotion.promote(options, found, chosen_of("1,2", found.offers))
@@ -257,7 +257,21 @@ def test_the_command_lists_then_obeys(shop, home):
     assert b"**Edge middleware has no `fs`**" in (shop / "CLAUDE.md").read_bytes()
     wrong = run(home, "--repo", str(shop), "--yes", "1,9")
     assert wrong.returncode == 1
-    assert "9 cannot be chosen: there is 1 to 2" in wrong.stderr
+    assert "9 cannot be chosen: there are 1 to 2" in wrong.stderr
+    assert wrong.stdout == ""  # the list is not told again
+
+
+def test_where_nothing_is_left_it_says_so(shop, home):
+    assert promoted(local(shop), "all").done
+    for flags in ((), ("--yes", "all")):
+        done = run(home, "--repo", str(shop), *flags, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done.stderr
+        assert "There is nothing to promote." in done.stdout
+        assert "chosen" not in done.stdout
+        assert "Choose with" not in done.stdout
+    wrong = run(home, "--repo", str(shop), "--yes", "1")
+    assert wrong.returncode == 1
+    assert "1 cannot be chosen: there is nothing to promote" in wrong.stderr
 
 
 def test_on_a_terminal_it_asks(shop, home):

@@ -4,7 +4,6 @@ Every night is a process of its own over real HTTP, a day after the one before: 
 and the stand-ins' dates are moved together, so that verdicts come from days that were looked at.
 """
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -12,11 +11,11 @@ from typing import Any
 import pytest
 from connected import mind, shop
 from connected.days import Days
+from connected.mornings import about, done, ending, fates, fences, lines_about, passed, tier
 from connected.prefect_server import prefect_server
 from connected.world import Night
 from services.github_people import move_base
 
-from nightwatch_core.models.scoreboard import Tier
 from nightwatch_core.outcomes.scoreboard import scoreboard
 
 pytestmark = pytest.mark.slow
@@ -24,52 +23,12 @@ BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE
 FIVE = (BASKET, MAILER, RATE, *shop.TEN[5:7])
 TWO = ("--max-pull-requests", "2")
 TRAFFIC = 20_000  # transactions a day
-FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
         yield address
-
-
-def passed(night: Night) -> dict[str, Any]:
-    """The report of a night in which nothing was in the way."""
-    assert night.code == 0, night.told + night.output
-    return night.report
-
-
-def ending(report: dict[str, Any], error: shop.Failing) -> str:
-    return str(about(report, error)["ending"]["kind"])
-
-
-def about(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
-    found: dict[str, Any]
-    (found,) = (
-        one for one in report["analyses"] if one["case"]["leader"]["message"] == error.message
-    )
-    return found
-
-
-def fates(report: dict[str, Any], error: shop.Failing) -> list[str]:
-    """What became of the proposals about an error, as this night noticed."""
-    own = [one for one in report["followed"] if error.path in one["title"]]
-    return [fate["kind"] for one in own for fate in one["fates"]]
-
-
-def done(report: dict[str, Any]) -> list[str]:
-    return [one["kind"] for one in report["receipts"] if one["status"] == "done"]
-
-
-def fences(text: str) -> str:
-    """What stands in fences."""
-    return "\n".join(found[2] for found in FENCED.finditer(text))
-
-
-def tier(world: Days) -> Tier:
-    """The scoreboard's row of findings that were said with high confidence."""
-    (found,) = (one for one in scoreboard(world.lessons()).tiers if one.said == "high")
-    return found
 
 
 WORDS = "Changes requested: the API promises `line_total`, so name it back instead"
@@ -218,7 +177,7 @@ def _undone_and_told_once(world: Days) -> None:
     assert f"#{merged['number']}" in comment["body"]
     assert len(world.github.pulls()) == drafts + 1
     assert (merged["state"], world.draft(BASKET)["state"]) == ("closed", "open")
-    assert len(_lines_about(world, "regressed")) == 1, _lines_about(world, "regressed")
+    assert len(lines_about(world, f"regressed: pull request #{merged['number']}")) == 1
     assert fates(report, MAILER) == ["verified"], "a third quiet day tells"
     high = tier(world)
     assert (high.rejected, high.verified, high.found.right) == (1, 1, 0.5), "what helped was edited"
@@ -232,28 +191,8 @@ def _undone_and_told_once(world: Days) -> None:
     assert not report["receipts"]
     assert not world.claude.bodies
     assert not world.published_twice()
-    assert not _lines_about(world, "regressed")
-    assert not _lines_about(world, "had come back"), "it was us: nothing to tell"
-
-
-def _lines_about(world: Days, word: str) -> list[str]:
-    """Lines of the last night's messages that hold a word."""
-    nights = [night for night, _ in world.slack.parts()]
-    shown = [m for m, night in zip(world.slack.shown(), nights, strict=True) if night == nights[-1]]
-    texts = (text for message in shown for text in _texts(message.blocks))
-    return [line for text in texts for line in text.split("\n") if word in line]
-
-
-def _texts(block: object) -> Iterator[str]:
-    if isinstance(block, dict):
-        for name, value in block.items():
-            if name == "text" and isinstance(value, str):
-                yield value
-            else:
-                yield from _texts(value)
-    elif isinstance(block, (list, tuple)):
-        for one in block:
-            yield from _texts(one)
+    assert not lines_about(world, "regressed")
+    assert not lines_about(world, "had come back"), "it was us: nothing to tell"
 
 
 def test_killed_while_it_learned_a_night_is_finished_and_nothing_is_doubled(

@@ -7,7 +7,7 @@ makes one of them.
 import re
 
 _LONGEST = 4_000  # characters of a text that are looked at
-_ESCAPED = re.compile(r"\\([^\w\s])")  # as Markdown writes a plain character
+_ESCAPED = re.compile(r"\\([^\w\s]|_)")  # as Markdown writes a plain character
 _SPAN = re.compile(r"`+([^`]{1,300})`+")
 _LINE = re.compile(r"\blines?\s+(\d{1,7})\b", re.IGNORECASE)
 _AROUND = "\"'“”‘’()[]{}<>*,;:.!?…"
@@ -30,11 +30,11 @@ _PLACED = re.compile(r"(\S+?):(\d{1,7}(?:[-:]\d{1,7})?)")  # a path and its line
 
 
 def identifiers(text: str) -> frozenset[str]:
-    """What a text has in backticks, names in snake or camel case, paths, and their lines.
+    r"""What a text has in backticks, names in snake or camel case, paths, and their lines.
 
-    >>> sorted(identifiers("`net_price` is defined in shop/line.py:3; see OrderLine, and/or ask."))
+    >>> sorted(identifiers("`net_price` is defined in shop/line.py:3; see OrderLine, and/or ask"))
     ['OrderLine', 'net_price', 'shop/line.py:3']
-    >>> identifiers(r"Use net\\_price") == identifiers("Use `net_price`")
+    >>> identifiers(r"Use net\_price") == identifiers("Use `net_price`")
     True
     """
     plain = _ESCAPED.sub(r"\1", text[:_LONGEST])

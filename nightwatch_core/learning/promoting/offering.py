@@ -157,7 +157,7 @@ def _new(
 
 
 def still_holds(lesson: Lesson) -> bool:
-    """Whether nothing speaks against a lesson: its fix failed, its code changed, or it was replaced.
+    """Whether a lesson can be learned from: no failed fix, no changed code, no newer lesson.
 
     A fix that was merged after another one had been turned down makes up for it.
     """

@@ -12,6 +12,7 @@ LONGEST = 300  # characters of a learning's text
 _SENTENCE = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<=[.!?…])\s+(?=[^\W\d_]|`|\()")
 _DASH = re.compile(r"\s+[-–—]+\s+")
 _PLACE = re.compile(r"([.!?…]?)\s+\(([^\s()]{1,200}:\d{1,7})\)([.!?]?)(?=\s|$)")
+_ONLY_PLACE = re.compile(r"\(?[^\s()]+:\d{1,7}\)?[.!?]?")
 _UNSOLVED = ("None yet", "Proposed, then ")  # how a solution begins that is none
 
 
@@ -38,6 +39,8 @@ def of_gotcha(gotcha: str) -> tuple[str, str]:
     ('The edge has no fs', 'Use KV')
     """
     said = _placed(line(gotcha, HEADLINE + LONGEST))
+    if _ONLY_PLACE.fullmatch(said):
+        return "", ""
     parts = _DASH.split(said)
     if len(parts) == 2 and all(parts) and len(sentences(parts[0])) == 1:
         return _shaped(parts[0], _capital(parts[1]))

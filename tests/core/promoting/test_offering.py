@@ -108,12 +108,12 @@ def test_the_newest_come_first():
 
 def test_what_the_file_says_in_other_words_is_refused_and_told():
     text = (
-        "# Rules\n\n- Missing database indexes cause timeouts. Always run EXPLAIN ANALYZE on "
-        "queries hitting large tables.\n"
+        "# Rules\n\n- Missing indexes as on users.organization_id cause database timeouts. Run "
+        "EXPLAIN ANALYZE on new queries hitting large tables.\n"
     )
     found = offers((), (task(NOTES),), text)
     assert [(o.number, o.kind) for o in found] == [(1, "gotcha"), (2, "decision"), (0, "problem")]
-    assert found[2].duplicate_of.startswith("Missing database indexes cause timeouts.")
+    assert found[2].duplicate_of.startswith("Missing indexes as on users.organization_id")
     assert [o.number for o in choosable(found)] == [1, 2]
 
 
@@ -131,7 +131,7 @@ def test_two_notes_that_say_the_same_are_one_offer():
         "",
     )
     assert [(o.number, o.source) for o in found] == [(1, "a"), (0, "b")]
-    assert found[1].duplicate_of.startswith("Prisma requires")
+    assert found[1].duplicate_of.startswith("number 1, Prisma requires")
 
 
 def test_the_section_is_the_design_s():
@@ -207,13 +207,13 @@ def test_a_choice(said, numbers):
 
 @pytest.mark.parametrize("said", ["4", "0", "1,x", "-1", "1;2", "²", "9" * 5_000, "all,1"])
 def test_a_wrong_number_says_which_exist(said):
-    with pytest.raises(GiveUp, match="there is 1 to 3"):
+    with pytest.raises(GiveUp, match="there are 1 to 3; or say all or none"):
         chosen_of(said, offers((), (task(NOTES),), ""))
 
 
 def test_a_refused_offer_cannot_be_chosen():
     found = offers((), (task(NOTES),), promoted("", offers((), (task(NOTES),), "")))
-    with pytest.raises(GiveUp, match="nothing to choose"):
+    with pytest.raises(GiveUp, match="nothing to promote"):
         chosen_of("1", found)
     assert chosen_of("all", found) == ()
 

@@ -1,0 +1,73 @@
+"""What the tests of many nights look for in a morning's report, in prompts and in messages."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from connected import shop
+from connected.days import Days
+from connected.world import Night
+
+from nightwatch_core.models.scoreboard import Tier
+from nightwatch_core.outcomes.scoreboard import scoreboard
+
+FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+
+
+def passed(night: Night) -> dict[str, Any]:
+    """The report of a night in which nothing was in the way."""
+    assert night.code == 0, night.told + night.output
+    return night.report
+
+
+def ending(report: dict[str, Any], error: shop.Failing) -> str:
+    return str(about(report, error)["ending"]["kind"])
+
+
+def about(report: dict[str, Any], error: shop.Failing) -> dict[str, Any]:
+    found: dict[str, Any]
+    (found,) = (
+        one for one in report["analyses"] if one["case"]["leader"]["message"] == error.message
+    )
+    return found
+
+
+def fates(report: dict[str, Any], error: shop.Failing) -> list[str]:
+    """What became of the proposals about an error, as this night noticed."""
+    own = [one for one in report["followed"] if error.path in one["title"]]
+    return [fate["kind"] for one in own for fate in one["fates"]]
+
+
+def done(report: dict[str, Any]) -> list[str]:
+    return [one["kind"] for one in report["receipts"] if one["status"] == "done"]
+
+
+def fences(text: str) -> str:
+    """What stands in fences."""
+    return "\n".join(found[2] for found in FENCED.finditer(text))
+
+
+def tier(world: Days) -> Tier:
+    """The scoreboard's row of findings that were said with high confidence."""
+    (found,) = (one for one in scoreboard(world.lessons()).tiers if one.said == "high")
+    return found
+
+
+def lines_about(world: Days, word: str) -> list[str]:
+    """Lines of the last night's messages that hold a word."""
+    nights = [night for night, _ in world.slack.parts()]
+    shown = [m for m, night in zip(world.slack.shown(), nights, strict=True) if night == nights[-1]]
+    texts = (text for message in shown for text in _texts(message.blocks))
+    return [line for text in texts for line in text.split("\n") if word in line]
+
+
+def _texts(block: object) -> Iterator[str]:
+    if isinstance(block, dict):
+        for name, value in block.items():
+            if name == "text" and isinstance(value, str):
+                yield value
+            else:
+                yield from _texts(value)
+    elif isinstance(block, (list, tuple)):
+        for one in block:
+            yield from _texts(one)
