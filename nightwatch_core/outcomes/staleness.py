@@ -33,6 +33,8 @@ def stale(
     >>> stale(one, (), (), dict().get)
     'a.py is gone'
     """
+    if lesson.watch:  # its own fix rewrote what it cites: whether that helped is measured
+        changed = ()
     why = next((said for one in lesson.evidence if (said := _why(one, paths, changed, read))), "")
     if not why and lesson.stale:
         unread = any(one.path not in changed for one in lesson.evidence if one.path in lesson.stale)

@@ -29,13 +29,12 @@ _GENERIC = frozenset(name.lower() for name in GENERIC_CLASSES)
 def candidates(
     seen: Sequence[ErrorGroup], of_class: Sequence[ErrorGroup] = ()
 ) -> tuple[IgnoreRule, ...]:
-    """Rules that cover an error: its message, the start of it, its transaction, the class.
+    """Rules that cover an error: its message, the start of it, its class, its transaction.
 
     `seen` are sightings of one class, and `of_class` all others of that class, whatever the error.
-    Where a message is fixed enough nothing wider is tried. A transaction hides whatever else goes
-    wrong there, so it has to prove itself on the nights that were. A class is the last resort:
-    only one that was seen in one transaction, or with one message, and none that anything is
-    raised as.
+    Where a message is fixed enough nothing wider is tried. A class has to be one that was seen in
+    one transaction, or with one message, and none that anything is raised as. A transaction is the
+    last resort: it hides whatever else goes wrong there.
 
     >>> from nightwatch_core.models.error import ErrorGroup
     >>> def tried(message: str, transaction: str = "") -> list[tuple[str, str, str]]:
@@ -44,13 +43,13 @@ def candidates(
     ...     return [(rule.field, rule.match, rule.pattern) for rule in candidates([one])]
     >>> tried("connection was reset by 10.0.0.1")
     [('message', 'prefix', 'connection was reset by')]
-    >>> tried("bot probe /wp.bak", "GET /wp.bak")[0]
-    ('transaction', 'exact', 'GET /wp.bak')
+    >>> [field for field, _, _ in tried("bot probe /wp.bak", "GET /wp.bak")][:2]
+    ['error_class', 'transaction']
     """
     if not seen:
         return ()
     by_message = _plain(make(seen) for make in OVER_MESSAGES)
-    wider = (_transaction(seen), _start_of_transaction(seen), _class(seen, of_class))
+    wider = (_class(seen, of_class), _transaction(seen), _start_of_transaction(seen))
     return by_message or _plain(wider)
 
 

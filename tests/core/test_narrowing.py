@@ -24,7 +24,6 @@ def at(*transactions: str, **fields):
     return [group(transaction=transaction, **alike) for transaction in transactions]
 
 
-PLACE = ("transaction", "exact", "Controller/invoices/create")
 CLASS = ("error_class", "exact", "Rates::Reset")
 
 
@@ -40,11 +39,11 @@ CLASS = ("error_class", "exact", "Rates::Reset")
             ("the printer ran out of paper", "the printer ran out of patience"),
             ("message", "prefix", "the printer ran out of"),
         ),
-        (("short",), PLACE),
-        (("reset by 10.0.0.1",), PLACE),
-        (("one message of its own", "another message of its own"), PLACE),
-        (("",), PLACE),
-        (("hidden \u202e text that is long enough",), PLACE),
+        (("short",), CLASS),
+        (("reset by 10.0.0.1",), CLASS),
+        (("one message of its own", "another message of its own"), CLASS),
+        (("",), CLASS),
+        (("hidden \u202e text that is long enough",), CLASS),
     ],
 )
 def test_the_narrowest_comes_first(messages, first):
@@ -72,8 +71,8 @@ def test_a_bot_probe_is_ignored_where_it_probes():
 @pytest.mark.parametrize(
     ("transactions", "rules"),
     [
-        (("jobs/sync",) * 2, [("transaction", "exact", "jobs/sync"), CLASS]),
-        (("GET /scan/a", "GET /scan/b"), [("transaction", "prefix", "GET /scan/"), CLASS]),
+        (("jobs/sync",) * 2, [CLASS, ("transaction", "exact", "jobs/sync")]),
+        (("GET /scan/a", "GET /scan/b"), [CLASS, ("transaction", "prefix", "GET /scan/")]),
         (("GET /scan/a/b", "GET /scan/c/d"), [CLASS]),
         (("GET /a", "GET /b"), [CLASS]),
         (("WebTransaction/Controller/a", "WebTransaction/Controller/b"), [CLASS]),
@@ -84,7 +83,7 @@ def test_a_bot_probe_is_ignored_where_it_probes():
         (("jobs/" + "x" * 10_000,), [CLASS]),
     ],
 )
-def test_transactions_come_before_classes(transactions, rules):
+def test_transactions_are_the_last_resort(transactions, rules):
     assert told(candidates(at(*transactions))) == rules
 
 
