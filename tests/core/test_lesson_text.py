@@ -248,7 +248,8 @@ TEXT = st.text(max_size=40)
         ),
         max_size=4,
     ),
-    st.none() | st.builds(Watch, merged_at=st.datetimes(timezones=st.just(UTC)),
+    st.none() | st.builds(Watch, number=st.integers(0, LARGEST),
+                          merged_at=st.datetimes(timezones=st.just(UTC)),
                           deployed_at=st.none(), until=st.none()),
     TEXT, TEXT, st.lists(TEXT, max_size=3),
 )  # fmt: skip
