@@ -27,13 +27,14 @@ def learn(night: str, **choices: Any) -> Learned:
     if not options.compound_enabled:
         return Learned()
     kept = one_by_one(keep_lesson, lasting(report.analyses), options, report)
-    lessons = keep_up(options, report, read_lessons(options, rebuild_index(options)))
+    upkeep = keep_up(options, report, read_lessons(options, rebuild_index(options)))
+    lessons = upkeep.lessons
     archived = archive_lessons(options, report, lessons)
     if not options.patterns_enabled:
         rebuild_index(options)
-        return learned(report, kept, archived, lessons)
+        return learned(report, kept, archived, upkeep)
     found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
     rebuild_index(options)
     suggestions = suggest_ignores(options, report, lessons)
-    return learned(report, kept, archived, lessons, found, suggestions)
+    return learned(report, kept, archived, upkeep, found, suggestions)

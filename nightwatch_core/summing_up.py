@@ -8,10 +8,9 @@ from nightwatch_core.blaming import named_first
 from nightwatch_core.choosing import RULES
 from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Acted, Earlier, Findings
+from nightwatch_core.models.assignment import Acted, Earlier, Findings, Upkeep
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import Fetched, Selection
-from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
@@ -125,7 +124,7 @@ def learned(
     report: RunReport,
     kept: tuple[Kept, ...],
     archived: tuple[str, ...],
-    lessons: tuple[Lesson, ...],
+    upkeep: Upkeep,
     patterns: tuple[Pattern, ...] = (),
     suggestions: tuple[IgnoreSuggestion, ...] = (),
 ) -> Learned:
@@ -140,8 +139,16 @@ def learned(
         archived=archived,
         patterns=patterns,
         suggestions=suggestions,
-        scoreboard=scoreboard(lessons),
+        scoreboard=scoreboard(upkeep.lessons),
+        failure=_few(upkeep.troubles),
     )
+
+
+def _few(troubles: tuple[str, ...]) -> str:
+    """The first of several troubles, and how many more there were; empty for none."""
+    if not troubles:
+        return ""
+    return troubles[0] + (f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else "")
 
 
 def with_learned(report: RunReport, learned: Learned) -> RunReport:

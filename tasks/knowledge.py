@@ -9,6 +9,7 @@ from nightwatch_core.lessons.nights import night_date
 from nightwatch_core.lessons.upkeep import is_its_own, kept_up, told_of
 from nightwatch_core.matching import names, own_entry
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Upkeep
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
@@ -65,15 +66,14 @@ def _written(options: NightOptions, lesson: Lesson) -> str:
 
 
 @task(name="keep lessons up", task_run_name="keep lessons up to date")
-def keep_up(
-    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
-) -> tuple[Lesson, ...]:
-    """What tonight brought for lessons besides its own errors'; returns all as they are now."""
+def keep_up(options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]) -> Upkeep:
+    """What tonight brought for lessons besides its own errors'; one that fails stops no other."""
     kept = tuple(kept_up(lesson, report) for lesson in lessons)
-    for before, after in zip(lessons, kept, strict=True):
-        if before != after:
-            attempt(f"keeping {before.file} up", _written, options, after, otherwise="")
-    return kept
+    changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
+    ends = [
+        attempt(f"keeping {one.file} up", _written, options, one, otherwise="") for one in changed
+    ]
+    return Upkeep(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
 
 
 @task(name="archive", task_run_name="archive the least useful lessons")

@@ -28,8 +28,8 @@ def lessons_in(knowledge: KnowledgeReader) -> tuple[Lesson, ...]:
     return tuple(lesson for lesson in read if lesson)
 
 
-def scored_lessons(sample: bool) -> tuple[Lesson, ...]:
-    """What the scoreboard counts: every lesson, archived ones too."""
+def every_lesson(sample: bool) -> tuple[Lesson, ...]:
+    """Every lesson that can be read, archived ones too."""
     knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
     archived = (knowledge.read(entry.file) for entry in knowledge.archived().solutions)
     return (*lessons_in(knowledge), *(lesson for lesson in archived if lesson))

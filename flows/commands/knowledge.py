@@ -21,15 +21,17 @@ def _group() -> None:
 @knowledge.command()
 def search(
     words: Words,
-    limit: Annotated[int, typer.Option(help="Lessons to show.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, help="Lessons to show.")] = 10,
     sample: Sample = False,
+    archive: Annotated[bool, typer.Option("--archive", help="Archived lessons, too.")] = False,
 ) -> None:
     """Find lessons by words."""
     from nightwatch_core.searching import search_lessons
-    from tasks.readers import all_lessons
+    from tasks.readers import all_lessons, every_lesson
 
     console = Console()
-    found = search_lessons(" ".join(words), all_lessons(sample))[:limit]
+    lessons = every_lesson(sample) if archive else all_lessons(sample)
+    found = search_lessons(" ".join(words), lessons)[:limit]
     for lesson, match in found:
         console.print(
             Text(f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}", "bold")

@@ -18,9 +18,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
     """Show how right earlier analyses proved, by what they said, knew and cost."""
     from nightwatch_core.outcomes.scoreboard import scoreboard as reckoned
-    from tasks.readers import scored_lessons
+    from tasks.readers import every_lesson
 
-    board = reckoned(scored_lessons(sample))
+    board = reckoned(every_lesson(sample))
     if as_json:
         typer.echo(board.model_dump_json(indent=2))
     else:

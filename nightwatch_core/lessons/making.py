@@ -16,12 +16,13 @@ from nightwatch_core.lessons.nights import (
     sighting,
     with_night,
 )
-from nightwatch_core.lessons.numbers import answered, numbered, said
+from nightwatch_core.lessons.numbers import numbered, said
 from nightwatch_core.matching import seed_tags
 from nightwatch_core.models.analysis import Analysis, Learning
 from nightwatch_core.models.knowledge import Cited, Lesson
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
+from nightwatch_core.outcomes.following import answered
 from nightwatch_core.retrieval.footprint import remembered
 
 MOST_TAGS = 20
@@ -55,7 +56,7 @@ def lesson_from(
             **kept_names(earlier, analysis.case),
             **{name: getattr(earlier, name) for name in _KEPT},
             "first_detected": min(earlier.first_detected, fresh.first_detected),
-            "fates": answered(earlier.fates),
+            "fates": answered(earlier).fates,
             "outcome": earlier.outcome if same_fix else "",
             "nights": with_night(earlier.nights, fresh.nights[0]),
             "seen_until": later(earlier.seen_until, night.window.until),

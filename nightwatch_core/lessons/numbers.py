@@ -18,16 +18,6 @@ _PUBLISHED = ("done", "already there")
 _PROPOSED: Mapping[str, Literal["issue", "pull"]] = {"issue": "issue", "pull": "pull"}
 
 
-def answered(fates: tuple[Fate, ...]) -> tuple[Fate, ...]:
-    """What became of our proposals, once a fresh analysis was told of it: no more a reason for one.
-
-    >>> from datetime import date
-    >>> answered((Fate(kind="closed unmerged", on=date(2030, 5, 1)),))[0].answered
-    True
-    """
-    return tuple(fate.model_copy(update={"answered": True}) for fate in fates)
-
-
 def numbered(
     lesson: Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
 ) -> Lesson:

@@ -4,7 +4,7 @@ from nightwatch_core.models.analysis import Allowance, Analysis, Failure
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
-from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.learning import FoundLearning
 from nightwatch_core.models.outcome import Followed
 from nightwatch_core.models.pattern import Pattern
@@ -64,6 +64,13 @@ class Recollection(Value):
     unknown: tuple[Unknown, ...] = ()
     complaints: tuple[str, ...] = ()
     past: Past = Past()
+
+
+class Upkeep(Value):
+    """All lessons as they are after a night, and those that could not be written."""
+
+    lessons: tuple[Lesson, ...] = ()
+    troubles: tuple[str, ...] = ()
 
 
 class Assignment(Value):

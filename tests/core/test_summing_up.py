@@ -5,11 +5,18 @@ from analysis_shapes import COMMIT, DAY, analysis, case, group
 
 from nightwatch_core import summing_up
 from nightwatch_core.models.analysis import Failure, Usage
-from nightwatch_core.models.assignment import Acted, CodeTonight, Findings, Recollection, Wave
+from nightwatch_core.models.assignment import (
+    Acted,
+    CodeTonight,
+    Findings,
+    Recollection,
+    Upkeep,
+    Wave,
+)
 from nightwatch_core.models.error import Dropped, Fetched, Reject, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
-from nightwatch_core.models.report import Learned, Night
+from nightwatch_core.models.report import Kept, Learned, Night
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 OPENED = summing_up.opened(
@@ -124,6 +131,18 @@ def test_acts_and_their_unknown_ends():
 def test_a_failed_learning_degrades():
     assert summing_up.with_learned(OPENED, Learned(lessons=("a.md",))).status == "complete"
     assert summing_up.with_learned(OPENED, Learned(failure="disk full")).status == "degraded"
+
+
+def test_lessons_that_could_not_be_written_degrade_and_are_counted():
+    upkeep = Upkeep(troubles=("keeping a up: full", "keeping b up: full", "keeping c up: full"))
+    kept = (Kept(file="errors/d.md", what="new"), Kept(file="errors/e.md", what="reused"))
+    told = summing_up.learned(OPENED, kept, (), upkeep)
+    assert (told.new, told.refreshed, told.reused) == (1, 0, 1)
+    report = summing_up.with_learned(OPENED, told)
+    assert report.degraded == ("keeping a up: full (and 2 more)",)
+    assert summing_up.with_learned(OPENED, summing_up.learned(OPENED, (), (), Upkeep())) == (
+        OPENED.model_copy(update={"learned": summing_up.learned(OPENED, (), (), Upkeep())})
+    )
 
 
 def test_troubles_add_up_and_empty_ones_do_nothing():

@@ -1,15 +1,18 @@
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from core.lesson_shapes import lesson
 from night_world import CART, SEEN, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
 from flows.learn import learn
 from flows.nightly import nightly
+from nightwatch_core.adapters.memory_keepers import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.outcome import Count, Watch
-from tasks.worlds import using
+from tasks.worlds import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 
@@ -52,6 +55,28 @@ def test_learning_twice_is_learning_once():
         again = learn(night=report.night.id)
     assert (knowledge.lessons, knowledge.patterns) == before
     assert (again.new, again.refreshed, again.reused) == (len(before[0]), 0, 0)
+
+
+class Stubborn(MemoryKnowledge):
+    """Knowledge in which one document cannot be written any more."""
+
+    def write(self, lesson):
+        if lesson.fingerprint == "v1:stuck" and lesson.matched:
+            raise GiveUp("the disk is full")
+        return super().write(lesson)
+
+
+def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
+    knowledge, world = Stubborn(), worlds(groups=(CART,))
+    knowledge.write(lesson("v1:stuck", error_class=CART.error_class))
+    reading = replace(world.reading, knowledge=knowledge)
+    publishing = replace(world.publishing, knowledge=knowledge)
+    with using(Worlds(reading, publishing)):
+        report = nightly()
+    assert report.analyses[0].told == ("v1:stuck",)
+    assert report.status == "degraded"
+    assert "keeping errors/v1:stuck.md up: the disk is full" in report.degraded
+    assert report.learned.new == 1
 
 
 def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():

@@ -176,4 +176,5 @@ def test_commands_on_an_empty_state_say_so(state: Path) -> None:
     assert run(app, ["history"]).exit_code == 0
     assert isinstance(run(app, ["report", "gone"]).exception, StopTheNight)
     assert "No lesson" in run(app, ["knowledge", "search", "x", "--sample"]).output
+    assert run(app, ["knowledge", "search", "x", "--sample", "--limit", "0"]).exit_code == 2
     assert run(app, ["check", "--source", "file"]).exit_code != 0
