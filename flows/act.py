@@ -7,14 +7,14 @@ from prefect import flow
 from nightwatch_core.models.assignment import Acted
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.summing_up import with_acts
+from nightwatch_core.report.builder import with_acts
 from tasks.fixes import plan_pulls
+from tasks.futures import one_by_one
 from tasks.issues import plan_issues, publish
 from tasks.night import taken_up
 from tasks.notify import keep_report
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
-from tasks.settle import one_by_one
 
 
 def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> Acted:

@@ -1,19 +1,19 @@
 """From selected groups to causes: the middle of the night, and all of a single error's run."""
 
+from nightwatch_core.analysis.waves import first_wave, second_wave
 from nightwatch_core.models.assignment import AnalystTonight, Earlier, Findings, Past
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.tracing import untraced
-from nightwatch_core.waves import first_wave, second_wave
+from nightwatch_core.traces.frame_mapping import untraced
 from tasks.analysis import ask_analyst, explained
 from tasks.code import pin_code
 from tasks.errors import trace_groups
+from tasks.futures import all_of, attempt, fan_out
 from tasks.outcomes import follow_up
 from tasks.recall import nothing_recalled, recall_cases
 from tasks.research import research_case
 from tasks.selection import make_cases, narrow
-from tasks.settle import all_of, attempt, fan_out
 
 
 def find_causes(

@@ -4,14 +4,14 @@ from typing import Any
 
 from prefect import flow
 
+from nightwatch_core.memory.fallback import lasting
 from nightwatch_core.models.report import Learned
-from nightwatch_core.standing_in import lasting
-from nightwatch_core.summing_up import learned
+from nightwatch_core.report.builder import learned
+from tasks.futures import one_by_one
 from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
 from tasks.night import taken_up
 from tasks.parameters import takes_options
 from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
-from tasks.settle import one_by_one
 
 
 @flow(name="learn", flow_run_name="learn-{night}")

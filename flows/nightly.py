@@ -12,16 +12,16 @@ from prefect import flow
 from flows.act import publish_findings
 from flows.causes import find_causes
 from flows.learn import learn
-from nightwatch_core import summing_up
 from nightwatch_core.models.assignment import Acted
 from nightwatch_core.models.report import Learned, RunReport
+from nightwatch_core.report import builder as summing_up
 from tasks.errors import fetch_errors
+from tasks.futures import attempt
 from tasks.night import morning_comes_anyway, open_night, run_name, tonights_options
 from tasks.notify import keep_report, open_report, tell_the_morning
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
 from tasks.selection import select_groups
-from tasks.settle import attempt
 
 
 @flow(name="nightly", flow_run_name=run_name)

@@ -12,15 +12,15 @@ from prefect import flow
 
 from flows.act import publish_findings
 from flows.causes import find_causes
-from nightwatch_core import summing_up
 from nightwatch_core.models.assignment import Acted, Earlier
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.report import builder as summing_up
+from tasks.futures import attempt
 from tasks.night import morning_comes_anyway
 from tasks.notify import open_report, tell_the_morning
 from tasks.one_error import open_single, seek_error, single_options
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
-from tasks.settle import attempt
 
 
 @flow(name="one-error", flow_run_name="one-error-{error}{error_class}")

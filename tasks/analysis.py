@@ -9,19 +9,20 @@ from prefect import Task, task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
-from nightwatch_core.agent import analysing, plans, specs
-from nightwatch_core.agent.decisions import after, before
-from nightwatch_core.agent.resuming import ResumableModel
-from nightwatch_core.agent.transcribing import TranscribedModel
+from nightwatch_core.analysis import analyst as analysing
+from nightwatch_core.analysis import plans, specs
+from nightwatch_core.analysis.decisions import after, before
+from nightwatch_core.analysis.resume import ResumableModel
+from nightwatch_core.analysis.transcript import TranscribedModel
+from nightwatch_core.memory.fallback import marked, together, unanswered
 from nightwatch_core.models.agent import AgentSpec, Plan
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import AnalystTonight, Assignment, Unanswered, Wave
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.standing_in import marked, together, unanswered
 from tasks.code import reader_of
+from tasks.futures import fan_out, settled
 from tasks.policies import PATIENTLY
 from tasks.records import records
-from tasks.settle import fan_out, settled
 from tasks.wiring import reading, transcripts
 
 log = logging.getLogger(__name__)

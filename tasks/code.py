@@ -5,16 +5,16 @@ from functools import lru_cache
 
 from prefect import task
 
+from nightwatch_core.code.releases import merged, sha_of
 from nightwatch_core.models.assignment import CodeTonight
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.path_index import PathIndex
 from nightwatch_core.ports import CodeHost, CodeReader
-from nightwatch_core.releases import merged, sha_of
+from nightwatch_core.traces.path_index import PathIndex
+from tasks.futures import attempt
 from tasks.policies import PATIENTLY
-from tasks.settle import attempt
 from tasks.wiring import reading
 
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something

@@ -7,10 +7,10 @@ from nightwatch_core.models.assignment import CodeTonight, Traced
 from nightwatch_core.models.error import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.tracing import placed
+from nightwatch_core.traces.frame_mapping import placed
 from tasks.code import index_of, reader_of
+from tasks.futures import fan_out
 from tasks.policies import PATIENTLY
-from tasks.settle import fan_out
 from tasks.wiring import reading
 
 

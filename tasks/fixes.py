@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core import proposals
+from nightwatch_core import publish as proposals
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem, Plan, Receipt
 from nightwatch_core.models.report import RunReport

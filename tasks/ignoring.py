@@ -3,15 +3,15 @@
 from datetime import date
 from typing import NamedTuple
 
-from nightwatch_core.choosing import SAMPLE, is_sample
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.escaping import line
-from nightwatch_core.ignore_file import day_from
+from nightwatch_core.intake.default_ports import SAMPLE, is_sample
+from nightwatch_core.intake.ignore_file import day_from
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, IgnoreSuggestion
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.suggesting.backtesting import SINGLE_RUN
-from nightwatch_core.suggesting.suggestions import rule_of
+from nightwatch_core.patterns.ignoring.backtest import SINGLE_RUN
+from nightwatch_core.patterns.ignoring.suggestions import rule_of
+from nightwatch_core.text.escaping import line
 from tasks.wiring import ignore_file, nights
 
 NEVER = "never"

@@ -2,22 +2,22 @@
 
 from prefect import task
 
-from nightwatch_core.lessons.archiving import to_archive
-from nightwatch_core.lessons.making import lesson_from
-from nightwatch_core.lessons.merging import legacy_names
-from nightwatch_core.lessons.nights import night_date
-from nightwatch_core.lessons.upkeep import is_its_own, kept_up, told_of
-from nightwatch_core.matching import names, own_entry
+from nightwatch_core.memory.lessons.archive import to_archive
+from nightwatch_core.memory.lessons.maker import lesson_from
+from nightwatch_core.memory.lessons.merge import legacy_names
+from nightwatch_core.memory.lessons.nights import night_date
+from nightwatch_core.memory.lessons.upkeep import is_its_own, kept_up, told_of
+from nightwatch_core.memory.seed_score import names, own_entry
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Upkeep
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Kept, RunReport
-from nightwatch_core.tracing import digest
+from nightwatch_core.traces.frame_mapping import digest
 from tasks.code import reader_of
+from tasks.futures import attempt
 from tasks.policies import PATIENTLY
-from tasks.settle import attempt
 from tasks.wiring import publishing, reading
 
 

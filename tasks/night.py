@@ -9,16 +9,23 @@ from prefect import task
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
-from nightwatch_core import summing_up
-from nightwatch_core.choosing import is_sample
 from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
+from nightwatch_core.intake.default_ports import is_sample
+from nightwatch_core.intake.windows import (
+    RESUMABLE,
+    how_far,
+    is_live,
+    left_out,
+    night_name,
+    source_key,
+)
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, RunReport
+from nightwatch_core.report import builder as summing_up
 from nightwatch_core.settings import night_options, settings
-from nightwatch_core.windows import RESUMABLE, how_far, is_live, left_out, night_name, source_key
+from tasks.futures import attempt
 from tasks.policies import PATIENTLY
-from tasks.settle import attempt
 from tasks.wiring import chosen, forget, half_described, nights, publishing, reading
 
 log = logging.getLogger(__name__)

@@ -2,25 +2,25 @@
 
 from typing import NamedTuple
 
-from nightwatch_core.choosing import RULES, SAMPLE, is_sample
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.escaping import line
-from nightwatch_core.learning.compound_talk import PROMPT
-from nightwatch_core.learning.compounding import (
+from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
+from nightwatch_core.learnings.compound import (
     Drawn,
     drawn_by_model,
     drawn_by_rule,
     published_last,
     similar,
-    with_new_notes,
 )
-from nightwatch_core.learning.researcher import LIMIT, as_task, relevant_learnings
+from nightwatch_core.learnings.compound_talk import PROMPT
+from nightwatch_core.memory.notes.lesson_notes import with_new_notes
+from nightwatch_core.memory.notes.researcher import LIMIT, as_task, relevant_learnings
 from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import FoundLearning, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.transcript import Transcript
 from nightwatch_core.settings import night_options
+from nightwatch_core.text.escaping import line
 from tasks.readers import lessons_in
 from tasks.wiring import (
     chosen,

@@ -5,15 +5,15 @@ import logging
 from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from nightwatch_core import summing_up
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.report import builder as summing_up
 from nightwatch_core.report import view as reports
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.values import BRIEF
+from tasks.futures import attempt
 from tasks.night import banner
 from tasks.policies import PATIENTLY
-from tasks.settle import attempt
 from tasks.wiring import publishing, reading
 
 log = logging.getLogger(__name__)

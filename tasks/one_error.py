@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from prefect import task
 
 from nightwatch_core.errors import NotTonight
+from nightwatch_core.intake.windows import how_far
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report.lookup import SHORTEST, case_of
 from nightwatch_core.settings import night_options
-from nightwatch_core.windows import how_far
 from tasks.night import given
 from tasks.policies import PATIENTLY
 from tasks.wiring import chosen, forget, nights, pasted, publishing, reading

@@ -2,15 +2,15 @@
 
 from prefect import task
 
+from nightwatch_core.memory.outcomes.fix_watch import Tonight
+from nightwatch_core.memory.outcomes.follow_up import followed_up
+from nightwatch_core.memory.outcomes.merge_evidence import merged_pulls, vouched
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.assignment import CodeTonight, Earlier, Past
 from nightwatch_core.models.error import Case, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night
-from nightwatch_core.outcomes.following_up import followed_up
-from nightwatch_core.outcomes.scoreboard import scoreboard
-from nightwatch_core.outcomes.vouching import merged_pulls, vouched
-from nightwatch_core.outcomes.watching import Tonight
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
 from tasks.readers import lessons_in

@@ -3,13 +3,13 @@
 from prefect import task
 
 from nightwatch_core import patterns
-from nightwatch_core.lessons.nights import night_date
+from nightwatch_core.memory.lessons.nights import night_date
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.suggesting.backtesting import history
-from nightwatch_core.suggesting.suggestions import suggest
+from nightwatch_core.patterns.ignoring.backtest import history
+from nightwatch_core.patterns.ignoring.suggestions import suggest
 from tasks.wiring import publishing, reading
 
 

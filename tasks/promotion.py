@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from nightwatch_core.choosing import RULES, SAMPLE, is_sample
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.learning.promoting import PATH, offers, promoted, pull_of
+from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
+from nightwatch_core.learnings.promoting import PATH, offers, promoted, pull_of
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson

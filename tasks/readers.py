@@ -1,6 +1,6 @@
 """Read-only doors for commands that run no flow."""
 
-from nightwatch_core.choosing import SAMPLE
+from nightwatch_core.intake.default_ports import SAMPLE
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import AgentShelf, KnowledgeReader, Nights

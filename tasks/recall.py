@@ -2,23 +2,23 @@
 
 from prefect import task
 
-from nightwatch_core.learning.lore import Lore
-from nightwatch_core.learning.researcher import as_task
-from nightwatch_core.lessons.upkeep import told_of
+from nightwatch_core.analysis.prompt_learnings import Lore
+from nightwatch_core.memory.lessons.upkeep import told_of
+from nightwatch_core.memory.notes.researcher import as_task
+from nightwatch_core.memory.outcomes.merge_evidence import watched_truly
+from nightwatch_core.memory.prior_analyses import Memory, Similar, recollected
+from nightwatch_core.memory.reuse import Meeting
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CodeTonight, Past, Recollection, Traced, Unknown
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.outcomes.vouching import watched_truly
 from nightwatch_core.ports import KnowledgeReader
-from nightwatch_core.recollecting import Memory, Similar, recollected
-from nightwatch_core.reuse import Meeting
 from tasks.code import reader_of
+from tasks.futures import attempt
 from tasks.policies import PATIENTLY
 from tasks.readers import lessons_in
-from tasks.settle import attempt
 from tasks.wiring import reading
 
 NO_PAST, NO_LORE = Past(), Lore()

@@ -2,11 +2,11 @@
 
 from prefect import task
 
+from nightwatch_core.analysis.research import gather, with_lore
+from nightwatch_core.analysis.waves import Prepared
 from nightwatch_core.models.assignment import CodeTonight, Unknown
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.research import gather, with_lore
-from nightwatch_core.waves import Prepared
 from tasks.code import index_of, reader_of
 from tasks.policies import PATIENTLY
 

@@ -2,11 +2,12 @@
 
 from prefect import task
 
-from nightwatch_core import families, ignoring, selection
+from nightwatch_core.intake import families, selection
+from nightwatch_core.intake import ignore_rules as ignoring
+from nightwatch_core.intake.selection import Narrowed
 from nightwatch_core.models.assignment import Recollection, Traced
 from nightwatch_core.models.error import Case, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.selection import Narrowed
 from tasks.wiring import reading
 
 

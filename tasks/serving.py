@@ -1,13 +1,13 @@
 """Door for `nightwatch mcp`: the memory as people's own coding agents may read it."""
 
-from nightwatch_core.choosing import SAMPLE
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.escaping import line
-from nightwatch_core.learning.library import as_data, found_text, lesson_text, named
-from nightwatch_core.learning.told import as_yaml
+from nightwatch_core.intake.default_ports import SAMPLE
+from nightwatch_core.learnings.library import as_data, found_text, lesson_text, named
+from nightwatch_core.memory.notes.selection import as_yaml
+from nightwatch_core.memory.word_search import search_lessons
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.searching import search_lessons
+from nightwatch_core.text.escaping import line
 from tasks.notes import found_learnings
 from tasks.readers import lessons_in
 from tasks.wiring import knowledge_of, serve_library

@@ -3,17 +3,12 @@
 from analysis_shapes import case, trace
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude import Claude
-from nightwatch_core.agent.answers import answer_schema
-from nightwatch_core.agent.tools import SPECS
-from nightwatch_core.models.conversation import (
-    Conversation,
-    ResultsTurn,
-    ToolResult,
-    UserTurn,
-)
+from nightwatch_core.adapters.claude.model import Claude
+from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.tools import SPECS
+from nightwatch_core.models.conversation import Conversation, ResultsTurn, ToolResult, UserTurn
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.prompts import first_message
 
 SHOWN = "shop/cart.py (lines 1-2 of 2)\n    1| def total(lines):\n    2|     return line.price"
 OPUS = "claude-opus-5-5"

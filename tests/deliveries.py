@@ -5,10 +5,10 @@ from pathlib import Path
 
 from git_repositories import Change, git
 
-from nightwatch_core import frontmatter
-from nightwatch_core.adapters.checkout import Checkout
-from nightwatch_core.adapters.local_delivery import LocalDelivery
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue, Receipt
+from nightwatch_core.text import frontmatter
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
 HISTORY = (

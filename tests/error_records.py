@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nightwatch_core.adapters.error_files import ErrorFiles
+from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.error import ErrorGroup, Fetched
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

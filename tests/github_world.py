@@ -10,13 +10,13 @@ from pydantic import SecretStr
 from services.github import GitHub
 from services.github_app import pem
 
-from nightwatch_core.adapters.github_client import GitHubClient
-from nightwatch_core.adapters.github_outbox import GitHubOutbox
-from nightwatch_core.adapters.github_sign_in import GitHubSignIn
-from nightwatch_core.adapters.github_tracker import GitHubTracker
-from nightwatch_core.adapters.memory import MemoryClock
-from nightwatch_core.issue_text import marker
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.outbox import GitHubOutbox
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn
+from nightwatch_core.adapters.github.tracker import GitHubTracker
+from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.models.proposal import Comment, DraftPull, FileChange, OpenIssue, Reopen
+from nightwatch_core.publish.issue_text import marker
 
 NIGHT = "2026-11-21-aa"
 FIXED = "def total\n  0\nend\n"

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from nightwatch_core.adapters.memory import (
+from nightwatch_core.adapters.local.memory import (
     MemoryAgents,
     MemoryClock,
     MemoryCode,
@@ -10,16 +10,16 @@ from nightwatch_core.adapters.memory import (
     MemoryHost,
     MemoryModel,
 )
-from nightwatch_core.adapters.memory_keepers import (
+from nightwatch_core.adapters.local.memory_keepers import (
     MemoryKnowledge,
     MemoryNights,
     MemoryNotifier,
     MemoryOutbox,
 )
-from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Answer, Edit, Evidence
 from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace
-from tasks.worlds import Publishing, Reading, Worlds
+from tasks.dependencies import Publishing, Reading, Worlds
 
 FILES = {
     "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",

@@ -11,7 +11,7 @@ from core.report_fixture import analysis, complete
 from pydantic import SecretStr
 from services.slack import Slack
 
-from nightwatch_core.adapters.slack import SlackNotifier
+from nightwatch_core.adapters.slack.notifier import SlackNotifier
 from nightwatch_core.models.report import RunReport
 
 LINK = "chat.getPermalink"

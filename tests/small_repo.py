@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime
 
-from nightwatch_core.agent import tools
-from nightwatch_core.diagnosis.thinking import next_turn
-from nightwatch_core.fixing import apply
+from nightwatch_core.analysis import tools
+from nightwatch_core.code.edits import apply
 from nightwatch_core.models.analysis import Answer
 from nightwatch_core.models.code import Blame, Commit, Entry, Hit
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.rules.next_turn import next_turn
 
 
 class SmallRepo:

@@ -21,15 +21,15 @@ from pydantic_core import PydanticUndefined
 
 from flows.commands.app import app
 from nightwatch_core import sample
-from nightwatch_core.adapters import services
-from nightwatch_core.adapters.error_files import ErrorFiles
-from nightwatch_core.agent import specs
-from nightwatch_core.ignore_file import rules_from
+from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.analysis import specs
+from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import EXIT_CODES
 from nightwatch_core.settings import Settings
-from nightwatch_core.stacktrace.parsing import PARSERS
+from nightwatch_core.traces.parsing import PARSERS
 from tasks import wiring
+from tasks.wiring import services
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -307,7 +307,7 @@ def excerpt() -> list[str]:
 
 
 def test_the_excerpt_speaks_of_the_sample() -> None:
-    truth = json.loads((ROOT / "tests/core/sample_truth.json").read_text(encoding="utf-8"))
+    truth = json.loads((ROOT / "tests/core/sample/sample_truth.json").read_text(encoding="utf-8"))
     shown = "\n".join(excerpt())
     assert truth["application"] in sample.stream().decode(errors="replace")
     assert any(error["fix"] and error["fix"]["path"] in shown for error in truth["errors"])

@@ -7,7 +7,7 @@ from rich.text import Text
 
 def agents() -> None:
     """List the agent files, and what is wrong with those that cannot be used."""
-    from nightwatch_core.agent.specs import agents_of
+    from nightwatch_core.analysis.specs import agents_of
     from tasks.readers import agent_shelf
 
     found, console = agents_of(agent_shelf()), Console()

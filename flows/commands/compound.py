@@ -35,8 +35,8 @@ def compound(
     terminal it shows what is similar and ends with 1, unless --yes is given: no model is asked and
     nothing is written that nobody has agreed to.
     """
-    from nightwatch_core.choosing import is_sample
-    from nightwatch_core.learning.compound_text import (
+    from nightwatch_core.intake.default_ports import is_sample
+    from nightwatch_core.learnings.compound_text import (
         QUESTION,
         captured_text,
         drawn_text,
@@ -73,6 +73,6 @@ def _agree(question: str, yes: bool) -> None:
 
 
 def _say(console: Console, text: str) -> None:
-    from nightwatch_core.escaping import clean
+    from nightwatch_core.text.escaping import clean
 
     console.print(Text(f"{clean(text)}\n"), soft_wrap=True)

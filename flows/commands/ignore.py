@@ -30,8 +30,8 @@ def _group() -> None:
 @ignore.command("list")
 def list_rules(sample: Sample = False) -> None:
     """List the rules: which hold, which have expired, and what cannot be read."""
-    from nightwatch_core.escaping import line
-    from nightwatch_core.ignoring import expired, summary
+    from nightwatch_core.intake.ignore_rules import expired, summary
+    from nightwatch_core.text.escaping import line
     from tasks.ignoring import standing
 
     now, console = standing(sample), _console()
@@ -49,10 +49,10 @@ def list_rules(sample: Sample = False) -> None:
 @ignore.command()
 def suggestions(night: OfNight = "", sample: Sample = False) -> None:
     """Show the rules that a night suggested, with what speaks for them."""
-    from nightwatch_core.escaping import line
-    from nightwatch_core.ignoring import summary
+    from nightwatch_core.intake.ignore_rules import summary
+    from nightwatch_core.patterns.ignoring.suggestions import rule_of
     from nightwatch_core.report.memory import backtested
-    from nightwatch_core.suggesting.suggestions import rule_of
+    from nightwatch_core.text.escaping import line
     from tasks.ignoring import night_of
 
     report, console = night_of(night.strip(), sample), _console()
@@ -76,7 +76,7 @@ def accept(
     sample: Sample = False,
 ) -> None:
     """Write a suggested rule into ignore.yml; everything else in it stays as it is."""
-    from nightwatch_core.ignoring import summary
+    from nightwatch_core.intake.ignore_rules import summary
     from tasks.ignoring import accept as accepted
 
     done, console = accepted(number, night.strip(), sample, reason, expires), _console()

@@ -26,7 +26,7 @@ def search(
     archive: Annotated[bool, typer.Option("--archive", help="Archived lessons, too.")] = False,
 ) -> None:
     """Find lessons by words."""
-    from nightwatch_core.searching import search_lessons
+    from nightwatch_core.memory.word_search import search_lessons
     from tasks.readers import all_lessons, every_lesson
 
     console = Console()

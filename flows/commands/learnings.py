@@ -16,7 +16,7 @@ def learnings(
     intent: Intent, limit: Limit = 5, archive: Archive = False, sample: Sample = False
 ) -> None:
     """Find earlier learnings for an intent in lessons and task files; prints YAML."""
-    from nightwatch_core.learning.told import as_yaml
+    from nightwatch_core.memory.notes.selection import as_yaml
     from tasks.notes import found_learnings
 
     found = found_learnings(intent, sample, limit, archive)

@@ -26,8 +26,8 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 
 def check_options(choices: dict[str, Any]) -> None:
     """End at once where the options cannot work: Prefect need not start for that."""
+    from nightwatch_core.intake.windows import lookback
     from nightwatch_core.settings import night_options
-    from nightwatch_core.windows import lookback
     from tasks.wiring import chosen
 
     try:

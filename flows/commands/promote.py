@@ -41,7 +41,7 @@ def promote(
 
     Exit code: 0 where your choice was carried out, 1 where it was not.
     """
-    from nightwatch_core.learning.promoting import choosable, chosen_of
+    from nightwatch_core.learnings.promoting import choosable, chosen_of
     from nightwatch_core.settings import settings
     from tasks import promotion
 
@@ -71,7 +71,7 @@ def _asked(console: Console) -> str:
 
 def _listed(offers: tuple[Offer, ...]) -> list[Text]:
     """Every offer as it would be added, then what is said already."""
-    from nightwatch_core.learning.promoting import choosable, entry
+    from nightwatch_core.learnings.promoting import choosable, entry
 
     free = choosable(offers)
     parts = [Text('Promote any to CLAUDE.md? (These become "always loaded" context)\n')] * bool(

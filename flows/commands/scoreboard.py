@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nightwatch_core.models.scoreboard import Scoreboard
-from nightwatch_core.outcomes.scoreboard_text import Table as Cells
-from nightwatch_core.outcomes.scoreboard_text import reliability, sentences, sorts
+from nightwatch_core.report.scoreboard_text import Table as Cells
+from nightwatch_core.report.scoreboard_text import reliability, sentences, sorts
 
 Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
@@ -17,7 +17,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
     """Show how right earlier analyses proved, by what they said, knew and cost."""
-    from nightwatch_core.outcomes.scoreboard import scoreboard as reckoned
+    from nightwatch_core.memory.outcomes.scoreboard import scoreboard as reckoned
     from tasks.readers import every_lesson
 
     board = reckoned(every_lesson(sample))

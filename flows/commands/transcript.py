@@ -15,7 +15,7 @@ Full = Annotated[bool, typer.Option("--full", help="Show texts whole, and the sy
 
 def transcript(fingerprint: Fingerprint, night: OfNight = "", full: Full = False) -> None:
     """Print the newest conversation about an error."""
-    from nightwatch_core.transcript_text import shown
+    from nightwatch_core.text.transcript_text import shown
     from tasks.wiring import transcripts
 
     found = transcripts().find(fingerprint.strip(), night.strip())

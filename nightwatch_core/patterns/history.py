@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 
-from nightwatch_core.error_classes import last_segment
-from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import MERGED, TURNED_DOWN
@@ -22,6 +20,8 @@ from nightwatch_core.patterns.members import (
     sightings,
     unique,
 )
+from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.escaping import line
 
 NIGHTS = 3  # on which a class, or a file, has to come back
 WAYS = 3  # in which a file has to break

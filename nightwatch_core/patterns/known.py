@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from datetime import date
 
-from nightwatch_core.error_classes import last_segment
-from nightwatch_core.matching import names
+from nightwatch_core.memory.seed_score import names
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES
 from nightwatch_core.patterns.members import MOST_MEMBERS
-from nightwatch_core.transactions import endpoint
+from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.transactions import endpoint
 
 MOST_NIGHTS = 60
 MOST_PLACES = 20

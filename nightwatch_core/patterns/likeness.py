@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from nightwatch_core.error_classes import words as words_of_name
 from nightwatch_core.patterns.common_words import STOP_WORDS, TRADE_WORDS
+from nightwatch_core.text.error_classes import words as words_of_name
 
 LONGEST = 2_000  # characters of a cause that are compared
 MOST_WORDS = 150

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from nightwatch_core.analysis_tags import own_tags
-from nightwatch_core.blaming import proved_change
-from nightwatch_core.escaping import line
-from nightwatch_core.matching import names
+from nightwatch_core.code.blame import proved_change
+from nightwatch_core.memory.seed_score import names
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.patterns.analysis_tags import own_tags
+from nightwatch_core.text.escaping import line
 
 RECENT = timedelta(days=30)  # a lesson not seen for longer than this is history
 MOST_MEMBERS = 50

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from nightwatch_core.analysis_tags import own_tags, telling_tags
-from nightwatch_core.blaming import proved_change
-from nightwatch_core.escaping import line
+from nightwatch_core.code.blame import proved_change
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.patterns.analysis_tags import own_tags, telling_tags
 from nightwatch_core.patterns.likeness import (
     Rarity,
     Telling,
@@ -27,6 +26,7 @@ from nightwatch_core.patterns.members import (
     shared_change,
     where,
 )
+from nightwatch_core.text.escaping import line
 
 SHARING = 3  # cases that have to share their tags
 ROLL_BACK = 2  # cases of some confidence before anybody is told to roll back

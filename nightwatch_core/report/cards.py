@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from nightwatch_core import inbox
-from nightwatch_core.escaping import block, line
+from nightwatch_core.intake import inbox
 from nightwatch_core.models.analysis import Analysis, Hypothesis, Learning
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
@@ -12,7 +11,8 @@ from nightwatch_core.models.proposal import Receipt, Skip
 from nightwatch_core.report.code import diff, snippet
 from nightwatch_core.report.hints import capture, command, proved
 from nightwatch_core.report.values import Card, Done, Fact, Row
-from nightwatch_core.report.words import caching, capped, first, moment, plural, rebinned, spending
+from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.words import caching, capped, first, moment, plural, rebinned, spending
 
 NAMES = {
     "issue": "issue",

@@ -2,9 +2,9 @@
 
 from difflib import unified_diff
 
-from nightwatch_core.escaping import MORE, block, line
 from nightwatch_core.models.analysis import Edit, Evidence
 from nightwatch_core.report.values import CodeLine, Diff, Snippet
+from nightwatch_core.text.escaping import MORE, block, line
 
 DIFF_LINES = 300  # a side; keeps the comparison of hostile texts short
 LINE_LENGTH = 400

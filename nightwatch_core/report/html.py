@@ -5,13 +5,13 @@ from urllib.parse import quote
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from nightwatch_core.escaping import is_web
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.page import TEMPLATES
 from nightwatch_core.report.style import STYLE
 from nightwatch_core.report.values import FULL, CodeLine, Limits
 from nightwatch_core.report.view import view
-from nightwatch_core.report.words import plural
+from nightwatch_core.text.escaping import is_web
+from nightwatch_core.text.words import plural
 
 HEIGHT = 36  # of the sparkline, in its own units
 PITCH = 5  # from bar to bar

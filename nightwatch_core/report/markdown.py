@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from nightwatch_core.escaping import code_span, fenced, link, markdown
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.code import as_text
 from nightwatch_core.report.values import FULL, Card, Done, Fact, Limits, Line, ReportView
 from nightwatch_core.report.view import view
-from nightwatch_core.report.words import Some, plural
+from nightwatch_core.text.escaping import code_span, fenced, link, markdown
+from nightwatch_core.text.words import Some, plural
 
 
 def as_markdown(report: RunReport, limits: Limits = FULL) -> str:

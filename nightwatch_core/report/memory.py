@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from nightwatch_core.escaping import line
 from nightwatch_core.models.outcome import Count, Fate, FateKind, Followed, Watch
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.outcomes.scoreboard_text import reliability, sentences
+from nightwatch_core.report.scoreboard_text import reliability, sentences
 from nightwatch_core.report.values import Limits, Line, Listing, Scored
-from nightwatch_core.report.words import Some, first, plural
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.words import Some, first, plural
 
 VERDICTS: tuple[FateKind, ...] = ("regressed", "no effect", "verified")
 ORDER: tuple[FateKind, ...] = (  # what asks for somebody first

@@ -2,21 +2,14 @@
 
 from collections.abc import Iterable
 
-from nightwatch_core.escaping import line
 from nightwatch_core.models.error import Dropped
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.hints import command
 from nightwatch_core.report.spent import accounted
 from nightwatch_core.report.values import Bunch, DroppedError, Fact, Limits, Line
-from nightwatch_core.report.words import (
-    Some,
-    caching,
-    capped,
-    lasting,
-    moment,
-    spending,
-)
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.words import Some, caching, capped, lasting, moment, spending
 
 COUNTED = "by the analyses; research before them is not counted"
 FILES = ("report.html", "report.md", "report.json")

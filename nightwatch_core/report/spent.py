@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.accounts import Accounts
 from nightwatch_core.report.values import Fact
-from nightwatch_core.report.words import money, plural
+from nightwatch_core.text.words import money, plural
 
 
 def accounted(told: Accounts) -> Iterable[Fact]:

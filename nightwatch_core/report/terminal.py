@@ -12,7 +12,7 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.code import as_text
 from nightwatch_core.report.values import BRIEF, Card, Line, ReportView, Row
 from nightwatch_core.report.view import view
-from nightwatch_core.report.words import Some, plural
+from nightwatch_core.text.words import Some, plural
 
 NAME = 28  # columns that a name may claim before it is broken
 WIDE = 120  # columns from which the table gives every fact a column of its own

@@ -9,8 +9,8 @@ from typing import Literal
 from nightwatch_core.models.analysis import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
-from nightwatch_core.outcomes.scoreboard_text import Table
-from nightwatch_core.report.words import Some
+from nightwatch_core.report.scoreboard_text import Table
+from nightwatch_core.text.words import Some
 
 Standing = Literal["calm", "good", "degraded", "failed"]
 

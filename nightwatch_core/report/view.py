@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from itertools import chain
 
-from nightwatch_core.accounting import in_a_line
-from nightwatch_core.escaping import line
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.report import memory
+from nightwatch_core.report.accounting import in_a_line
 from nightwatch_core.report.cards import card, published, row
 from nightwatch_core.report.hints import PUBLISHED, capture, command
 from nightwatch_core.report.sections import (
@@ -21,7 +20,8 @@ from nightwatch_core.report.sections import (
     warnings,
 )
 from nightwatch_core.report.values import FULL, Done, Fact, Limits, ReportView, Standing
-from nightwatch_core.report.words import Some, first, plural, spending
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.words import Some, first, plural, spending
 
 NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."

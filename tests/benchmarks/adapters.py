@@ -13,21 +13,21 @@ from typing import Any
 import recall_data
 from recall_shelf import new_shelf
 
-from nightwatch_core import matching
-from nightwatch_core.correlation import suspects
-from nightwatch_core.diagnosis.places import ranked_places
-from nightwatch_core.families import signature
-from nightwatch_core.fingerprint import fingerprint
-from nightwatch_core.lessons.index_text import entry_of
+from nightwatch_core.code.candidate_files import ranked_places
+from nightwatch_core.code.suspects import suspects
+from nightwatch_core.intake.families import signature
+from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.memory import seed_score as matching
+from nightwatch_core.memory.lessons.index_text import entry_of
+from nightwatch_core.memory.recall.ranking import nearest
+from nightwatch_core.memory.recall.search_document import of_case, of_lesson
+from nightwatch_core.memory.recall.terms import terms_of
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.retrieval.footprint import of_case, of_lesson
-from nightwatch_core.retrieval.recalling import nearest
-from nightwatch_core.retrieval.terms import terms_of
-from nightwatch_core.stacktrace import parsing
-from nightwatch_core.templates import message_template
+from nightwatch_core.text.templates import message_template
+from nightwatch_core.traces import parsing
 
 Err = Mapping[str, Any]
 

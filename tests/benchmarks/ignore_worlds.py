@@ -8,7 +8,7 @@ import random
 from dataclasses import dataclass
 from enum import Enum
 
-from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.error import ErrorGroup
 
 NIGHTS = 60

@@ -16,16 +16,16 @@ from statistics import median
 
 from ignore_worlds import NIGHTS, Fault, Sort, faults
 
-from nightwatch_core.ignoring import expired, holding, ignored_by, matches
+from nightwatch_core.intake.ignore_rules import expired, holding, ignored_by, matches
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import Fate
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.suggesting.backtesting import NIGHTS_BACK, NightGroups
-from nightwatch_core.suggesting.noise import as_group
-from nightwatch_core.suggesting.suggestions import rule_of, suggest
+from nightwatch_core.patterns.ignoring.backtest import NIGHTS_BACK, NightGroups
+from nightwatch_core.patterns.ignoring.noise import as_group
+from nightwatch_core.patterns.ignoring.suggestions import rule_of, suggest
 
 FIRST = datetime(2031, 1, 1, 4, tzinfo=UTC)
 HELD_OUT, WORLDS = 1_000, 60

@@ -8,11 +8,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from nightwatch_core.fingerprint import fingerprint
-from nightwatch_core.matching import seed_tags
+from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.memory.recall.search_document import of_case, remembered
+from nightwatch_core.memory.seed_score import seed_tags
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.retrieval.footprint import of_case, remembered
 
 DATA = Path(
     os.environ.get("EVAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "eval" / "data")

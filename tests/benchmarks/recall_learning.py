@@ -1,4 +1,4 @@
-"""Learn what nightwatch_core/retrieval/weights.py holds, and say how good it is on unseen projects.
+"""Learn the weights of recall, and say how good they are on unseen projects.
 
 `python tests/benchmarks/recall_learning.py` prints the data; it needs ../shared/eval. Weights are
 learned listwise: among its nearest candidates an error's labelled relatives shall come first. Both
@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary
 
-from nightwatch_core.adapters.memory_recall import MemoryRecall
-from nightwatch_core.retrieval import scoring
-from nightwatch_core.retrieval.footprint import of_case
-from nightwatch_core.retrieval.scoring import candidates, own_points, points, sought
-from nightwatch_core.retrieval.terms import FIELDS, terms_of
-from nightwatch_core.retrieval.weights import UNTOLD
+from nightwatch_core.adapters.local.memory_recall import MemoryRecall
+from nightwatch_core.memory.recall import scoring
+from nightwatch_core.memory.recall.scoring import candidates, own_points, points, sought
+from nightwatch_core.memory.recall.search_document import of_case
+from nightwatch_core.memory.recall.terms import FIELDS, terms_of
+from nightwatch_core.memory.recall.weights import UNTOLD
 
 PRIOR, STRENGTH = 0.3, 0.1  # every weight before learning, and how hard it is held there
 LEAST = 0.1  # of any field: the labelled errors all have traces, tonight's may not

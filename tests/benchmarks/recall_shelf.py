@@ -3,8 +3,8 @@
 import sqlite3
 from pathlib import Path
 
-from nightwatch_core.adapters import search_shelf
-from nightwatch_core.adapters.search_shelf import SearchShelf
+from nightwatch_core.adapters.stores import search_store as search_shelf
+from nightwatch_core.adapters.stores.search_store import SearchShelf
 
 
 def new_shelf(folder: Path) -> SearchShelf:

@@ -8,14 +8,14 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from nightwatch_core.adapters import search_shelf
-from nightwatch_core.adapters.document_folder import documents
-from nightwatch_core.adapters.search_shelf import SearchShelf
-from nightwatch_core.lessons.index_text import entry_of
+from nightwatch_core.adapters.stores import search_store as search_shelf
+from nightwatch_core.adapters.stores.document_folder import documents
+from nightwatch_core.adapters.stores.search_store import SearchShelf
+from nightwatch_core.memory.lessons.index_text import entry_of
+from nightwatch_core.memory.recall.search_document import of_case, of_lesson, remembered
+from nightwatch_core.memory.recall.terms import terms_of
 from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.retrieval.footprint import of_case, of_lesson, remembered
-from nightwatch_core.retrieval.terms import terms_of
 
 _VERBS = "load save fetch render parse send update delete charge print merge sync sort apply"
 _NOUNS = (

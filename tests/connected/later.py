@@ -19,14 +19,13 @@ if __name__ == "__main__":
 from flows.commands.night import check_options, run_as_script
 from flows.commands.options import with_option_flags
 from flows.commands.running import run_and_show
-from nightwatch_core.adapters import services
-from nightwatch_core.adapters.clock import SystemClock
-from nightwatch_core.adapters.nights import NightStore
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.stores.nights import NightStore
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.settings import night_options, settings
-from tasks.wiring import chosen, publishing, reading
-from tasks.worlds import Worlds, using
+from tasks.dependencies import Worlds, using
+from tasks.wiring import chosen, publishing, reading, services
 
 
 class LaterClock(SystemClock):

@@ -18,7 +18,7 @@ from typing import Any
 
 from git_repositories import CLEAN, git
 
-from nightwatch_core.frontmatter import read, render
+from nightwatch_core.text.frontmatter import read, render
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_", "PREFECT_")

@@ -8,8 +8,8 @@ from connected import shop
 from connected.days import Days
 from connected.world import Night
 
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.scoreboard import Tier
-from nightwatch_core.outcomes.scoreboard import scoreboard
 
 FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 

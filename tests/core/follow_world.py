@@ -3,7 +3,9 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from nightwatch_core.lessons.nights import with_night
+from nightwatch_core.memory.lessons.nights import with_night
+from nightwatch_core.memory.outcomes.fix_watch import Tonight
+from nightwatch_core.memory.outcomes.tracker_outcomes import followed, remember
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import ErrorGroup, Window
@@ -11,8 +13,6 @@ from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.outcome import Followed, Proposed
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night, NightKind, NightRecord
-from nightwatch_core.outcomes.following import followed, remember
-from nightwatch_core.outcomes.watching import Tonight
 
 NAME, KEY = "v1:aaaaaaaabbbb", "newrelic||shop|17|Shop"
 BEGIN = datetime(2031, 3, 1, 2, tzinfo=UTC)  # the first night ends

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from core.scoreboard_shapes import record
 
+from nightwatch_core.memory.outcomes.calibration import calibrated
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.analysis import (
     Analysis,
     Edit,
@@ -30,8 +32,6 @@ from nightwatch_core.models.outcome import Count, Fate, Followed, Watch
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import Learned, Night, RunReport
-from nightwatch_core.outcomes.calibrating import calibrated
-from nightwatch_core.outcomes.scoreboard import scoreboard
 
 NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)
 HOSTILE = (

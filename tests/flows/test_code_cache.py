@@ -19,9 +19,9 @@ from rich.console import Console
 from services.github import GitHub
 
 from flows.nightly import nightly
-from nightwatch_core.adapters.github_api_code import GitHubApiCode
-from nightwatch_core.adapters.github_host import GitHubHost
-from nightwatch_core.adapters.memory import MemoryModel
+from nightwatch_core.adapters.github.api_code import GitHubApiCode
+from nightwatch_core.adapters.github.host import GitHubHost
+from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.models.analysis import Allowance, Analysis
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.code import CodeReads
@@ -33,16 +33,16 @@ from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.terminal import NightReport
 from tasks.analysis import analyse
+from tasks.dependencies import Worlds, using
 from tasks.records import records
-from tasks.worlds import Worlds, using
 
 IN_ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
 from pydantic import SecretStr
-from nightwatch_core.adapters.github_api_code import GitHubApiCode
-from nightwatch_core.adapters.github_client import GitHubClient
-from nightwatch_core.adapters.github_sign_in import GitHubSignIn
+from nightwatch_core.adapters.github.api_code import GitHubApiCode
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.models.code import Commit
 from tasks.records import PrefectRecords
 

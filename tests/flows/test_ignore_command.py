@@ -8,10 +8,10 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from flows.commands.ignore import ignore
-from nightwatch_core.adapters.clock import SystemClock
-from nightwatch_core.adapters.nights import NightStore
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.stores.nights import NightStore
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.ignore_file import rules_from
+from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion

@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 from core.lesson_shapes import group, lesson, seen
 from night_world import worlds
 
-from nightwatch_core import summing_up
 from nightwatch_core.models.error import Dropped, Fetched, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.report import builder as summing_up
+from tasks.dependencies import using
 from tasks.patterns import suggest_ignores
 from tasks.selection import select_groups
-from tasks.worlds import using
 
 OPTIONS = NightOptions(source="file")
 

@@ -11,15 +11,15 @@ from typer.testing import CliRunner
 
 from flows.commands.compound import compound
 from flows.commands.learnings import learnings
-from nightwatch_core.adapters.clock import SystemClock
-from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
-from nightwatch_core.adapters.memory import MemoryModel
-from nightwatch_core.adapters.transcripts import Transcripts
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.local.memory import MemoryModel
+from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.learning.notes import notes_in
+from nightwatch_core.memory.notes.notes import notes_in
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.transcript import Entry, Opening
-from tasks.worlds import using
+from tasks.dependencies import using
 
 NAME = "v1:aaaaaaaabbbb"
 TASK = """\

@@ -9,10 +9,10 @@ from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_setti
 
 from flows.learn import learn
 from flows.nightly import nightly
-from nightwatch_core.adapters.memory_keepers import MemoryKnowledge
+from nightwatch_core.adapters.local.memory_keepers import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.outcome import Count, Watch
-from tasks.worlds import Worlds, using
+from tasks.dependencies import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 

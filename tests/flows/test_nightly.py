@@ -7,10 +7,10 @@ from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
 from flows.nightly import nightly
-from nightwatch_core.adapters.memory import MemoryModel
+from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.report import RunReport
-from tasks.worlds import Worlds, using
+from tasks.dependencies import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 

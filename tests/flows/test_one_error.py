@@ -11,7 +11,7 @@ from flows.nightly import nightly
 from flows.one_error import one_error
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import RunReport
-from tasks.worlds import Worlds, using
+from tasks.dependencies import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 

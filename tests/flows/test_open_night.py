@@ -17,14 +17,14 @@ from prefect.context import FlowRunContext
 from prefect.flow_engine import run_flow
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
-from nightwatch_core import summing_up
-from nightwatch_core.adapters.memory import MemoryClock, MemoryErrors
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryErrors
+from nightwatch_core.intake.windows import RESUMABLE
 from nightwatch_core.models.error import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
-from nightwatch_core.windows import RESUMABLE
+from nightwatch_core.report import builder as summing_up
+from tasks.dependencies import Worlds, using
 from tasks.night import kind_of, open_night
-from tasks.worlds import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 LIVE = NightOptions(source="newrelic")

@@ -13,9 +13,9 @@ from git_repositories import Change, git, repository
 from github_world import bare_shop
 from services.github import GitHub
 
-from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.learning.promoting import chosen_of
+from nightwatch_core.learnings.promoting import chosen_of
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem
 from tasks import promotion, wiring

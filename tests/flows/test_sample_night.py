@@ -19,7 +19,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.report import RunReport
 
 ROOT = Path(__file__).resolve().parents[2]
-TRUTH = json.loads((ROOT / "tests/core/sample_truth.json").read_text(encoding="utf-8"))
+TRUTH = json.loads((ROOT / "tests/core/sample/sample_truth.json").read_text(encoding="utf-8"))
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 
 

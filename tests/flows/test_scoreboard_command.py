@@ -11,8 +11,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from flows.commands import scoreboard as command
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.scoreboard import Scoreboard
-from nightwatch_core.outcomes.scoreboard import scoreboard
 
 app = typer.Typer()
 app.command()(command.scoreboard)

@@ -17,7 +17,7 @@ from connected.prefect_server import prefect_server
 from connected.standins import Effect
 from connected.world import World
 
-from nightwatch_core.issue_text import read_marker
+from nightwatch_core.publish.issue_text import read_marker
 
 pytestmark = pytest.mark.slow
 ERRORS = (shop.BROKEN_BASKET, shop.NO_RATE)

@@ -16,7 +16,7 @@ from connected.prefect_server import prefect_server
 from connected.world import Night
 from services.github_people import move_base
 
-from nightwatch_core.outcomes.scoreboard import scoreboard
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 
 pytestmark = pytest.mark.slow
 BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE

@@ -9,7 +9,7 @@ from connected import shop
 from connected.prefect_server import prefect_server
 from connected.world import MODEL, Night, World
 
-from nightwatch_core.issue_text import read_marker
+from nightwatch_core.publish.issue_text import read_marker
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core import frontmatter
+from nightwatch_core.text import frontmatter
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.slow

@@ -18,17 +18,17 @@ from pathlib import Path
 import pytest
 from core.lesson_shapes import lesson, seen
 
-from nightwatch_core.adapters import atomic
-from nightwatch_core.adapters.document_folder import REASON, text_of
-from nightwatch_core.adapters.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores.document_folder import REASON, text_of
+from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.fingerprint import fingerprint
-from nightwatch_core.lessons.index_text import index_of
-from nightwatch_core.lessons.text import lesson_of
+from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.memory.lessons.index_text import index_of
+from nightwatch_core.memory.lessons.text import lesson_of
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.pattern_text import pattern_entry
+from nightwatch_core.patterns.pattern_text import pattern_entry
 
 pytestmark = pytest.mark.slow
 KILLS = 200

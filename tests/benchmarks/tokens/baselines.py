@@ -26,17 +26,16 @@ from benchmarks.tokens.designs import MODEL, OPTIONS, Outcome, case_of, code_of,
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
 
-from nightwatch_core import complexity
-from nightwatch_core.adapters.claude_schemas import strict_schema
-from nightwatch_core.agent import specs, tools
-from nightwatch_core.agent.answers import answer_schema
-from nightwatch_core.model_facts import priced
+from nightwatch_core.adapters.claude.schemas import strict_schema
+from nightwatch_core.analysis import complexity, specs, tools
+from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.model_facts import priced
+from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import Preview
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.prompts import preview_text
 
 TURNS, PREVIEWS, PREVIEW_LINES, SUMMARIES = 15, 5, 100, 4
 TRACE = 4_000  # characters of a printed trace

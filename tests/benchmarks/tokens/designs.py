@@ -7,17 +7,17 @@ from datetime import UTC, date, datetime
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
 
-from nightwatch_core.adapters.memory import MemoryCode
-from nightwatch_core.families import signature
-from nightwatch_core.fingerprint import fingerprint
+from nightwatch_core.adapters.local.memory import MemoryCode
+from nightwatch_core.intake.families import signature
+from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.path_index import PathIndex
-from nightwatch_core.stacktrace import parsing
-from nightwatch_core.tracing import placed
+from nightwatch_core.traces import parsing
+from nightwatch_core.traces.frame_mapping import placed
+from nightwatch_core.traces.path_index import PathIndex
 
 MODEL = "claude-opus-5-5"
 DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)

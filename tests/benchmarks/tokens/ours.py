@@ -13,20 +13,21 @@ from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.agent_files import AgentFiles
-from nightwatch_core.adapters.claude import Claude
-from nightwatch_core.adapters.claude_gate import Gate
-from nightwatch_core.adapters.clock import SystemClock
-from nightwatch_core.agent import analysing, plans, specs
+from nightwatch_core.adapters.claude.cache_gate import Gate
+from nightwatch_core.adapters.claude.model import Claude
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.stores.agent_files import AgentFiles
+from nightwatch_core.analysis import analyst as analysing
+from nightwatch_core.analysis import plans, specs
+from nightwatch_core.analysis.research import gather
+from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
 from nightwatch_core.models.error import Case, Trace, Window
 from nightwatch_core.models.report import Night as NightId
-from nightwatch_core.path_index import PathIndex
 from nightwatch_core.ports import CodeReader, Model
-from nightwatch_core.research import gather
-from nightwatch_core.waves import Prepared, first_wave, second_wave
+from nightwatch_core.traces.path_index import PathIndex
 
 TONIGHT = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), now=DAY)
 AGENTS = Path(__file__).resolve().parents[3] / "agents"

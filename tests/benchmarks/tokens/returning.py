@@ -19,17 +19,17 @@ from benchmarks.tokens.ours import Outcome, analysed, cases_of, outcomes  # noqa
 from benchmarks.tokens.service import Service  # noqa: E402
 from benchmarks.tokens.words import Night  # noqa: E402
 
-from nightwatch_core.adapters.memory_recall import MemoryRecall  # noqa: E402
-from nightwatch_core.lessons.index_text import entry_of, index_over  # noqa: E402
-from nightwatch_core.lessons.making import lesson_from  # noqa: E402
-from nightwatch_core.models.analysis import Analysis  # noqa: E402
-from nightwatch_core.models.assignment import Unknown  # noqa: E402
-from nightwatch_core.models.error import Window  # noqa: E402
-from nightwatch_core.models.knowledge import Lesson  # noqa: E402
-from nightwatch_core.models.report import Night as NightId  # noqa: E402
-from nightwatch_core.recollecting import Memory, recollected  # noqa: E402
-from nightwatch_core.reuse import Meeting  # noqa: E402
-from nightwatch_core.tracing import digest  # noqa: E402
+from nightwatch_core.adapters.local.memory_recall import MemoryRecall
+from nightwatch_core.memory.lessons.index_text import entry_of, index_over
+from nightwatch_core.memory.lessons.maker import lesson_from
+from nightwatch_core.memory.prior_analyses import Memory, recollected
+from nightwatch_core.memory.reuse import Meeting
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.report import Night as NightId
+from nightwatch_core.traces.frame_mapping import digest
 
 NIGHTS, REWRITTEN = 4, 4  # how many; before which one files are rewritten
 

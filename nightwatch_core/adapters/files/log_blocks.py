@@ -1,0 +1,205 @@
+"""Stack traces cut out of plain logs, of every language the parsers of traces know."""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from nightwatch_core.adapters.files.record_values import time_in_log
+from nightwatch_core.traces.text import without_prefix
+
+ABOVE = 12  # lines above the first frame in which the exception may be named
+PENDING = 12  # lines between two parts of one stack trace
+BLOCK_LIMIT = 1_048_576  # characters of one stack trace
+LINE_READ = 4_000  # characters of a line that are looked at
+
+
+@dataclass(frozen=True)
+class Block:
+    """A stack trace, the line it begins at, and the time the log gives it."""
+
+    raw: str
+    number: int
+    at: datetime | None
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the stack traces of one language run through a log."""
+
+    name: str
+    frame: re.Pattern[str]  # a line that only stands in a stack trace
+    part: re.Pattern[str]  # other lines inside, and those between an exception and its cause
+    opens: re.Pattern[str] | None = None  # a line that begins one before its first frame
+
+
+_CAUSES = r"\s*(?:Caus(?:ed by|es):|Suppressed:|\[cause\]:|--->|--- End of|Next )"
+_WRAPS = r"During handling of the above|The above exception was"
+STYLES = (
+    Style(
+        "python",
+        frame=re.compile(r"\s+\S|\s*File \"[^\"]{1,1000}\", line \d"),
+        part=re.compile(rf"(?:{_WRAPS})|\s+[+|]|Traceback \(most"),
+        opens=re.compile(r".{0,200}Traceback \(most recent call last\)"),
+    ),
+    Style(
+        "go",
+        frame=re.compile(r"\s+\S.{0,1000}\.(?:go|s):\d+|goroutine \d+ "),
+        part=re.compile(
+            r"[\w./*()\[\]{},$@~·%-]{1,500}\(.{0,500}\)$|created by |\[signal |panic: "
+        ),
+        opens=re.compile(r"(?:.{0,100}\s)?(?:panic: |fatal error: |http: panic serving )"),
+    ),
+    Style(
+        "at",
+        frame=re.compile(
+            r"\s+at \S.{0,300}(?:\(|:\d)|\s+at [\w.$<>`\[\]]{1,300}$|at [\w.$]{3,300}\("
+        ),
+        part=re.compile(rf"{_CAUSES}|\s+\.\.\. \d+ |\s*[{{}}]+,?$|\s+\[?(?:errno|code)\]?:"),
+    ),
+    Style(
+        "ruby",
+        frame=re.compile(
+            r"\s*(?:\d+: )?(?:from )?\S.{0,500}:\d{1,9}:in[ `']|\s+from \S.{0,500}:\d+"
+        ),
+        part=re.compile(_CAUSES),
+    ),
+    Style(
+        "php",
+        frame=re.compile(r"\s?#\d{1,5} (?:\S.{0,1000}\(\d+\)|\[internal|\{main\})"),
+        part=re.compile(rf"{_CAUSES}|\s+thrown in |Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
+    ),
+)
+_CAUSE = re.compile(_CAUSES)
+_SIDEKIQ = re.compile(r"^(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ")
+_STARTS = ("#", "goroutine ", "at ")  # of first frames that are not indented
+
+# A line that names an exception: a class alone or before its message, or inside other words where
+# its name says what it is.
+_NAMES = re.compile(
+    r"(?:\S.{0,120}?(?:Uncaught|Unhandled|exception)[\w. \"':]{0,60} )?"
+    r"(?:[A-Za-z_]\w{0,100}(?:\.|::|\\)){0,12}[A-Z]\w{0,120}(?:: | \(|$)"
+)
+_NAMES_INSIDE = re.compile(
+    r"[A-Z]\w{0,120}(?:Error|Exception|Failure|Fault|Invalid|NotFound|Timeout)\b"
+)
+
+
+@dataclass
+class _Open:
+    style: Style
+    lines: list[str]
+    number: int
+    at: datetime | None
+    pending: list[str] = field(default_factory=list)  # belong to it only if more of it follows
+    in_cause: bool = False  # a cause was announced, its name and message may follow
+    named: bool = False  # Python: the exception below the frames was read
+    size: int = 0
+
+    def take(self, line: str) -> None:
+        """Add a line that belongs to the trace, and those that waited for it."""
+        self.size += len(line)
+        if self.size <= BLOCK_LIMIT:
+            self.lines.extend((*self.pending, line))
+        self.pending = []
+
+    def wait(self, line: str) -> bool:
+        self.pending.append(line)
+        return len(self.pending) <= PENDING
+
+    def continues(self, line: str, bare: str) -> bool:
+        """Take the line if it belongs to the trace, or may do so."""
+        if self.style.name == "python":
+            return self._continues_python(line if line[:1].isspace() else bare)
+        if self.style.frame.match(bare) or self.style.part.match(bare):
+            self.take(bare)
+            self.in_cause = bool(_CAUSE.match(bare))
+            return True
+        return (self.in_cause or not bare.strip()) and self.wait(bare)
+
+    def _continues_python(self, text: str) -> bool:
+        """Frames are indented; the first line that is not names the exception."""
+        if not text.strip():
+            return self.wait(text)
+        if self.style.part.match(text):
+            self.named = not text.startswith("Traceback")
+        elif self.named:
+            return False
+        elif not self.style.frame.match(text):
+            self.named = True
+        self.take(text)
+        return True
+
+
+class TraceCutter:
+    """Goes through a log once; keeps a few lines above, and the stack trace being read."""
+
+    def __init__(self) -> None:
+        """Begin at the first line of a log."""
+        self._above: deque[tuple[int, str, bool]] = deque(maxlen=ABOVE)
+        self._open: _Open | None = None
+        self._time: datetime | None = None
+
+    def read(self, number: int, line: str) -> Iterator[Block]:
+        """Go on by one line; yields the stack trace that it ends."""
+        line = line[:LINE_READ]
+        bare = _SIDEKIQ.sub("", without_prefix(line), count=1)
+        if self._open is not None:
+            if self._open.continues(line, bare):
+                return
+            yield from self.finish()
+        time = time_in_log(line) if line[:1].strip() else None
+        self._time = time or self._time
+        self._open = self._opened(number, bare)
+        if self._open is None:
+            self._above.append((number, bare, time is not None))
+        else:
+            self._above.clear()
+
+    def finish(self) -> Iterator[Block]:
+        """End the log; yields the stack trace that its end cut off."""
+        if self._open is not None:
+            yield Block("\n".join(self._open.lines), self._open.number, self._open.at)
+        self._open = None
+
+    def _opened(self, number: int, bare: str) -> _Open | None:
+        for style in STYLES:
+            if style.opens and style.opens.match(bare):
+                return _Open(style, [_from_opening(bare)], number, self._time)
+        if bare[:1].strip() and not bare.startswith(_STARTS) and ":in" not in bare:
+            return None
+        for style in STYLES[1:]:
+            if style.frame.match(bare):
+                header = self._header()
+                first = header[0][0] if header else number
+                return _Open(style, [*(text for _, text in header), bare], first, self._time)
+        return None
+
+    def _header(self) -> list[tuple[int, str]]:
+        """The lines above a first frame from the one that names the exception."""
+        taken: list[tuple[int, str]] = []
+        for number, bare, begins_record in reversed(self._above):
+            taken.insert(0, (number, bare))
+            if begins_record or _NAMES.match(bare) or _NAMES_INSIDE.search(bare):
+                break
+        return taken
+
+
+def _from_opening(bare: str) -> str:
+    """A line without what a logger put before the words that begin a trace of Python."""
+    at = bare.find("Traceback (most")
+    return bare[at:] if at > 0 and "Exception Group" not in bare else bare
+
+
+def blocks_of(lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
+    """The stack traces in numbered lines of a log, without the lines around them.
+
+    >>> log = ["2026-11-03 10:00:00 ERROR no total", "KeyError: 'total'", "  a.rb:1:in `x'", "bye"]
+    >>> [(block.raw, block.number, block.at.hour) for block in blocks_of(enumerate(log, 1))]
+    [("KeyError: 'total'\\n  a.rb:1:in `x'", 2, 10)]
+    """
+    cutter = TraceCutter()
+    for number, line in lines:
+        yield from cutter.read(number, line)
+    yield from cutter.finish()

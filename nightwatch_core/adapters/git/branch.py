@@ -1,0 +1,157 @@
+"""Makes a branch with one commit out of a draft pull request, with git's plumbing.
+
+Neither working tree nor index of the checkout is touched, no existing branch is moved, and the
+branch appears last: whatever fails before leaves nothing that anyone can see.
+"""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from nightwatch_core.adapters.git.branch_changes import (
+    GONE,
+    Stand,
+    check_not_moved,
+    commit_message,
+    wanted_changes,
+)
+from nightwatch_core.adapters.git.branch_changes import Refused as Refused
+from nightwatch_core.adapters.git.checkout import LOCAL, Checkout
+from nightwatch_core.adapters.git.command import Git, is_sha
+from nightwatch_core.adapters.git.tree import FILE, Node, tree
+from nightwatch_core.models.proposal import DraftPull
+
+_AUTHOR = ("NightWatch", "nightwatch@localhost")
+_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
+_DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options")
+_PATCH = (
+    *("diff-tree", "--root", "-p", "--stat", "--pretty=email", "--full-index", "--binary"),
+    *("--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"),
+    *("--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"),
+)
+
+
+class Made(NamedTuple):
+    """The branch's commit; `is_new` is False where an earlier try had made it."""
+
+    sha: str
+    is_new: bool
+
+
+def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
+    """Make the pull request's branch on the head of its base, dated `at`.
+
+    Raises `Refused` with the reason, in words for the report.
+    """
+    git = checkout.git
+    ref = _ref(git, pull.branch)
+    base = _base(checkout, pull.base)
+    before = tree(git, base)
+    _check_not_moved(git, pull, base, before)
+    wanted = wanted_changes(pull.changes, before, partial(_content, git), partial(_written, git))
+    commit = _committed(git, base, wanted, pull, at)
+    if changed(git, base, commit) != wanted:
+        raise Refused("the commit would change other files than proposed")
+    created = git.attempt("update-ref", "--no-deref", "-m", "nightwatch: draft", ref, commit, "")
+    if created.code:
+        if tip := checkout.heads().get(ref):
+            return _made_before(git, pull.branch, tip, wanted)
+        raise Refused(f"the branch cannot be made: {created.complaint}")
+    return Made(commit, is_new=True)
+
+
+def patch(git: Git, commit: str) -> bytes:
+    """The commit as a mail that `git am` takes."""
+    return git.run(*_PATCH, commit)
+
+
+def changed(git: Git, before: str, after: str) -> dict[str, Stand]:
+    """What differs between two commits: path to what stands there after.
+
+    A file whose mode differs, or that is no plain file, has the mode "was → is" and fits nothing.
+    """
+    fields = git.run(*_DIFF, before, after).decode(errors="replace").split("\0")
+    found = {}
+    for about, path in zip(fields[::2], fields[1::2], strict=False):
+        was, mode, _, oid, _ = about.removeprefix(":").split()
+        is_plain = mode in (FILE, GONE) if GONE in (was, mode) else was == mode
+        found[path] = Stand(mode if is_plain else f"{was} → {mode}", oid if mode != GONE else "")
+    return found
+
+
+def _ref(git: Git, branch: str) -> str:
+    ref = f"{LOCAL}{branch}"
+    if not _BRANCH.fullmatch(branch) or git.attempt("check-ref-format", ref).code:
+        raise Refused(f"{branch[:80]!a} cannot be the name of a branch")
+    return ref
+
+
+def _base(checkout: Checkout, name: str) -> str:
+    if not name:
+        return checkout.base()[1]
+    heads = checkout.branch_heads(name)
+    if not heads:
+        raise Refused(f"there is no base branch {name[:80]!a}")
+    return heads[0]
+
+
+def _check_not_moved(git: Git, pull: DraftPull, base: str, now: Mapping[str, Node]) -> None:
+    """The edits were made on `pull.commit`: on another text they may mean something else."""
+    if pull.commit == base:
+        return
+    if not is_sha(pull.commit) or git.attempt("cat-file", "-e", f"{pull.commit}^{{commit}}").code:
+        raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
+    check_not_moved(pull.changes, tree(git, pull.commit), now)
+
+
+def _content(git: Git, node: Node) -> bytes:
+    return git.run("cat-file", "blob", node.oid)
+
+
+def _written(git: Git, content: bytes, _: Node | None) -> str:
+    return git.run("hash-object", "-w", "-t", "blob", "--stdin", stdin=content).decode().strip()
+
+
+def _committed(
+    git: Git, base: str, wanted: Mapping[str, Stand], pull: DraftPull, at: datetime
+) -> str:
+    nothing = "0" * len(base)
+    entries = "".join(
+        f"{stand.mode} {stand.oid or nothing}\t{path}\0" for path, stand in wanted.items()
+    )
+    with tempfile.TemporaryDirectory(prefix="nightwatch-index-") as folder:
+        index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+        _do(git, "read-tree", base, environment=index)
+        _do(git, "update-index", "-z", "--index-info", stdin=entries.encode(), environment=index)
+        new = _do(git, "write-tree", environment=index)
+    asked = ("commit-tree", "-p", base, "-F", "-", new)
+    message = commit_message(pull).encode()
+    return _do(git, *asked, stdin=message, environment=_signature(at))
+
+
+def _do(git: Git, *arguments: str, environment: Mapping[str, str], stdin: bytes = b"") -> str:
+    outcome = git.attempt(*arguments, stdin=stdin, environment=environment)
+    if outcome.code:
+        raise Refused(f"git {arguments[0]}: {outcome.complaint}")
+    return outcome.output.decode().strip()
+
+
+def _signature(at: datetime) -> dict[str, str]:
+    values = (*_AUTHOR, f"@{int(at.timestamp())} +0000")
+    return {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in zip(("NAME", "EMAIL", "DATE"), values, strict=True)
+    }
+
+
+def _made_before(git: Git, branch: str, tip: str, wanted: Mapping[str, Stand]) -> Made:
+    """The branch is ours where its one commit makes exactly the wanted changes."""
+    parents = git.line("rev-parse", f"{tip}^@").split()
+    if len(parents) == 1 and changed(git, parents[0], tip) == wanted:
+        return Made(tip, is_new=False)
+    raise Refused(f"branch {branch} exists with other content: delete or rename it")

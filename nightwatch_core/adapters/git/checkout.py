@@ -1,0 +1,225 @@
+"""A local git checkout as the code host: what is there, with no network."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from nightwatch_core.adapters.git.blame import moment
+from nightwatch_core.adapters.git.command import Git, open_repository
+from nightwatch_core.adapters.git.merged_pulls import merged_pulls
+from nightwatch_core.adapters.git.reader import GitReader
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.code import Commit, MergedPull, Release
+
+MOST_RELEASES = 100
+_ABBREVIATED = re.compile(r"[0-9a-fA-F]{7,64}")
+_REF_FIELDS = ("refname", "objecttype", "objectname", "*objecttype", "*objectname", "creatordate")
+LOCAL, REMOTE, TAG = "refs/heads/", "refs/remotes/origin/", "refs/tags/"
+
+
+class Ref(NamedTuple):
+    """A branch or tag, and the commit it stands for."""
+
+    name: str
+    sha: str
+    at: datetime
+
+
+class Checkout:
+    """A `CodeHost` over the repository that `folder` is in; nothing is read before the first call.
+
+    Every method raises `StopTheNight`, with what to do, where the repository cannot be used.
+    """
+
+    def __init__(self, folder: Path, base_branch: str = "") -> None:
+        """`base_branch` empty means the branch that the checkout has checked out."""
+        self._folder = folder
+        self._base_branch = base_branch
+
+    @cached_property
+    def git(self) -> Git:
+        """The repository."""
+        return open_repository(self._folder)
+
+    @cached_property
+    def repository(self) -> str:
+        """Its name: owner/name of the remote `origin`, else the name of its folder."""
+        origin = self.git.attempt("config", "--get", "remote.origin.url").output.decode().strip()
+        common = self.git.folder / self.git.line("rev-parse", "--git-common-dir")
+        folder = common.resolve()
+        name = folder.parent.name if folder.name == ".git" else folder.name.removesuffix(".git")
+        return owner_and_name(origin) or name or "repository"
+
+    def head(self, release: str = "") -> Commit:
+        """The commit of `release` (a tag or a commit sha), else the head of the base branch."""
+        if found := self._released(release.strip()):
+            return found
+        branch, sha = self.base()
+        because = f"head of {branch}" if branch else "HEAD, which is on no branch"
+        if release.strip():
+            because += f"; release {_told(release)} is no tag or commit here"
+        return self._commit(sha, because)
+
+    def reader(self, commit: Commit) -> GitReader:
+        """The tree at that commit; raises `GiveUp` where its sha is not a full one."""
+        return GitReader(self.git, commit)
+
+    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
+        """Pull requests merged into the base branch, newest first, at most 200."""
+        return merged_pulls(self.git, self.base()[1], since)
+
+    def releases(self) -> tuple[Release, ...]:
+        """Tags of commits, newest first, at most 100."""
+        return tuple(
+            Release(version=tag.name.removeprefix(TAG), sha=tag.sha, at=tag.at)
+            for tag in self._refs(TAG)[:MOST_RELEASES]
+        )
+
+    def probe(self) -> str:
+        """Say which commit of which repository is read, and how many files it has."""
+        commit = self.head()
+        files = len(self.reader(commit).paths())
+        return f"{commit.repository} at {commit.sha[:10]} ({commit.because}), {files} files"
+
+    def base(self) -> tuple[str, str]:
+        """Name and head of the base branch; the name is empty where HEAD is on no branch."""
+        name = self._base_branch or self._checked_out()
+        if not name:
+            return "", self.git.line("rev-parse", "--verify", "HEAD^{commit}")
+        heads = self.heads()
+        if found := heads_of(heads, name):
+            return name, found[0]
+        branches = {ref.removeprefix(LOCAL).removeprefix(REMOTE) for ref in heads} - {"HEAD"}
+        if not branches:
+            raise StopTheNight(f"{self._folder} has no commits yet: commit the application there")
+        raise StopTheNight(
+            f"{self._folder} has no branch {_told(name)}: set `base_branch` to one of "
+            + ", ".join(sorted(branches)[:10])
+        )
+
+    def branch_heads(self, name: str) -> tuple[str, ...]:
+        """Where branch `name` stands here and, as last fetched, at origin."""
+        return heads_of(self.heads(), name)
+
+    def heads(self) -> dict[str, str]:
+        """The head of every branch, here and at origin, by the ref's full name."""
+        return {ref.name: ref.sha for ref in (*self._refs(LOCAL), *self._refs(REMOTE))}
+
+    def _checked_out(self) -> str:
+        outcome = self.git.attempt("symbolic-ref", "--quiet", "HEAD")
+        return outcome.output.decode(errors="replace").strip().removeprefix(LOCAL)
+
+    def _refs(self, below: str) -> tuple[Ref, ...]:
+        """Refs that stand for commits, newest first; read whole, so that no name is passed on."""
+        fields = "%00".join(f"%({field})" for field in _REF_FIELDS[:-1])
+        listing = self.git.run(
+            *("for-each-ref", "--sort=-version:refname", "--sort=-creatordate"),
+            *(f"--format={fields}%00%(creatordate:unix)", below),
+        )
+        refs = (line.split("\0") for line in listing.decode(errors="replace").splitlines())
+        return tuple(
+            Ref(name, peeled or sha, moment(at))
+            for name, kind, sha, peeled_kind, peeled, at in refs
+            if "commit" in (kind, peeled_kind)
+        )
+
+    def _released(self, release: str) -> Commit | None:
+        if not release:
+            return None
+        tags = {ref.name.removeprefix(TAG): ref.sha for ref in self._refs(TAG)}
+        for spelling in SPELLINGS:
+            if (version := spelling(release)) in tags:
+                return self._commit(tags[version], f"release {_told(version)} (tag)")
+        if sha := self._abbreviated(release):
+            return self._commit(sha, f"release {sha[:10]} (commit)")
+        return None
+
+    def _abbreviated(self, release: str) -> str:
+        """The one commit whose sha begins with `release`; hexadecimal, so not a name of a ref."""
+        if not _ABBREVIATED.fullmatch(release):
+            return ""
+        asked = f"--disambiguate={release.lower()}"
+        names = self.git.attempt("rev-parse", asked).output.decode().split()
+        kinds = self.git.line("cat-file", "--batch-check", stdin="\n".join(names).encode())
+        commits = [line.split()[0] for line in kinds.splitlines() if line.split()[1] == "commit"]
+        return commits[0] if len(commits) == 1 else ""
+
+    def _commit(self, sha: str, because: str) -> Commit:
+        """The commit; its branch is the one that pull requests aim at, also for a release."""
+        branch = self.base()[0]
+        asked = ("rev-list", "--max-count=1", "--timestamp", "--end-of-options", sha)
+        at = moment(self.git.line(*asked).split(" ")[0])
+        return Commit(repository=self.repository, sha=sha, branch=branch, at=at, because=because)
+
+
+def heads_of(heads: dict[str, str], name: str) -> tuple[str, ...]:
+    """Where branch `name` stands here, then at origin, among `heads` by full ref names.
+
+    >>> heads_of({"refs/heads/main": "b", "refs/remotes/origin/main": "c"}, "main")
+    ('b', 'c')
+    """
+    wanted = (f"{LOCAL}{name}", f"{REMOTE}{name}")
+    return tuple(dict.fromkeys(heads[ref] for ref in wanted if ref in heads))
+
+
+def _as_it_is(release: str) -> str:
+    return release
+
+
+def _with_v(release: str) -> str:
+    return f"v{release}"
+
+
+def _without_v(release: str) -> str:
+    return release.removeprefix("v")
+
+
+def _after_at(release: str) -> str:
+    """Sentry's "application@version"."""
+    return release.rpartition("@")[2]
+
+
+def _after_at_with_v(release: str) -> str:
+    return _with_v(_after_at(release))
+
+
+SPELLINGS: tuple[Callable[[str], str], ...] = (
+    _as_it_is,
+    _with_v,
+    _without_v,
+    _after_at,
+    _after_at_with_v,
+)
+
+
+def _told(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text.strip()[:80])
+
+
+def owner_and_name(address: str) -> str:
+    """The owner/name of a remote's address; empty for one that is a folder of this machine.
+
+    >>> owner_and_name("git@github.com:acme/shop.git")
+    'acme/shop'
+    >>> owner_and_name("https://user:secret@gitlab.example/group/sub/shop/")
+    'group/sub/shop'
+    >>> owner_and_name("/srv/git/shop.git"), owner_and_name("")
+    ('', '')
+    """
+    if "://" in address:
+        path = "" if address.startswith("file:") else _path_of(address)
+    else:
+        path = address.partition(":")[2] if re.match(r"[^/]+:", address) else ""
+    path = path.strip("/").removesuffix(".git")
+    return path if re.fullmatch(r"\.?\w[\w.-]*(?:/\.?\w[\w.-]*)+", path, re.ASCII) else ""
+
+
+def _path_of(address: str) -> str:
+    try:
+        return urlsplit(address).path
+    except ValueError:
+        return ""

@@ -1,0 +1,148 @@
+"""What a sign-in may write to a repository, found out without writing anything."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import httpx
+
+from nightwatch_core.adapters.github.errors import Forbidden, plain
+from nightwatch_core.adapters.github.rows import Place, Repository, read
+from nightwatch_core.errors import GiveUp
+
+_ACTIONS = "ghs_"  # how tokens of GitHub Actions begin, and those that other Apps got
+_SCOPES = ("repo", "public_repo")  # the second is enough for a public repository
+
+
+class Need(NamedTuple):
+    """Something we write, its permission, and GitHub's own name of that."""
+
+    what: str
+    permission: str
+    shown: str
+
+
+ISSUES = Need("issues", "issues", "Issues")
+PULLS = (
+    Need("branches", "contents", "Contents"),
+    Need("pull requests", "pull_requests", "Pull requests"),
+)
+
+
+def probe(place: Place, *, pulls: bool) -> str:
+    """Say what can be written to the repository, as far as that can be told without writing.
+
+    Only issues count unless `pulls`. Raises `Forbidden` where a permission is missing, which the
+    message names, and `GiveUp` where the repository takes no issues, or no pull requests.
+    """
+    headers, told = place.client.told(lambda rest: rest.repos.get(*place.at))
+    repository = read(Repository, told)
+    needs = (ISSUES, *PULLS) if pulls else (ISSUES,)
+    _check_repository(repository, pulls=pulls)
+    _check_readable(place, repository, needs)
+    granted = place.client.granted()
+    if granted is not None:
+        found = _of_app(granted, needs)
+    elif "x-oauth-scopes" in headers:
+        found = _of_classic(headers, repository, needs)
+    else:
+        found = _of_others(place.client.token(), repository, needs)
+    return f"{repository.full_name}: {found}{_warning(repository)}"
+
+
+def _check_repository(repository: Repository, *, pulls: bool) -> None:
+    name = repository.full_name
+    if repository.archived or repository.disabled:
+        state = "archived" if repository.archived else "disabled by GitHub"
+        raise GiveUp(
+            f"{name} is {state}, nothing can be written to it: change that, or set "
+            "NIGHTWATCH_PUBLISH to none"
+        )
+    if not repository.has_issues:
+        raise GiveUp(
+            f"issues are switched off in {name}: switch them on in its settings, under General, or "
+            "set NIGHTWATCH_PUBLISH to none"
+        )
+    if pulls and not repository.has_pull_requests:
+        raise GiveUp(
+            f"pull requests are switched off in {name}: switch them on in its settings, under "
+            "General, or set NIGHTWATCH_PUBLISH to issues"
+        )
+
+
+def _check_readable(place: Place, repository: Repository, needs: tuple[Need, ...]) -> None:
+    """Who may not even read lacks the permission for sure, and is told which by `Forbidden`."""
+    at, branch = place.at, repository.default_branch
+    reads: Mapping[str, Callable[[], object]] = {
+        "issues": lambda: place.client.ask(lambda rest: rest.issues.list_for_repo(*at, per_page=1)),
+        "contents": lambda: place.client.ask(lambda rest: rest.git.get_ref(*at, f"heads/{branch}")),
+        "pull_requests": lambda: place.client.ask(lambda rest: rest.pulls.list(*at, per_page=1)),
+    }
+    for need in needs:
+        reads[need.permission]()
+
+
+def _of_app(granted: Mapping[str, str], needs: tuple[Need, ...]) -> str:
+    lacking = [need.permission for need in needs if granted.get(need.permission) != "write"]
+    if lacking:
+        raise Forbidden(
+            f"the GitHub App lacks the permission {_and([f'{one}=write' for one in lacking])}: "
+            "grant it in the App's settings, then accept it in those of the installation"
+        )
+    return f"{_and([need.what for need in needs])} can be written (as a GitHub App)"
+
+
+def _of_classic(headers: httpx.Headers, repository: Repository, needs: tuple[Need, ...]) -> str:
+    scopes = {scope.strip() for scope in headers["x-oauth-scopes"].split(",")}
+    enough = _SCOPES if repository.is_public else _SCOPES[:1]
+    scope = next((one for one in enough if one in scopes), None)
+    if scope is None:
+        raise Forbidden(
+            f"the token lacks the scope {' or '.join(enough)} (it has "
+            f"{plain(', '.join(sorted(scopes))) or 'none'}): add it in GitHub's settings of tokens"
+        )
+    _check_role(repository)
+    return f"{_and([need.what for need in needs])} can be written (scope {scope})"
+
+
+def _of_others(token: str, repository: Repository, needs: tuple[Need, ...]) -> str:
+    """Fine-grained tokens and those of Actions: GitHub tells nobody what they may do."""
+    shown = _and([need.shown for need in needs])
+    if token.startswith(_ACTIONS):
+        return (
+            "can be read; whether this token of an App or of GitHub Actions may write "
+            f"{shown} cannot be told without writing. Actions allow it in the workflow and in the "
+            "repository's settings, and run no checks on pull requests made so"
+        )
+    _check_role(repository)
+    return (
+        "can be read, and the token's owner may push; whether the token itself has Read and write "
+        f"for {shown} cannot be told without writing: see its page in GitHub's settings"
+    )
+
+
+def _check_role(repository: Repository) -> None:
+    roles = repository.permissions
+    if roles is not None and not roles.push:
+        raise Forbidden(
+            f"the token's owner may not push to {repository.full_name}, nor label issues there: "
+            "give that account the role Write"
+        )
+
+
+def _warning(repository: Repository) -> str:
+    if not repository.is_public:
+        return ""
+    return (
+        f". Warning: {repository.full_name} is public, everybody will read production errors in "
+        "its issues: point GITHUB_REPO to a private repository, or set NIGHTWATCH_PUBLISH to none"
+    )
+
+
+def _and(words: list[str]) -> str:
+    """Words as a list in a sentence.
+
+    >>> _and(["a"]), _and(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

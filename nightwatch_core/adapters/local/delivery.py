@@ -1,0 +1,199 @@
+"""Delivery without a service: issues and pull requests as files, branches in the local git."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from nightwatch_core.adapters.git.branch import Refused, make_branch, patch
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.local import outbox_files
+from nightwatch_core.adapters.local.merges import standing
+from nightwatch_core.adapters.local.outbox_files import OutboxFiles
+from nightwatch_core.adapters.local.outbox_items import own_item
+from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.proposal import (
+    Comment,
+    DraftPull,
+    OpenIssue,
+    OwnItem,
+    Proposal,
+    Receipt,
+    Reopen,
+)
+from nightwatch_core.ports import Clock
+
+_PATIENCE = 60.0  # seconds until another publisher has to be done
+_NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MOST_EQUIVALENTS = 100  # pull requests, newest first, whose change is looked for in the base
+
+
+class LocalDelivery:
+    """`Outbox` and `Tracker` in one: what it publishes, people read and close as files.
+
+    An issue or pull request is a Markdown file below `nights/<night>/outbox/`. In its front matter
+    a person may set `state` to closed, `state_reason` to not_planned, and leave `words` to us.
+    """
+
+    def __init__(self, nights: Path, night: str, checkout: Checkout | None, clock: Clock) -> None:
+        """Nothing is written before the first `publish`; without a checkout there are no drafts.
+
+        Raises `StopTheNight` for a night whose name cannot be a folder.
+        """
+        if not _NIGHT.fullmatch(night):
+            raise StopTheNight(f"{night[:80]!a} cannot name a night's folder")
+        self._files = OutboxFiles(nights)
+        self._night = night
+        self._checkout = checkout
+        self._clock = clock
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        """Publish once per key, whichever night, thread or process asked first.
+
+        Raises `TryLater` while another process publishes, `GiveUp` where files cannot be written.
+        """
+        lock = self._files.lock
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(lock, timeout=_PATIENCE):
+                return self._published(proposal)
+        except Refused as refused:
+            return _receipt(proposal, "refused", reason=str(refused))
+        except Timeout as error:
+            raise TryLater(f"another process has held {lock} for {_PATIENCE:.0f} s") from error
+        except OSError as error:
+            raise GiveUp(f"cannot write below {self._files.nights}: {error}") from error
+
+    def own_items(self) -> tuple[OwnItem, ...]:
+        """Every issue and pull request of all nights, by number; unreadable files are left out.
+
+        A pull request is merged once its base holds its commit, the same change, or what people
+        made of it, and closed where its branch is gone.
+        """
+        pulls: list[tuple[OwnItem, Mapping[str, object]]] = []
+        items: list[OwnItem] = []
+        for document in self._files.documents():
+            read = own_item(document)
+            if read and read[0].kind == "pull":
+                pulls.append(read)
+            elif read:
+                items.append(read[0])
+        newest = {item.number for item, _ in pulls[-_MOST_EQUIVALENTS:]}
+        checkout = self._checkout
+        heads = checkout.heads() if pulls and checkout else {}
+        for item, meta in pulls:
+            if checkout:
+                thorough = item.number in newest
+                now = standing(checkout, item, meta, heads, thorough=thorough)
+                item = item.model_copy(update=now._asdict())
+            items.append(item)
+        return tuple(sorted(items, key=lambda item: item.number))
+
+    def probe(self) -> str:
+        """Say where issues go, and how many there are; raises `GiveUp` where none can go."""
+        places = (self._files.nights, *self._files.nights.parents)
+        folder = next(place for place in places if place.exists())
+        if not os.access(folder, os.W_OK):
+            raise GiveUp(f"{folder} cannot be written: change NIGHTWATCH_STATE or its rights")
+        drafts = "" if self._checkout else "; no drafts without --repo"
+        return f"files below {self._files.nights}: {len(self.own_items())} own items{drafts}"
+
+    def _published(self, proposal: Proposal) -> Receipt:
+        if not proposal.key.strip():
+            raise Refused("the proposal has no key")
+        if there := self._files.keyed(proposal.key):
+            return _receipt(proposal, "already there", there.number, there.path)
+        match proposal:
+            case OpenIssue():
+                return self._open_issue(proposal)
+            case DraftPull():
+                return self._draft_pull(proposal)
+            case Comment():
+                return self._comment(proposal)
+            case Reopen():
+                return self._reopen(proposal)
+
+    def _open_issue(self, issue: OpenIssue) -> Receipt:
+        number = self._files.take_number()
+        path = self._place(outbox_files.name("issue", number, issue.title))
+        outbox_files.write(path, self._meta(issue, number), issue.body)
+        return _receipt(issue, "done", number, path)
+
+    def _draft_pull(self, pull: DraftPull) -> Receipt:
+        """Branch first, then the patch, the document last: it holds the key, so it says "done"."""
+        if self._checkout is None:
+            raise Refused("a draft on this machine needs a checkout: name one with --repo")
+        made = make_branch(self._checkout, pull, self._clock.now())
+        number = self._files.take_number()
+        path = self._place(outbox_files.name("pull", number, pull.title))
+        atomic.write(path.with_suffix(".patch"), patch(self._checkout.git, made.sha))
+        places = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
+        outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
+        return _receipt(pull, "done" if made.is_new else "already there", number, path)
+
+    def _comment(self, comment: Comment | Reopen) -> Receipt:
+        if self._files.numbered(comment.number) is None:
+            raise Refused(f"there is no issue {comment.number}")
+        meta = {
+            "kind": comment.kind,
+            "issue": comment.number,
+            "key": comment.key,
+            "fingerprint": comment.fingerprint,
+            "night": self._night,
+        }
+        path = self._place(outbox_files.comment_name(comment.number, comment.key))
+        outbox_files.write(path, meta, comment.body)
+        return _receipt(comment, "done", comment.number, path)
+
+    def _reopen(self, reopen: Reopen) -> Receipt:
+        """The issue first, the comment last: doing the first twice does no harm."""
+        issue = self._files.numbered(reopen.number)
+        if issue is None or issue.kind != "issue":
+            raise Refused(f"there is no issue {reopen.number}")
+        try:
+            meta, body = issue.parts()
+        except GiveUp as error:
+            raise Refused(f"{issue.path.name} cannot be read: {error}") from error
+        opened = {**meta, "state": "open", "state_reason": "reopened", "closed_at": ""}
+        outbox_files.write(issue.path, opened, body)
+        return self._comment(reopen)
+
+    def _place(self, name: str) -> Path:
+        return self._files.nights / self._night / "outbox" / f"{name}.md"
+
+    def _meta(self, proposal: OpenIssue | DraftPull, number: int) -> dict[str, object]:
+        return {
+            "kind": proposal.kind,
+            "number": number,
+            "key": proposal.key,
+            "fingerprint": proposal.fingerprint,
+            "title": proposal.title,
+            "state": "open",
+            "state_reason": "",
+            "words": [],
+            "labels": list(proposal.labels),
+            "night": self._night,
+        }
+
+
+def _receipt(
+    proposal: Proposal,
+    status: Any,
+    number: int | None = None,
+    path: Path | None = None,
+    reason: str = "",
+) -> Receipt:
+    return Receipt(
+        key=proposal.key,
+        kind=proposal.kind,
+        fingerprint=proposal.fingerprint,
+        status=status,
+        title=getattr(proposal, "title", ""),
+        number=number,
+        url=str(path or ""),
+        reason=reason,
+    )

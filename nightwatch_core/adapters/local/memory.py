@@ -1,0 +1,218 @@
+"""Neighbours made of memory: for tests, and for a night that must not be heard."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.code import Blame, Commit, Entry, Hit, MergedPull, Release
+from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
+from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
+
+DAY = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@dataclass
+class MemoryClock:
+    """A Clock that moves only when told; `monotonic` follows it."""
+
+    time: datetime = DAY + timedelta(days=1, hours=2)
+
+    def now(self) -> datetime:
+        """The time it was set to."""
+        return self.time
+
+    def monotonic(self) -> float:
+        """The same, in seconds."""
+        return self.time.timestamp()
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass."""
+        self.time += timedelta(seconds=seconds)
+
+
+@dataclass
+class MemoryErrors:
+    """An ErrorSource that was told its groups and their traces."""
+
+    groups: Sequence[ErrorGroup] = ()
+    known_traces: Mapping[str, tuple[Trace, ...]] = field(default_factory=dict)
+    partial: tuple[str, ...] = ()
+    fails: Exception | None = None
+    deployed: tuple[Release, ...] = ()
+    traffic: int | None = None
+
+    def window(self, lookback: timedelta | None, now: datetime) -> Window:
+        """The day before `now`, or as far back as asked."""
+        return Window(since=now - (lookback or timedelta(days=1)), until=now)
+
+    def error_groups(self, window: Window) -> Fetched:
+        """What it was told; raises what it was told to raise."""
+        if self.fails:
+            raise self.fails
+        return Fetched(
+            groups=tuple(self.groups), window=window, partial=self.partial, traffic=self.traffic
+        )
+
+    def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
+        """The traces it was told."""
+        return self.known_traces.get(group.fingerprint, ())[:limit]
+
+    def releases(self) -> tuple[Release, ...]:
+        """The deployments it was told."""
+        return self.deployed
+
+    def probe(self) -> str:
+        """Say how many."""
+        return f"{len(self.groups)} groups in memory"
+
+
+@dataclass
+class MemoryCode:
+    """A CodeReader over a dict; notes what was read."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    at: Commit = Commit(repository="memory", sha="0" * 40, branch="main")
+    blames: Mapping[tuple[str, int], Blame] = field(default_factory=dict)
+    reads: list[str] = field(default_factory=list)
+
+    @property
+    def commit(self) -> Commit:
+        """The commit it was told."""
+        return self.at
+
+    def paths(self) -> tuple[str, ...]:
+        """All paths."""
+        return tuple(sorted(self.files))
+
+    def read_file(self, path: str) -> str | None:
+        """The text, noting the read."""
+        self.reads.append(path)
+        return self.files.get(path)
+
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+        """Lines that hold the query."""
+        hits = (
+            Hit(path=name, line=number, text=text)
+            for name in self.paths()
+            if name == path or name.startswith(f"{path.rstrip('/')}/" if path else "")
+            for number, text in enumerate(self.files[name].splitlines(), start=1)
+            if query and query in text
+        )
+        return tuple(itertools.islice(hits, limit))
+
+    def list_directory(self, path: str = "") -> tuple[Entry, ...]:
+        """Names right below `path`."""
+        head = f"{path.strip('/')}/" if path.strip("/") else ""
+        below = [name[len(head) :] for name in self.paths() if name.startswith(head)]
+        folders = sorted({name.split("/")[0] for name in below if "/" in name})
+        files = [name for name in below if "/" not in name]
+        return (
+            *(Entry(name=name, kind="folder") for name in folders),
+            *(Entry(name=name, kind="file", size=len(self.files[head + name])) for name in files),
+        )
+
+    def blame(self, path: str, line: int) -> Blame | None:
+        """What it was told of that line."""
+        return self.blames.get((path, line))
+
+
+@dataclass
+class MemoryHost:
+    """A CodeHost of one tree."""
+
+    code: MemoryCode = field(default_factory=MemoryCode)
+    pulls: tuple[MergedPull, ...] = ()
+    released: tuple[Release, ...] = ()
+
+    def head(self, release: str = "") -> Commit:
+        """The one commit."""
+        return self.code.at
+
+    def reader(self, commit: Commit) -> MemoryCode:
+        """The one tree."""
+        return self.code
+
+    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
+        """Those it was told, from then on."""
+        return tuple(pull for pull in self.pulls if pull.merged_at >= since)
+
+    def releases(self) -> tuple[Release, ...]:
+        """Those it was told."""
+        return self.released
+
+    def probe(self) -> str:
+        """Say what is there."""
+        return f"{len(self.code.files)} files in memory"
+
+
+@dataclass
+class MemoryAgents:
+    """An AgentShelf of a few agents."""
+
+    agents: tuple[AgentSpec, ...] = (AgentSpec(name="base-analyzer", prompt="Find the cause."),)
+
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(agent.name for agent in self.agents)
+
+    def agent(self, name: str) -> AgentSpec:
+        """One of them."""
+        for agent in self.agents:
+            if agent.name == name:
+                return agent
+        raise StopTheNight(f"there is no agent {name!r}: choose {', '.join(self.names())}")
+
+
+@dataclass
+class MemoryModel:
+    """A Model that answers from a script; keeps the conversations it was shown.
+
+    A script entry is a Reply, a text to answer with, an exception to raise, or a function of the
+    conversation that gives one of these. The last entry is used again and again.
+    """
+
+    script: Sequence[object] = ()
+    shown: list[Conversation] = field(default_factory=list)
+    able: Capabilities = Capabilities(model="memory", local=True, input_price=0.0, output_price=0.0)
+
+    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+        """The next entry of the script."""
+        if not self.script:
+            raise GiveUp("a MemoryModel needs a script")
+        entry = self.script[min(len(self.shown), len(self.script) - 1)]
+        self.shown.append(conversation)
+        if callable(entry):
+            entry = entry(conversation)
+        if isinstance(entry, Exception):
+            raise entry
+        if isinstance(entry, Reply):
+            return entry
+        usage = Usage(calls=1, input_tokens=100, output_tokens=10, cost=0.001)
+        return Reply(turn=AssistantTurn(text=str(entry)), usage=usage)
+
+    def capabilities(self) -> Capabilities:
+        """Those it was told; a local model's otherwise."""
+        return self.able
+
+    def probe(self) -> str:
+        """Its name."""
+        return self.able.model
+
+
+@dataclass
+class MemoryRecords:
+    """Records in a dict."""
+
+    kept: dict[str, str] = field(default_factory=dict)
+
+    def get(self, key: str) -> str | None:
+        """What was put there."""
+        return self.kept.get(key)
+
+    def put(self, key: str, text: str) -> None:
+        """Keep it."""
+        self.kept[key] = text

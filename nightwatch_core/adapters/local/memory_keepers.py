@@ -1,0 +1,233 @@
+"""Neighbours made of memory that keep what they are given: for tests and quiet nights."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from nightwatch_core.intake.windows import was_read
+from nightwatch_core.memory.lessons.index_text import entry_of, index_over
+from nightwatch_core.models.knowledge import Index, Lesson, PatternEntry
+from nightwatch_core.models.pattern import IgnoreRules, Pattern
+from nightwatch_core.models.proposal import (
+    Comment,
+    DraftPull,
+    OpenIssue,
+    OwnItem,
+    Proposal,
+    Receipt,
+    Reopen,
+)
+from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
+from nightwatch_core.patterns import merged
+from nightwatch_core.publish.issue_text import read_marker
+from nightwatch_core.report.view import record_of
+
+
+@dataclass
+class MemoryKnowledge:
+    """KnowledgeReader and KnowledgeWriter over a dict."""
+
+    lessons: dict[str, Lesson] = field(default_factory=dict)
+    patterns: dict[str, Pattern] = field(default_factory=dict)
+    rules: IgnoreRules = IgnoreRules()
+    put_away: dict[str, Lesson] = field(default_factory=dict)  # the archive
+
+    def index(self) -> Index:
+        """Every document's line."""
+        entries = tuple(entry_of(lesson) for lesson in self.lessons.values())
+        patterns = tuple(
+            PatternEntry(
+                file=file, title=pattern.title, occurrences=pattern.occurrences, tags=pattern.tags
+            )
+            for file, pattern in self.patterns.items()
+        )
+        return index_over(entries, patterns)
+
+    def read(self, file: str) -> Lesson | None:
+        """One lesson, archived or not."""
+        return self.lessons.get(file) or self.put_away.get(file)
+
+    def archived(self) -> Index:
+        """Every archived lesson's line."""
+        return index_over(tuple(map(entry_of, self.put_away.values())), ())
+
+    def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
+        """The archived lesson of one of these names."""
+        return next((one for one in self.put_away.values() if one.names & names), None)
+
+    def read_patterns(self) -> tuple[Pattern, ...]:
+        """Every pattern."""
+        return tuple(self.patterns.values())
+
+    def ignore_rules(self) -> IgnoreRules:
+        """The rules it was told."""
+        return self.rules
+
+    def write(self, lesson: Lesson) -> str:
+        """Keep it under its fingerprint, and no more in the archive."""
+        file = f"errors/{lesson.fingerprint}.md"
+        self.lessons[file] = lesson.model_copy(update={"file": file})
+        self.put_away.pop(lesson.file, None)
+        return file
+
+    def write_pattern(self, pattern: Pattern) -> str:
+        """Keep it under its slug."""
+        file = f"patterns/{pattern.slug}.md"
+        self.patterns[file] = merged(pattern, self.patterns.get(file))
+        return file
+
+    def archive(self, files: Sequence[str]) -> tuple[str, ...]:
+        """Put lessons away."""
+        found = {file: self.lessons.pop(file) for file in files if file in self.lessons}
+        moved = {f"archive/{file.partition('/')[2]}": one for file, one in found.items()}
+        for file, one in moved.items():
+            self.put_away[file] = one.model_copy(update={"file": file})
+        return tuple(moved)
+
+    def rebuild_index(self) -> Index:
+        """The same as reading it."""
+        return self.index()
+
+
+@dataclass
+class MemoryOutbox:
+    """Outbox and Tracker: publishes into a list, once per key."""
+
+    published: list[Proposal] = field(default_factory=list)
+    items: list[OwnItem] = field(default_factory=list)
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        """Keep the proposal, and the item it makes or opens again."""
+        told: dict[str, Any] = {
+            "key": proposal.key,
+            "kind": proposal.kind,
+            "fingerprint": proposal.fingerprint,
+        }
+        if any(one.key == proposal.key for one in (*self.published, *self.items)):
+            return Receipt(**told, status="already there", number=self._number(proposal))
+        if isinstance(proposal, OpenIssue | DraftPull):
+            self.items.append(_item(proposal, len(self.items) + 1))
+        elif all(item.number != proposal.number for item in self.items):
+            return Receipt(**told, status="refused", reason=f"there is no #{proposal.number}")
+        if isinstance(proposal, Reopen):
+            opened = {"state": "open", "state_reason": "reopened", "closed_at": None}
+            self.items = [
+                item.model_copy(update=opened) if item.number == proposal.number else item
+                for item in self.items
+            ]
+        self.published.append(proposal)
+        title = getattr(proposal, "title", "")
+        return Receipt(**told, status="done", number=self._number(proposal), title=title)
+
+    def own_items(self) -> tuple[OwnItem, ...]:
+        """What was published."""
+        return tuple(self.items)
+
+    def probe(self) -> str:
+        """Say how many."""
+        return f"{len(self.items)} own items in memory"
+
+    def _number(self, proposal: Proposal) -> int | None:
+        if isinstance(proposal, Comment | Reopen):
+            return proposal.number
+        return next((item.number for item in self.items if item.key == proposal.key), None)
+
+
+def _item(proposal: OpenIssue | DraftPull, number: int) -> OwnItem:
+    mark = read_marker(proposal.body)
+    return OwnItem(
+        kind=proposal.kind,
+        number=number,
+        fingerprint=proposal.fingerprint,
+        key=proposal.key,
+        title=proposal.title,
+        labels=proposal.labels,
+        branch=getattr(proposal, "branch", ""),
+        night=mark.night if mark else "",
+    )
+
+
+class QuietOutbox:
+    """An Outbox that publishes nothing: a dry run's."""
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        """Say what would have been published."""
+        return Receipt(
+            key=proposal.key,
+            kind=proposal.kind,
+            fingerprint=proposal.fingerprint,
+            status="held back",
+            title=getattr(proposal, "title", ""),
+        )
+
+    def probe(self) -> str:
+        """Say that it is one."""
+        return "nothing is published in a dry run"
+
+
+@dataclass
+class MemoryNotifier:
+    """A Notifier that keeps what it was told."""
+
+    told: list[RunReport] = field(default_factory=list)
+
+    def publish(self, report: RunReport) -> str:
+        """Keep the report."""
+        self.told.append(report)
+        return "memory"
+
+    def probe(self) -> str:
+        """Say who is told."""
+        return "nobody: the report is kept in memory"
+
+
+@dataclass
+class MemoryNights:
+    """Nights in a dict."""
+
+    kept: dict[str, RunReport] = field(default_factory=dict)
+    running: dict[str, Night] = field(default_factory=dict)
+    finished: dict[str, NightRecord] = field(default_factory=dict)
+
+    def begin(self, name: str, night: Callable[[str, bool], Night]) -> Night:
+        """Take up the unfinished night of that name, or start one."""
+        for number in itertools.count(1):
+            id = name if number == 1 else f"{name}-{number}"
+            if id not in self.finished:
+                self.running[id] = night(id, id in self.running)
+                return self.running[id]
+        raise AssertionError("itertools.count ended")
+
+    def unfinished(self, kind: NightKind, since: datetime) -> Night | None:
+        """The last one running of this kind; a night begins when its window ends."""
+        alike = (n for n in reversed(self.running.values()) if n.kind == kind and n.now >= since)
+        return next((n for n in alike if n.window.since < n.window.until), None)
+
+    def watermark(self, key: str) -> datetime | None:
+        """The end of the last one that was read."""
+        return next(filter(None, (was_read(one, key) for one in self.history())), None)
+
+    def keep(self, report: RunReport) -> str:
+        """Keep the report."""
+        self.kept[report.night.id] = report
+        return f"memory/{report.night.id}"
+
+    def finish(self, report: RunReport) -> None:
+        """Close the night."""
+        if report.status != "failed":  # a failed night is taken up again
+            self.running.pop(report.night.id, None)
+            self.finished[report.night.id] = record_of(report)
+
+    def reports(self) -> Sequence[RunReport]:
+        """Reports, newest first."""
+        return tuple(reversed(self.kept.values()))
+
+    def report(self, night_id: str) -> RunReport | None:
+        """One of them."""
+        return self.kept.get(night_id)
+
+    def history(self) -> tuple[NightRecord, ...]:
+        """Nights, newest first."""
+        return tuple(reversed(self.finished.values()))

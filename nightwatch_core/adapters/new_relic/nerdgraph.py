@@ -1,0 +1,202 @@
+"""NerdGraph over HTTP: every failure typed, also those that New Relic puts inside a 200."""
+
+import json
+import re
+import ssl
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+import httpx
+
+from nightwatch_core.adapters.new_relic.answers import (
+    Answer,
+    BadKey,
+    Failure,
+    Throttled,
+    TooSlow,
+    Unwell,
+    failed_status,
+    failure,
+    listed,
+    throttled,
+)
+from nightwatch_core.errors import StopTheNight
+
+REGIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "US": "https://api.newrelic.com/graphql",
+        "EU": "https://api.eu.newrelic.com/graphql",
+        "JP": "https://api.jp.newrelic.com/graphql",
+        "FEDRAMP": "https://gov-api.newrelic.com/graphql",
+    }
+)
+AT_ONCE = 4  # requests; New Relic advises at most 5 complex queries of one user at a time
+QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default is 5
+LONGEST_BODY = 16_000_000  # bytes
+LONGEST_WAIT = 60.0  # seconds; told to come back later than that, we do not wait at all
+TRIES = 2
+TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
+DEADLINE = QUERY_SECONDS + 30.0  # seconds of one request, however slowly its bytes drip
+_DAY = 86_400.0  # seconds
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class NerdGraph:
+    """Asks NerdGraph; safe to share between threads."""
+
+    def __init__(
+        self,
+        api_key: str,
+        url: str,
+        times: httpx.Timeout = TIMES,
+        deadline: float = DEADLINE,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Ask at `url`, a region's name or an address; nothing is asked yet."""
+        self._key = api_key.strip()
+        if not self._key or not self._key.isascii() or not self._key.isprintable():
+            raise BadKey("NEW_RELIC_API_KEY is empty or no key: make a user key (NRAK-…)")
+        self._url = address(url)
+        self._deadline = deadline
+        self._pause = pause
+        self._gate = threading.BoundedSemaphore(AT_ONCE)
+        self._client = httpx.Client(
+            headers={"Api-Key": self._key, "Accept": "application/json"},
+            timeout=times,
+            verify=_trusted(),
+        )
+        weakref.finalize(self, self._client.close)
+
+    def ask(self, query: str, **variables: object) -> Answer:
+        """Ask once, and once more where New Relic is throttled or unwell.
+
+        Told to wait for more than `LONGEST_WAIT` seconds it gives up at once. Raises `TryLater` or
+        `StopTheNight` where there is no answer, or none of its parts came.
+        """
+        for left in range(TRIES - 1, -1, -1):
+            try:
+                answer, wait = self._asked(query, variables), 1.0
+                unwell = any(isinstance(f.error, Throttled | Unwell) for f in answer.failures)
+                if not left or not unwell:
+                    return answer
+            except (Throttled, Unwell) as error:
+                wait = error.wait if isinstance(error, Throttled) else 1.0
+                if not left or wait > LONGEST_WAIT:
+                    raise
+            self._pause(wait)
+        raise Unwell("New Relic was not asked")
+
+    def _asked(self, query: str, variables: Mapping[str, object]) -> Answer:
+        status, headers, body = self._exchange(json.dumps({"query": query, "variables": variables}))
+        self._check(status, headers, body)
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError):
+            raise Unwell("New Relic's answer is cut off or no JSON: try again") from None
+        if not isinstance(document, dict) or not isinstance(document.get("data", {}), dict | None):
+            raise Unwell("New Relic's answer is not of GraphQL's shape: check NEW_RELIC_API_URL")
+        failures = tuple(failure(each, self._clean) for each in listed(document.get("errors")))
+        final = next((f.error for f in failures if isinstance(f.error, BadKey)), None)
+        if final:
+            raise final
+        data = document.get("data")
+        if data is None and not failures:
+            raise Unwell("New Relic answered nothing: try again in some minutes")
+        pathless = tuple(Failure((), f.error) for f in failures) if data is None else failures
+        return Answer(data or {}, pathless)
+
+    def _exchange(self, content: str) -> tuple[int, httpx.Headers, bytes]:
+        headers = {"Content-Type": "application/json"}
+        with self._gate:
+            end = time.monotonic() + self._deadline
+            try:
+                with self._client.stream(
+                    "POST", self._url, content=content.encode(), headers=headers
+                ) as answer:
+                    return answer.status_code, answer.headers, _read(answer, end)
+            except httpx.TimeoutException:
+                raise TooSlow(
+                    "New Relic did not answer in time: try again, or shorten the window"
+                ) from None
+            except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+                raise Unwell(
+                    f"New Relic cannot be reached ({type(error).__name__}): check the network and "
+                    "NEW_RELIC_API_URL"
+                ) from None
+
+    def _check(self, status: int, headers: httpx.Headers, body: bytes) -> None:
+        """Raise what a status other than 200 means."""
+        error = failed_status(status, self._clean(body[:500].decode("utf-8", "replace")))
+        asked = _wait(headers.get("Retry-After", ""))
+        if isinstance(error, Throttled) and asked is not None:
+            raise throttled(asked)
+        if error:
+            raise error
+
+    def _clean(self, text: str) -> str:
+        """A vendor's words for a message of ours: one line, short, without the key."""
+        line = " ".join(re.sub(r"[^\x20-\x7e\xa0-\uffff]", " ", text[:2_000]).split())
+        return line.replace(self._key, "…")[:200]
+
+
+def address(url: str) -> str:
+    """The address that a region's name or an address stands for.
+
+    Raises `StopTheNight` for anything else: the key is sent there, so it must be https, or this
+    machine.
+
+    >>> address("eu"), address("http://127.0.0.1:8080/graphql")
+    ('https://api.eu.newrelic.com/graphql', 'http://127.0.0.1:8080/graphql')
+    """
+    known = REGIONS.get(url.strip().upper() or "US")
+    if known:
+        return known
+    try:
+        parts = urlsplit(url.strip())
+        safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    except ValueError:
+        safe = False
+    if not safe or not parts.hostname:
+        names = ", ".join(REGIONS)
+        raise StopTheNight(
+            f"NEW_RELIC_REGION must be one of {names}, and NEW_RELIC_API_URL an https address"
+        )
+    return url.strip()
+
+
+@lru_cache(maxsize=1)
+def _trusted() -> ssl.SSLContext:
+    """Certificates to trust; reading them takes a fifth of a second, so it is done once."""
+    return httpx.create_ssl_context()
+
+
+def _read(answer: httpx.Response, end: float) -> bytes:
+    parts, size = [], 0
+    for part in answer.iter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > LONGEST_BODY:
+            raise TooSlow("New Relic's answer is too large: shorten the window with --since")
+        if time.monotonic() > end:
+            raise TooSlow("New Relic's answer came too slowly: try again")
+    return b"".join(parts)
+
+
+def _wait(said: str) -> float | None:
+    """Seconds to wait, told as a number or a date: a second to a day; None where it is neither."""
+    text = said.strip()
+    if text.isascii() and text.isdigit():
+        return min(max(float(text[:9]), 1.0), _DAY)
+    try:
+        at = parsedate_to_datetime(text)
+        seconds = (at.astimezone(UTC) - datetime.now(UTC)).total_seconds()
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+    return min(max(seconds, 1.0), _DAY)

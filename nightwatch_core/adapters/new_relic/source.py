@@ -1,0 +1,195 @@
+"""Errors of one application in New Relic."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from nightwatch_core.adapters.new_relic import documents, nrql
+from nightwatch_core.adapters.new_relic import groups as new_relic_groups
+from nightwatch_core.adapters.new_relic import inbox_query as new_relic_inbox
+from nightwatch_core.adapters.new_relic import rows as new_relic_rows
+from nightwatch_core.adapters.new_relic import traces as new_relic_traces
+from nightwatch_core.adapters.new_relic.application import DAY, Application
+from nightwatch_core.adapters.new_relic.counts import Counter, results_of
+from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.intake.windows import LONGEST
+from nightwatch_core.models.code import Release
+from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.ports import Clock
+
+LAG = timedelta(minutes=3)  # agents send once a minute, and New Relic needs its time
+AROUND = timedelta(seconds=100)  # traces stand a little beside the events they belong to
+LONGEST_TRACE_WINDOW = timedelta(days=8)  # New Relic keeps traces about so long
+RELEASES_SINCE = timedelta(days=30)
+
+
+class NewRelic:
+    """The ErrorSource port on New Relic; safe to share between threads."""
+
+    def __init__(
+        self,
+        api_key: str,
+        account_id: int,
+        app_name: str,
+        url: str,
+        watermark: datetime | None,
+        clock: Clock,
+        lag: timedelta = LAG,
+        *,
+        app_prefixes: tuple[str, ...] = (),
+        source: str = "newrelic",
+        client: NerdGraph | None = None,
+    ) -> None:
+        """Ask at `url`, a region's name or an address, for what came after `watermark`."""
+        if account_id < 1 or not app_name.strip():
+            raise StopTheNight(
+                "New Relic needs NEW_RELIC_ACCOUNT_ID (a number) and NEW_RELIC_APP_NAME"
+            )
+        self._account = account_id
+        self._app = app_name.strip()
+        self._watermark = watermark
+        self._clock = clock
+        self._lag = lag
+        self._own = app_prefixes
+        self._source = source
+        self._client = client or NerdGraph(api_key, url)
+        self._application = Application(self._client, account_id, self._app, clock)
+
+    def window(self, lookback: timedelta | None, now: datetime) -> Window:
+        """Until `lag` ago; since the watermark, or `lookback` (a day) before the end.
+
+        A watermark from the future is a wrong clock's, and is not used; one that is older than a
+        week brings a week.
+        """
+        until = now - self._lag
+        if lookback is None and self._watermark is not None and self._watermark <= now:
+            since = max(self._watermark, until - LONGEST)
+            return Window(since=since, until=max(until, since))
+        return Window(since=until - (lookback or DAY), until=until)
+
+    def error_groups(self, window: Window) -> Fetched:
+        """Every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
+        if window.until <= window.since:
+            said = f"all errors until {window.since:%Y-%m-%d %H:%M %Z} were read before"
+            return Fetched(window=window, partial=(f"the window is empty: {said}",))
+        try:
+            return self._fetched(window)
+        except GiveUp as error:
+            raise StopTheNight(str(error)) from error
+
+    def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
+        """Up to `limit` traces, newest first; often there are fewer, or none: New Relic samples."""
+        if limit < 1:
+            return ()
+        guids, known = self._application.guids, self._application.attributes()
+        version = nrql.first_of((*nrql.VERSIONS, *nrql.COMMITS), known.traces)
+        by_transaction = not known.traces or "transactionName" in known.traces
+        query = nrql.occurrences(
+            guids,
+            self._around(group),
+            group.error_class,
+            group.transaction if by_transaction else "",
+            version,
+        )
+        rows = results_of(self._application.ask(found=query), "found")[0]
+        asked = new_relic_traces.sightings(rows, group, guids, version)[:limit]
+        if not asked:
+            return ()
+        places = {f"g{at}": each.entity for at, each in enumerate(asked)}
+        ids = {f"o{at}": each.id for at, each in enumerate(asked)}
+        answer = self._client.ask(documents.frames(len(asked)), **places, **ids)
+        found, troubles = new_relic_traces.traces(asked, answer, group, self._own)
+        if troubles and not found:
+            raise troubles[0]
+        return found
+
+    def releases(self) -> tuple[Release, ...]:
+        """Deployments of the last 30 days, newest first; empty where none are recorded."""
+        now = self._clock.now()
+        since, until = (round(at.timestamp() * 1_000) for at in (now - RELEASES_SINCE, now))
+        found: dict[tuple[str, datetime], Release] = {}
+        for entity in self._application.entities():
+            variables: dict[str, object] = {"g": entity.guid, "from": since, "to": until}
+            answer = self._client.ask(documents.DEPLOYMENTS, **variables)
+            search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
+            for row in search.get("results") or ():
+                release = _release(row)
+                if release:
+                    found[(release.version, release.at)] = release
+        return tuple(sorted(found.values(), key=lambda release: release.at, reverse=True))
+
+    def probe(self) -> str:
+        """Say who asks, for which application; raises `StopTheNight` with what to do."""
+        actor = self._client.ask(documents.PING).at("actor") or {}
+        accounts = [each for each in actor.get("accounts") or () if isinstance(each, Mapping)]
+        ids = [each.get("id") for each in accounts]
+        if self._account not in ids:
+            raise StopTheNight(
+                f"the New Relic key is valid, but account {self._account} is not among the "
+                f"accounts it reads ({', '.join(map(str, ids[:5])) or 'none'}): check "
+                "NEW_RELIC_ACCOUNT_ID and NEW_RELIC_REGION, or give the user access"
+            )
+        entities = self._application.entities()
+        now = self._clock.now()
+        query = nrql.count(self._application.guids, Window(since=now - DAY, until=now))
+        rows = results_of(self._application.ask(n=query), "n")[0]
+        seen = new_relic_rows.integer(rows[0].get("n")) if rows else 0
+        quiet = "" if any(each.reporting for each in entities) else ", not reporting now"
+        languages = ", ".join(sorted({each.language for each in entities if each.language}))
+        return (
+            f"application {self._app!r} ({languages or 'language unknown'}{quiet}) in account "
+            f"{self._account}: {seen or 0} unexpected errors in the last 24 hours"
+        )
+
+    def _fetched(self, window: Window) -> Fetched:
+        known = self._application.attributes()
+        counter = Counter(self._application.ask, self._application.guids, known.errors)
+        counted = counter.counted(window)
+        found = new_relic_groups.drafts(counted.whole, counted.detail, self._app)
+        groups = new_relic_groups.groups(
+            found, counted.whole, counted.extras, self._app, self._source, window
+        )
+        groups, partial = self._with_inbox(groups, found, window)
+        if not known.complete:
+            partial += ("New Relic did not say which attributes errors have: no users, releases",)
+        return Fetched(
+            groups=groups,
+            window=window,
+            rejects=tuple(counted.rejects),
+            partial=(*counted.partial, *partial),
+            traffic=counted.traffic,
+        )
+
+    def _with_inbox(
+        self,
+        groups: tuple[ErrorGroup, ...],
+        found: Mapping[str, new_relic_groups.Draft],
+        window: Window,
+    ) -> tuple[tuple[ErrorGroup, ...], tuple[str, ...]]:
+        if not groups:
+            return groups, ()
+        try:
+            inbox = new_relic_inbox.read(self._client, self._application.guids, window)
+        except NightWatchError as trouble:
+            return groups, (f"the Errors Inbox could not be read: {trouble}",)
+        told = ((group, inbox.of(found[group.fingerprint])) for group in groups)
+        said = tuple(
+            group.model_copy(update={"inbox": one.words, "regressed_at": one.back})
+            for group, one in told
+        )
+        more = "the Errors Inbox holds more groups than were read: some may be ignored there"
+        return said, (more,) if inbox.more else ()
+
+    def _around(self, group: ErrorGroup) -> Window:
+        until = (group.last_seen or self._clock.now()) + AROUND
+        since = (group.first_seen or until - DAY) - AROUND
+        return Window(since=max(since, until - LONGEST_TRACE_WINDOW), until=until)
+
+
+def _release(row: object) -> Release | None:
+    fields = row if isinstance(row, Mapping) else {}
+    at = new_relic_rows.moment(fields.get("timestamp"))
+    version = new_relic_rows.text(fields.get("version"), 200)
+    if at is None or not version:
+        return None
+    return Release(version=version, sha=new_relic_rows.text(fields.get("commit"), 200), at=at)

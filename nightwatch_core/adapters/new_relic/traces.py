@@ -1,0 +1,123 @@
+"""Stack traces from New Relic: from an occurrence's id to frames of the application."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nightwatch_core.adapters.new_relic.answers import Answer
+from nightwatch_core.adapters.new_relic.rows import facet, integer, text
+from nightwatch_core.errors import NightWatchError
+from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace
+from nightwatch_core.text.templates import message_template, transaction_template
+from nightwatch_core.traces import in_app
+from nightwatch_core.traces.parsing import parse
+
+MOST_FRAMES = 500
+LONGEST_FRAME = 2_000
+_ID = re.compile(r"[A-Za-z0-9+/=_-]{8,120}")
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """An occurrence that New Relic keeps a trace of."""
+
+    id: str
+    entity: str
+    message: str
+    release: str
+    likeness: int  # 2: the group's own, 1: same message in another spelling, 0: no message
+
+
+def sightings(
+    rows: Sequence[object], group: ErrorGroup, entities: Sequence[str], version: str
+) -> tuple[Sighting, ...]:
+    """The occurrences of a group among rows of its class, in their order.
+
+    Rows without a message count where no row has the group's: they are the same transaction's.
+    """
+    found = []
+    for row in rows:
+        fields = row if isinstance(row, Mapping) else {}
+        sighting = _sighting(fields, group, entities, version)
+        if sighting is not None:
+            found.append(sighting)
+    best = max((each.likeness for each in found), default=0)
+    return tuple(each for each in found if each.likeness == best)
+
+
+def _sighting(
+    row: Mapping[str, Any], group: ErrorGroup, entities: Sequence[str], version: str
+) -> Sighting | None:
+    name, transaction = facet(row, ("error.class", "transactionName"))
+    occurrence, entity = text(row.get("id"), 200), text(row.get("entityGuid"), 500)
+    same = transaction_template(transaction) == group.transaction
+    if name != group.error_class or not _ID.fullmatch(occurrence) or entity not in entities:
+        return None
+    if transaction and group.transaction and not same:
+        return None
+    message = text(row.get("error.message")) or text(row.get("message"))
+    if fingerprint(group.app, name, transaction, message) == group.fingerprint:
+        likeness = 2
+    elif message_template(message) == message_template(group.message):
+        likeness = 1
+    elif not message or not group.message:
+        likeness = 0
+    else:
+        return None
+    return Sighting(occurrence, entity, message, text(row.get(version), 200), likeness)
+
+
+def traces(
+    asked: Sequence[Sighting], answer: Answer, group: ErrorGroup, own: tuple[str, ...]
+) -> tuple[tuple[Trace, ...], tuple[NightWatchError, ...]]:
+    """The traces of an answer to `frames`, and what went wrong; a trace that is gone is neither."""
+    found, troubles = [], []
+    for at, sighting in enumerate(asked):
+        try:
+            entity = answer.at("actor", f"x{at}")
+        except NightWatchError as trouble:
+            troubles.append(trouble)
+            continue
+        trace = _trace(entity, sighting, group, own) if isinstance(entity, Mapping) else None
+        found += [trace] if trace else []
+    return tuple(found), tuple(troubles)
+
+
+def _trace(
+    entity: Mapping[str, Any], sighting: Sighting, group: ErrorGroup, own: tuple[str, ...]
+) -> Trace | None:
+    exception = entity.get("exception")
+    stack = exception.get("stackTrace") if isinstance(exception, Mapping) else None
+    frames = stack.get("frames") if isinstance(stack, Mapping) else None
+    if not isinstance(frames, list) or not frames:
+        return None
+    read = [frame for frame in frames[:MOST_FRAMES] if isinstance(frame, Mapping)]
+    lines = [text(frame.get("formatted"), LONGEST_FRAME) for frame in read]
+    # The message stays out of the text: it is the user's, and could hold lines like frames.
+    trace = parse("\n".join(lines), text(entity.get("language"), 40), own)
+    links = trace.links or _links(read, trace.language, own)
+    if not links:
+        return None
+    first, *others = links
+    if not first.error_class:
+        message = sighting.message or group.message
+        first = first.model_copy(update={"error_class": group.error_class, "message": message})
+    return trace.model_copy(update={"links": (first, *others), "release": sighting.release})
+
+
+def _links(
+    frames: Sequence[Mapping[str, Any]], language: str, own: tuple[str, ...]
+) -> tuple[Link, ...]:
+    """Frames as New Relic took them apart, for texts of a form that is not known."""
+    found = tuple(
+        Frame(
+            path=text(frame.get("filepath"), LONGEST_FRAME),
+            line=integer(frame.get("line")),
+            function=text(frame.get("name"), 500),
+        )
+        for frame in frames
+        if text(frame.get("filepath"))
+    )
+    return in_app.mark((Link(frames=found),), language, own) if found else ()

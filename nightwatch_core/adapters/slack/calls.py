@@ -1,0 +1,178 @@
+"""Calls to Slack's Web API: repeated when told to wait, never when they may have worked.
+
+slack_sdk would repeat a post after a lost connection and wait as long as it is told; so that its
+retries are off, and its transport refuses redirects (they would carry the token to another host).
+"""
+
+import email.utils
+import json
+import logging
+import re
+import ssl
+import time
+import urllib.request
+from collections.abc import Callable, Mapping
+from http.client import HTTPException
+from socket import gaierror
+from typing import Any
+from urllib.error import URLError
+
+from pydantic import SecretStr
+from slack_sdk import WebClient
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web import SlackResponse
+
+from nightwatch_core.adapters.slack.advice import AMBIGUOUS, TEMPORARY, advice
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.ports import Clock
+
+TRIES = 4
+LONGEST_WAIT = 60.0  # seconds; told to wait longer, the night goes on without
+PATIENCE = 180.0  # seconds of waiting in all
+DEADLINE = 60.0  # seconds for one answer, however slowly it trickles
+LARGEST = 16 * 1024 * 1024  # bytes of an answer
+_SILENT = logging.getLogger("nightwatch_core.adapters.slack.notifier.notifier.client")
+_NOT_SENT = (ConnectionRefusedError, gaierror, ssl.SSLCertVerificationError)
+
+
+class Refused(GiveUp):
+    """Slack said no, and did nothing."""
+
+    def __init__(self, code: str, message: str) -> None:
+        """Take Slack's code beside the message."""
+        super().__init__(message)
+        self.code = code
+
+
+class Unsure(TryLater):
+    """The answer was lost: nobody knows whether Slack did it."""
+
+
+class SlackCalls:
+    """One delivery's calls; `client` offers the methods."""
+
+    def __init__(
+        self,
+        token: SecretStr,
+        api_url: str,
+        clock: Clock,
+        sleep: Callable[[float], None],
+        timeout: int,
+    ) -> None:
+        """Take what every call needs; nothing is sent yet."""
+        _SILENT.setLevel(logging.CRITICAL + 1)  # the client would log every failure as an error
+        self.client = _Client(
+            token=token.get_secret_value(),
+            base_url=api_url,
+            timeout=timeout,
+            retry_handlers=[],
+            logger=_SILENT,
+        )
+        self._clock = clock
+        self._sleep = sleep
+        self._patience = PATIENCE
+
+    def __call__(self, method: Callable[..., SlackResponse], **given: Any) -> SlackResponse:
+        """Slack's answer; raises `Refused`, `Unsure`, `TryLater`, or `GiveUp`."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                return method(**given)
+            except SlackApiError as error:
+                self._wait(error.response, last=attempt == TRIES)
+            except URLError as error:
+                if isinstance(error.reason, _NOT_SENT):
+                    raise TryLater(f"Slack cannot be reached: {_name(error.reason)}") from None
+                raise Unsure(_lost(error.reason)) from None
+            except (OSError, HTTPException, ValueError, SlackClientError) as error:
+                raise Unsure(_lost(error)) from None
+        raise TryLater("Slack asks to wait again and again")
+
+    def _wait(self, response: SlackResponse, *, last: bool) -> None:
+        """Wait where Slack asks for it; raise for any other error."""
+        if response.status_code != 429:
+            raise _error(response)
+        seconds = _retry_after(_header(response, "retry-after"), self._clock.now().timestamp())
+        if last or seconds > min(LONGEST_WAIT, self._patience):
+            raise TryLater(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
+        self._patience -= seconds
+        self._sleep(seconds)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Nowhere."""
+
+
+class _Client(WebClient):
+    """slack_sdk's client on a transport with limits."""
+
+    def _perform_urllib_http_request_internal(
+        self, url: str, req: urllib.request.Request
+    ) -> dict[str, Any]:
+        opener = urllib.request.build_opener(_NoRedirects)
+        with opener.open(req, timeout=self.timeout) as response:
+            body = _read(response)
+        try:
+            whole = isinstance(json.loads(body), dict)
+        except RecursionError:
+            whole = False
+        if not whole:
+            raise ValueError("the answer is no object")
+        return {"status": response.status, "headers": response.headers, "body": body}
+
+
+def _read(response: Any) -> str:
+    ends, body = time.monotonic() + DEADLINE, bytearray()
+    while chunk := response.read1(65_536):
+        body += chunk
+        if time.monotonic() > ends or len(body) > LARGEST:
+            raise TimeoutError("the answer does not end")
+    return body.decode()
+
+
+def _error(response: SlackResponse) -> Exception:
+    """What Slack's error means; nothing of the answer but its code and scope is repeated."""
+    data: Mapping[str, Any] = response.data if isinstance(response.data, dict) else {}
+    code = _word(data.get("error"))
+    if response.status_code >= 500 or code in AMBIGUOUS:
+        return Unsure(f"Slack answered {code or f'HTTP {response.status_code}'}")
+    if code in TEMPORARY:
+        return TryLater(f"Slack is unwell: {code}")
+    if not code:
+        return GiveUp(
+            f"SLACK_API_URL answered HTTP {response.status_code}, and not like Slack: check the "
+            "address and the proxy"
+        )
+    return Refused(code, f"Slack answered {code}: {advice(code, _word(data.get('needed')))}")
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) and re.fullmatch(r"[a-z0-9_.:,]{1,80}", value) else ""
+
+
+def _retry_after(value: str, now: float) -> float:
+    """Seconds to wait: a number, or until a date; one where that cannot be read.
+
+    >>> _retry_after("7", 0.0), _retry_after("soon", 0.0), _retry_after("-3", 0.0)
+    (7.0, 1.0, 1.0)
+    >>> _retry_after("Thu, 01 Jan 1970 00:00:30 GMT", 10.0)
+    20.0
+    """
+    if re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,6})?", value):
+        return max(1.0, float(value))
+    try:
+        return max(1.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
+    except (ValueError, OverflowError):
+        return 1.0
+
+
+def _header(response: SlackResponse, name: str) -> str:
+    return next((str(v) for k, v in response.headers.items() if k.lower() == name), "")
+
+
+def _lost(error: object) -> str:
+    return f"the connection to Slack was lost before its answer came ({_name(error)})"
+
+
+def _name(error: object) -> str:
+    return type(error).__name__ if isinstance(error, BaseException) else "network error"

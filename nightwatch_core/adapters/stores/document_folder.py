@@ -1,0 +1,169 @@
+"""Markdown documents in folders of strangers' making: no link is followed, no size is trusted."""
+
+import itertools
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.errors import GiveUp
+
+MOST_BYTES = 1024 * 1024  # of a document
+TEMPORARY = ".tmp-"
+QUARANTINE = "quarantine"
+_NO_DOCUMENTS = (".", "README")
+REASON = ".reason.txt"  # ends the name of a file that says why a document was put away
+
+# inode, size, time of change in ns: equal means unchanged. It is the time that nobody can set, so
+# that a document is noticed that was put in another's place with the time it had elsewhere.
+Stamp = tuple[int, int, int]
+
+
+def documents(folder: Path, shelf: str) -> dict[str, Stamp]:
+    """The documents `shelf/*.md` by their names; empty where there is no such folder.
+
+    Links, folders and devices are none. Raises `OSError` where the folder cannot be listed.
+    """
+    if (folder / shelf).is_symlink():
+        return {}
+    try:
+        with os.scandir(folder / shelf) as entries:
+            found = {
+                f"{shelf}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
+                for entry in entries
+                if _is_document(entry.name) and entry.is_file(follow_symlinks=False)
+            }
+    except FileNotFoundError:
+        return {}
+    return dict(sorted(found.items()))
+
+
+def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
+    """Those of these files that are documents: plain, and there."""
+    found: dict[str, Stamp] = {}
+    for file in sorted(files):
+        with suppress(FileNotFoundError):
+            info = (folder / file).lstat()
+            if stat.S_ISREG(info.st_mode):
+                found[file] = _stamp(info)
+    return found
+
+
+def names(folder: Path, shelf: str, *, tidy: bool = False) -> tuple[str, ...]:
+    """What the documents of a shelf may be: names alone, without a look at each file.
+
+    Empty where there is no such folder. `tidy` removes temporary files on the way, for the only
+    writer. Raises `OSError` where the folder cannot be listed.
+    """
+    if (folder / shelf).is_symlink():
+        return ()
+    try:
+        every = os.listdir(folder / shelf)  # noqa: PTH208  # 50,000 paths take their time
+    except FileNotFoundError:
+        return ()
+    if tidy:
+        for name in [name for name in every if name.startswith(TEMPORARY)]:
+            (folder / shelf / name).unlink(missing_ok=True)
+    return tuple([n for n in every if n.endswith(".md") and not n.startswith(_NO_DOCUMENTS)])
+
+
+def is_plain(file: str, *shelves: str) -> bool:
+    """Whether a file is a document's name directly on one of these shelves."""
+    shelf, _, name = file.partition("/")
+    return shelf in shelves and "/" not in name and "\0" not in name and _is_document(name)
+
+
+def _is_document(name: str) -> bool:
+    return name.endswith(".md") and not name.startswith(_NO_DOCUMENTS)
+
+
+def links(folder: Path, *shelves: str) -> tuple[str, ...]:
+    """Complaints about links where documents belong."""
+    found = [folder / shelf for shelf in shelves if (folder / shelf).is_symlink()]
+    for shelf in shelves:
+        if (folder / shelf).is_dir() and not (folder / shelf).is_symlink():
+            found += [path for path in (folder / shelf).glob("*.md") if path.is_symlink()]
+    return tuple(f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found))
+
+
+def text_of(path: Path, most: int = MOST_BYTES) -> str:
+    """The text of one plain file; raises `GiveUp` where it is too long or no text, or `OSError`."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise GiveUp("not a plain file")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise GiveUp(f"longer than {most // 1024} KiB")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise GiveUp(f"not UTF-8 text: byte {error.start}") from None
+
+
+def remove_temporaries(*folders: Path) -> None:
+    """Remove what a writer that was killed left behind; call it as the only writer."""
+    for folder in folders:
+        if folder.is_dir() and not folder.is_symlink():
+            for name in os.listdir(folder):  # noqa: PTH208
+                if name.startswith(TEMPORARY):
+                    (folder / name).unlink(missing_ok=True)
+
+
+def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
+    """Move a document to another shelf, with a file beside it that says why; returns its new name.
+
+    A name that is taken there gets a number. Empty where the document is gone. A writer that is
+    killed leaves the document in one of the two places. Raises `OSError`.
+    """
+    if not os.path.lexists(folder / file):
+        return ""  # somebody has removed it since
+    target = free_name(folder, f"{place}/{file.rpartition('/')[2]}")
+    beside = reason_file(folder, target)
+    if reason:
+        atomic.write(beside, f"{file}: {reason}\n".encode("utf-8", "replace"), through=folder)
+    else:
+        beside.unlink(missing_ok=True)  # of a document that is gone
+    atomic.move(folder / file, folder / target)
+    return target
+
+
+def quarantine(folder: Path, name: str, reason: str) -> None:
+    """Move a document to `quarantine/`, with a file beside it that says why."""
+    put_away(folder, name, QUARANTINE, reason)
+
+
+def reason_file(folder: Path, file: str) -> Path:
+    """Where it is said why a document was put away."""
+    return (folder / file).with_suffix(REASON)
+
+
+def free_name(folder: Path, file: str) -> str:
+    """The name, with a number where it is taken."""
+    stem = file.removesuffix(".md")
+    numbered = (file if n == 1 else f"{stem}-{n}.md" for n in itertools.count(1))
+    return next(one for one in numbered if not os.path.lexists(folder / one))
+
+
+def quarantined(folder: Path, most: int = 100) -> tuple[str, ...]:
+    """What the reason files of the quarantine say, one line each."""
+    place = folder / QUARANTINE
+    if not place.is_dir() or place.is_symlink():
+        return ()
+    reasons = sorted(place.glob(f"*{REASON}"))[:most]
+    return tuple(
+        " ".join(path.read_text(encoding="utf-8", errors="replace")[:1_000].split())
+        for path in reasons
+        if path.is_file() and not path.is_symlink()
+    )
+
+
+def stamp_of(path: Path) -> Stamp:
+    """What changes when the file does; raises `OSError`."""
+    return _stamp(path.lstat())
+
+
+def _stamp(info: os.stat_result) -> Stamp:
+    return info.st_ino, info.st_size, info.st_ctime_ns

@@ -1,0 +1,184 @@
+"""Where the lessons of a knowledge folder lie: at hand in errors/, or in the archive.
+
+Every function that moves something wants to be called by the only writer of the folder.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores.document_folder import (
+    free_name,
+    is_plain,
+    names,
+    put_away,
+    reason_file,
+    text_of,
+)
+from nightwatch_core.adapters.stores.document_lines import ARCHIVE, ERRORS, DocumentLines, Entry
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.lessons.maker import file_name
+from nightwatch_core.memory.lessons.merge import united
+from nightwatch_core.memory.lessons.names import near, says
+from nightwatch_core.memory.lessons.text import document, lesson_of
+from nightwatch_core.memory.notes.notes import normalised, notes_in
+from nightwatch_core.models.knowledge import IndexEntry, Lesson
+from nightwatch_core.text.frontmatter import read
+
+_MOST_REMEMBERED = 1_000  # lessons
+_MOST_LOOKED_AT = 20  # archived documents of one short name
+
+
+def lesson_at(folder: Path, file: str) -> Lesson | None:
+    """One lesson; None where it is gone, cannot be read, or is no lesson's file."""
+    if not is_plain(file, ERRORS, ARCHIVE) or (folder / file).parent.is_symlink():
+        return None
+    try:
+        return lesson_of(text_of(folder / file), file)
+    except (GiveUp, OSError, ValueError):
+        return None
+
+
+class LessonsRead:
+    """Lessons as they were read, each again only when its document changed: a night asks often."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read below `folder`."""
+        self._folder = folder
+        self._kept: dict[str, tuple[tuple[int, int, int], Lesson]] = {}
+
+    def at(self, file: str) -> Lesson | None:
+        """`lesson_at`, remembered."""
+        if not is_plain(file, ERRORS, ARCHIVE):
+            return None
+        try:
+            info = (self._folder / file).lstat()
+        except (OSError, ValueError):
+            return None
+        stamp = (info.st_ino, info.st_size, info.st_ctime_ns)
+        if file in self._kept and self._kept[file][0] == stamp:
+            return self._kept[file][1]
+        lesson = lesson_at(self._folder, file)
+        if lesson is None:
+            self._kept.pop(file, None)
+            return None
+        while len(self._kept) >= _MOST_REMEMBERED:
+            self._kept.pop(next(iter(self._kept)))
+        self._kept[file] = (stamp, lesson)
+        return lesson
+
+
+def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None:
+    """The archived lesson of one of these fingerprints, the one seen last of several.
+
+    Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
+    the error by an alias alone is missed. Those that gave way to another document do not count.
+    """
+    files = (f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if says(name, fingerprints))
+    alike = [file for file in sorted(files) if not reason_file(folder, file).exists()]
+    found = [lesson_at(folder, file) for file in alike[-_MOST_LOOKED_AT:]] if fingerprints else []
+    own = (one for one in found if one and one.names & fingerprints)
+    return max(own, key=lambda one: max(seen.date for seen in one.nights), default=None)
+
+
+def file_for(folder: Path, lesson: Lesson, lines: DocumentLines, at_hand: Iterable[str]) -> str:
+    """The document that holds the lesson's fingerprint, the last of several; else a free name.
+
+    Of the names `at_hand` in errors/ only those are read that speak of the fingerprint, or of none.
+    A document that was given another fingerprint's name by hand is not found; the next `unite`
+    makes one of both.
+    """
+    alike, silent = near(at_hand, lesson.fingerprint)
+    asked = [f"{ERRORS}/{name}" for name in alike]
+    asked += [lesson.file] if is_plain(lesson.file, ERRORS) else []
+    known = lines.of(asked, trusted=False)
+    known |= lines.of((f"{ERRORS}/{name}" for name in silent), trusted=True)
+    own = [file for file, entry in known.items() if _holds(entry, lesson.fingerprint)]
+    if own:
+        return lesson.file if lesson.file in own else sorted(own)[-1]
+    if is_plain(lesson.file, ARCHIVE):
+        before = f"{ERRORS}/{lesson.file.partition('/')[2]}"
+        if not os.path.lexists(folder / before):
+            return before
+    return free_name(folder, file_name(lesson))
+
+
+def with_notes_of(lesson: Lesson, before: str) -> Lesson:
+    """The lesson with the notes of the document that it replaces: people may have added some."""
+    if "future-agent-notes" not in before.lower():
+        return lesson
+    try:
+        kept = notes_in(read(before)[1])
+    except GiveUp:
+        return lesson
+    notes = dict.fromkeys((*kept, *map(normalised, lesson.notes)))
+    return lesson.model_copy(update={"notes": tuple(notes)})
+
+
+def drop_from_archive(folder: Path, lesson: Lesson) -> None:
+    """Remove the archived document that a lesson came back from, once it is written elsewhere."""
+    archived = lesson_at(folder, lesson.file) if is_plain(lesson.file, ARCHIVE) else None
+    if archived and archived.fingerprint == lesson.fingerprint:
+        atomic.remove(folder / lesson.file)
+
+
+def archive(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
+    """Move lessons to archive/; returns the names that those have that were there."""
+    moved = (put_away(folder, file, ARCHIVE) for file in files if _is_at_hand(folder, file))
+    return tuple(name for name in moved if name)
+
+
+def unite(folder: Path, entries: Mapping[str, Entry | str]) -> None:
+    """Make one document of those that hold the same fingerprint.
+
+    It is written first; then the others are put away, with a word on what took their place. A
+    writer that is killed in between leaves documents that the next one unites to the same.
+    """
+    twins = set(names(folder, ARCHIVE))
+    groups: dict[str, list[str]] = defaultdict(list)
+    for file, entry in entries.items():
+        if isinstance(entry, IndexEntry):
+            groups[entry.fingerprint].append(file)
+            if file.partition("/")[2] in twins:
+                groups[entry.fingerprint] += _twin(folder, file, entry.fingerprint)
+    for fingerprint, files in groups.items():
+        if len(files) > 1:
+            _unite(folder, fingerprint, files)
+
+
+def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
+    found = [lesson for file in files if (lesson := lesson_at(folder, file))]
+    if len(found) < 2:
+        return
+    whole = united(tuple(found))
+    ours = [one.file for one in found if says(one.file, [fingerprint]) and _is_error(one.file)]
+    file = max(ours, default="") or free_name(folder, file_name(whole))
+    text = document(whole.model_copy(update={"file": file}))
+    atomic.write(folder / file, text.encode("utf-8", "replace"))
+    for one in found:
+        if one.file != file and _is_error(one.file):
+            put_away(folder, one.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
+        elif one.file != file:
+            atomic.remove(folder / one.file)
+
+
+def _twin(folder: Path, file: str, fingerprint: str) -> list[str]:
+    """The archived document a lesson came back from, where its writer was killed on the way."""
+    twin = f"{ARCHIVE}/{file.partition('/')[2]}"
+    archived = None if reason_file(folder, twin).exists() else lesson_at(folder, twin)
+    return [twin] if archived and archived.fingerprint == fingerprint else []
+
+
+def _holds(entry: Entry | str, fingerprint: str) -> bool:
+    return isinstance(entry, IndexEntry) and entry.fingerprint == fingerprint
+
+
+def _is_error(file: str) -> bool:
+    return file.startswith(f"{ERRORS}/")
+
+
+def _is_at_hand(folder: Path, file: str) -> bool:
+    place = folder / file
+    return is_plain(file, ERRORS) and place.is_file() and not place.is_symlink()

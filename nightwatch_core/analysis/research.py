@@ -1,0 +1,168 @@
+"""What the analyst is told besides the error: files, source, suspects, releases, priors."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from nightwatch_core.code.callee_names import frames_of
+from nightwatch_core.code.callees import Search, callees
+from nightwatch_core.code.definitions import LONGEST_LINE, definition
+from nightwatch_core.code.likely_files import likely_files
+from nightwatch_core.code.suspects import suspects
+from nightwatch_core.intake.families import root_class
+from nightwatch_core.intake.selection import is_ignored
+from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.models.error import Case, Dropped, Frame
+from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.templates import message_template
+from nightwatch_core.text.transactions import endpoint
+from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.repo_paths import realigned, text_lines
+
+PREVIEWS, PREVIEW_LINES = 4, 60
+CALLER_LINES = 30  # around own frames that no preview shows
+PREVIEW_BUDGET = 30_000  # characters: with the rest of the message far below 20,000 tokens
+PRIORS, RELEASES, IGNORED = 3, 3, 3
+
+Read = Callable[[str], str | None]
+
+
+def gather(
+    case: Case,
+    index: PathIndex,
+    read: Read,
+    pulls: Iterable[MergedPull] = (),
+    releases: tuple[Release, ...] = (),
+    priors: tuple[PriorAnalysis, ...] = (),
+    dropped: tuple[Dropped, ...] = (),
+    search: Search | None = None,
+) -> ResearchContext:
+    """Put together what is known before an analysis starts; `read` gives a file's text or None.
+
+    `search` finds lines of the tree that hold a text; without it fewer definitions are found.
+    """
+    likely, once = likely_files(case, index), cache(read)
+    windows = previews(case, likely, once)
+    windows += callers(case, once, windows)
+    return ResearchContext(
+        likely_files=likely,
+        previews=(*windows, *callees(case, index, once, search, windows)),
+        suspects=suspects(case, likely, pulls, releases),
+        releases=recent_releases(case, releases),
+        priors=priors[:PRIORS],
+        similar_ignored=similar_ignored(case, dropped),
+    )
+
+
+def with_lore(research: ResearchContext, unknown: Unknown) -> ResearchContext:
+    """What is known of the case besides earlier cases: notes of people, and patterns."""
+    lore = {"learnings": unknown.learnings, "patterns": unknown.patterns}
+    return research.model_copy(update=lore)
+
+
+def previews(
+    case: Case,
+    likely: tuple[LikelyFile, ...],
+    read: Read,
+    files: int = PREVIEWS,
+    lines: int = PREVIEW_LINES,
+    budget: int = PREVIEW_BUDGET,
+) -> tuple[Preview, ...]:
+    """Windows of the likely files: around the failing line, else the action, else the beginning.
+
+    Files that cannot be read are passed over for the next one. Previews that would pass `budget`
+    characters are dropped from the tail.
+    """
+    shown: list[Preview] = []
+    for file in likely:
+        text = read(file.path) if len(shown) < files else None
+        if text is None or not text.strip():
+            continue
+        shown.append(window(file.path, text, line_of_interest(case, file.path, text), lines))
+    while shown and sum(len(preview.text) for preview in shown) > budget:
+        shown.pop()
+    return tuple(shown)
+
+
+def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview, ...]:
+    """Small windows around the innermost own frames whose lines were not `shown`."""
+    found: list[Preview] = []
+    for frame in frames_of(case):
+        text = read(frame.repo_path)
+        line = (realigned(frame, text).line or 0) if text else 0
+        seen = ((one.start, one.end) for one in (*shown, *found) if one.path == frame.repo_path)
+        is_shown = any(start <= line <= end for start, end in seen)
+        if text and 0 < line <= len(text_lines(text)) and not is_shown:
+            found.append(window(frame.repo_path, text, line, CALLER_LINES))
+    return tuple(found)
+
+
+def window(path: str, text: str, line: int, lines: int) -> Preview:
+    """At most `lines` lines with `line` in their middle, as far as the file allows.
+
+    >>> found = window("a.py", "1\\n2\\n3\\n4\\n5\\n", line=4, lines=3)
+    >>> found.start, found.end, found.text, found.lines
+    (3, 5, '3\\n4\\n5', 5)
+    """
+    every = text_lines(text)
+    start = max(1, min(line - lines // 2, len(every) - lines + 1))
+    end = min(len(every), start + lines - 1)
+    cut = (" ".join(one.splitlines())[:LONGEST_LINE] for one in every[start - 1 : end])
+    return Preview(path=path, start=start, end=end, text="\n".join(cut), lines=len(every))
+
+
+def line_of_interest(case: Case, path: str, text: str) -> int:
+    """The line of `path` that an analyst wants to see first; 1 where nothing is known."""
+    return next((line for way in INTERESTS if (line := way(case, path, text))), 1)
+
+
+def _failing_line(case: Case, path: str, text: str) -> int:
+    frame = _frame_in(case, path)
+    line = (realigned(frame, text).line or 0) if frame else 0
+    return line if line <= len(text_lines(text)) else 0
+
+
+def _failing_function(case: Case, path: str, text: str) -> int:
+    frame = _frame_in(case, path)
+    return definition(re.split(r"[\s.:#$]", frame.function)[-1], text) if frame else 0
+
+
+def _action(case: Case, path: str, text: str) -> int:
+    return definition(endpoint(case.leader.transaction).action, text)
+
+
+def _frame_in(case: Case, path: str) -> Frame | None:
+    """The innermost frame of a file."""
+    frames = (*case.trace.in_app, *case.trace.frames) if case.trace else ()
+    return next((frame for frame in frames if frame.repo_path == path), None)
+
+
+# What makes a line of a file interesting, the best reason first; 0 where it does not hold.
+INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (
+    _failing_line,
+    _failing_function,
+    _action,
+)
+
+
+def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release, ...]:
+    """The last three releases made before the error was last seen, newest first."""
+    seen = max((g.last_seen for g in case.groups if g.last_seen), default=None)
+    known = (release for release in releases if seen is None or release.at <= seen)
+    return tuple(sorted(known, key=lambda release: release.at, reverse=True)[:RELEASES])
+
+
+def similar_ignored(case: Case, dropped: tuple[Dropped, ...]) -> tuple[Dropped, ...]:
+    """At most three ignored groups of the case's class, or with the same message but for names."""
+    classes = {last_segment(g.error_class) for g in case.groups}
+    classes.add(last_segment(root_class(case.leader, case.trace)))
+    templates = {message_template(g.message) for g in case.groups} - {""}
+
+    def alike(group: Dropped) -> bool:
+        same_class = last_segment(group.group.error_class) in classes
+        return same_class or message_template(group.group.message) in templates
+
+    return tuple(one for one in dropped if is_ignored(one) and alike(one))[:IGNORED]

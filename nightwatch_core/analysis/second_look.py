@@ -1,0 +1,139 @@
+"""A second look at a case whose first verdict is weak: fresh, but told what the first one found.
+
+It happens inside the same analysis and within its allowance, and it can only make things better:
+the better of the two verdicts is kept, and where the second look fails, the first.
+"""
+
+from collections.abc import Callable
+
+from nightwatch_core.code.score import advantage
+from nightwatch_core.errors import NightWatchError
+from nightwatch_core.intake.families import shortened
+from nightwatch_core.models.analysis import Allowance, Analysis, SecondLook, Usage
+from nightwatch_core.models.conversation import Capabilities
+
+LEAST_SCORE = 0.5
+MOST_PASSES = 2
+_MOST_SAID, _LONGEST = 12, 500  # items of a list that are told, characters of each
+
+# Why a verdict is weak; the first that holds is told.
+WEAK: tuple[tuple[str, Callable[[Analysis], bool]], ...] = (
+    ("the confidence is low", lambda analysis: analysis.confidence == "low"),
+    (f"the score is below {LEAST_SCORE}", lambda analysis: analysis.score < LEAST_SCORE),
+)
+_SAME_AGAIN = "the rules would see the same again"
+_NOT_ENOUGH = "too little is left of the allowance ({bound})"
+
+
+def wanted(first: Analysis) -> str:
+    """Why a second look is wanted; empty where it is not."""
+    if first.passes >= MOST_PASSES:
+        return ""
+    return next((why for why, holds in WEAK if holds(first)), "")
+
+
+def repeats(able: Capabilities) -> str:
+    """Why looking again would show the same; empty where it may not."""
+    return _SAME_AGAIN if able.local else ""
+
+
+def unpaid(bound: str) -> str:
+    """Why it cannot be paid, where what is left does not meet a bound; empty where it does."""
+    return _NOT_ENOUGH.format(bound=bound) if bound else ""
+
+
+def left_of(may: Allowance, used: Usage, seconds: float) -> Allowance:
+    """What the first look left; turns are counted anew, for they bound one conversation."""
+    cost = None if may.cost is None else max(may.cost - _spent(used, may.cost), 0.0)
+    return may.model_copy(
+        update={
+            "tokens": max(may.tokens - used.new_tokens, 0),
+            "cost": cost,
+            "seconds": max(int(may.seconds - seconds), 0),
+        }
+    )
+
+
+def seed(first: Analysis) -> str:
+    """What the first look found, for the second: findings, files read, what was ruled out."""
+    parts = (
+        (f"Finding ({first.confidence} confidence)", (f"{first.title}: {first.root_cause}",)),
+        ("Quoted from the code", tuple(_quote(first))),
+        ("Files it read", first.read),
+        ("Explanations it ruled out", _said(first, "ruled out")),
+        ("Explanations it left open", _said(first, "open")),
+        ("What it would look at next", first.next_steps),
+    )
+    return "\n\n".join(
+        "\n".join((f"{name}:", *(f"- {_flat(item)}" for item in items[:_MOST_SAID])))
+        for name, items in parts
+        if items
+    )
+
+
+def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
+    """The first verdict, with the reason why it was left at that."""
+    look = SecondLook(
+        wanted=why, skipped=hindered, confidence=(first.confidence,), score=(first.score,)
+    )
+    return first.model_copy(update={"second_look": look})
+
+
+def failed(first: Analysis, why: str, trouble: NightWatchError) -> Analysis:
+    """The first verdict, after a second look that came to none; what that used still counts."""
+    used = trouble.usage or Usage()
+    look = SecondLook(
+        wanted=why,
+        because=f"the second came to no verdict: {str(trouble)[:300]}",
+        confidence=(first.confidence,),
+        score=(first.score,),
+        usage=used,
+    )
+    return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
+
+
+def better(first: Analysis, second: Analysis, why: str) -> Analysis:
+    """The better of two verdicts, with what both took; a tie keeps the first."""
+    by = advantage(first, second)
+    look = SecondLook(
+        wanted=why,
+        kept="second" if by else "first",
+        because=f"the second is better by {by}" if by else "the second is not better",
+        confidence=(first.confidence, second.confidence),
+        score=(first.score, second.score),
+        usage=second.usage,
+    )
+    return (second if by else first).model_copy(
+        update={
+            "second_look": look,
+            "passes": 2,
+            "usage": first.usage + second.usage,
+            "iterations": first.iterations + second.iterations,
+            "read": tuple(dict.fromkeys((*first.read, *second.read))),
+            "missed": first.missed + second.missed,
+            "truncated": first.truncated + second.truncated,
+        }
+    )
+
+
+def _spent(used: Usage, all_of_it: float) -> float:
+    return all_of_it if used.cost is None else used.cost
+
+
+def _quote(first: Analysis) -> list[str]:
+    return [
+        f"{one.path}:{one.line} {one.quote}" + ("" if one.verified else " (not found there)")
+        for one in first.evidence
+    ]
+
+
+def _said(first: Analysis, standing: str) -> tuple[str, ...]:
+    return tuple(
+        f"{one.statement} ({one.because})" if one.because else one.statement
+        for one in first.hypotheses
+        if one.standing == standing
+    )
+
+
+def _flat(text: str) -> str:
+    return shortened(" ".join(text.split()), _LONGEST)

@@ -1,0 +1,107 @@
+"""Who is analysed first, who second, and with what: leaders, then siblings told their finding."""
+
+from nightwatch_core.analysis.budget_split import deal
+from nightwatch_core.analysis.run_context import run_context
+from nightwatch_core.intake.families import families
+from nightwatch_core.models.analysis import Allowance, Analysis, Failure, Usage
+from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.error import Family
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.value import Value
+
+
+class Prepared(Value):
+    """A case and everything gathered for it."""
+
+    unknown: Unknown
+    research: ResearchContext
+
+
+class Waves(Value):
+    """The leaders' assignments, and the families to continue with."""
+
+    night: Night
+    code: CodeTonight
+    prepared: tuple[Prepared, ...]
+    families: tuple[Family, ...]
+    leaders: tuple[Assignment, ...]
+
+
+def first_wave(
+    options: NightOptions,
+    night: Night,
+    code: CodeTonight,
+    prepared: tuple[Prepared, ...],
+    able: Capabilities | None = None,
+) -> Waves:
+    """Group the cases, the best ranked first, into families and assign the leaders.
+
+    Every case is dealt its allowance by its rank (`able` is the model's, for what USD are worth); a
+    leader for whom nothing is left waits for what the first wave leaves.
+    """
+    related = families(tuple(one.unknown.case for one in prepared))
+    waves = Waves(night=night, code=code, prepared=prepared, families=related, leaders=())
+    dealt = _by_rank(prepared, deal(options, len(prepared), able=able))
+    by_name = {one.unknown.case.fingerprint: one for one in prepared}
+    leaders = tuple(
+        _assignment(waves, by_name[name], by_name[name].research, dealt[name])
+        for name in (family.leader.fingerprint for family in related)
+        if dealt[name].tokens > 0
+    )
+    return waves.model_copy(update={"leaders": leaders})
+
+
+def second_wave(
+    options: NightOptions, waves: Waves, first: Wave, able: Capabilities | None = None
+) -> tuple[Assignment, ...]:
+    """Assign all others: siblings told what their leader found, with what wave 1 left."""
+    begun = {assignment.case.fingerprint for assignment in waves.leaders}
+    found = {analysis.fingerprint: analysis for analysis in first.analyses}
+    leader_of = {
+        case.fingerprint: found.get(family.leader.fingerprint)
+        for family in waves.families
+        for case in family.siblings
+    }
+    waiting = tuple(one for one in waves.prepared if _name(one) not in begun)
+    spent = used(first.analyses, first.failures)
+    dealt = _by_rank(waiting, deal(options, len(waiting), spent, able))
+    return tuple(
+        _assignment(waves, one, _told(one.research, leader_of.get(_name(one))), dealt[_name(one)])
+        for one in waiting
+    )
+
+
+def used(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:
+    """What all analyses together have used, those that failed too."""
+    fallen = sum((failure.usage for failure in failures), Usage())
+    return sum((analysis.usage for analysis in analyses), fallen)
+
+
+def _assignment(
+    waves: Waves, one: Prepared, research: ResearchContext, allowance: Allowance
+) -> Assignment:
+    return Assignment(
+        case=one.unknown.case,
+        traces=one.unknown.traces,
+        research=research,
+        allowance=allowance,
+        commit=waves.code.commit,
+        night=waves.night.id,
+        given=waves.night.given,
+    )
+
+
+def _by_rank(prepared: tuple[Prepared, ...], dealt: tuple[Allowance, ...]) -> dict[str, Allowance]:
+    return dict(zip(map(_name, prepared), dealt, strict=True))
+
+
+def _name(one: Prepared) -> str:
+    return one.unknown.case.fingerprint
+
+
+def _told(research: ResearchContext, leader: Analysis | None) -> ResearchContext:
+    told = run_context(leader) if leader else ()
+    return research.model_copy(update={"leader_findings": told})

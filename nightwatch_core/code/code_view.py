@@ -1,0 +1,121 @@
+"""Code as the analyst sees it: exact, numbered, and with nothing in it that cannot be seen.
+
+Characters that nobody sees but that change what a line means (direction overrides, zero-width
+spaces, controls) are shown as escapes; a symbol's own variation selector and joiner stay. What is
+quoted back with such an escape is put back into the file's own characters by `as_written`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from nightwatch_core.code.truncation import CUT, MARK
+from nightwatch_core.models.analysis import Edit
+from nightwatch_core.text.escaping import HIDDEN
+
+LINE = 1_000  # characters shown of one line among others
+_BOM = "\ufeff"
+_BREAKS = ((0x2028, 0x2029),)  # line breaks to some readers, part of a line to all compilers
+_HALVES = re.compile("[\ud800-\udfff]")
+_HIDDEN = re.compile(
+    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in (*HIDDEN, *_BREAKS)) + "]"
+)
+_ESCAPE = re.compile(r"\\(?:r|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5})")
+_SELECTOR, _JOINER = "\ufe0f", "\u200d"
+
+
+def visible(text: str) -> str:
+    r"""The text with hidden characters as escapes, of the same meaning otherwise; tabs stay.
+
+    >>> visible("if admin\u202e:\t# \u26a0\ufe0f")
+    'if admin\\u202e:\t# ⚠️'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    whole = _HALVES.sub("\ufffd", text)
+    return _HIDDEN.sub(lambda found: _escaped(whole, found.start()), whole)
+
+
+def name(path: str) -> str:
+    r"""A path on one line, whatever it is made of.
+
+    >>> name("app/a\nb.py"), name("app/a.py")
+    ('app/a\\nb.py', 'app/a.py')
+    """
+    return visible(path).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    r"""The lines as compilers count them: separators inside strings do not end a line.
+
+    >>> lines_of("a\r\nb\n"), lines_of("")
+    (('a', 'b'), ())
+    """
+    lines = [line.removesuffix("\r") for line in text.removeprefix(_BOM).split("\n")]
+    return tuple(lines if lines[-1] else lines[:-1])
+
+
+def numbered(lines: Iterable[str], start: int = 1, most: int = LINE) -> Iterator[str]:
+    """Rows of numbered lines; one longer than `most` is cut, and the row after it says so.
+
+    >>> print("\\n".join(numbered(["x = 1", "y" * 30], 9, most=10)))
+        9| x = 1
+       10| yyyyyyyyyy…
+    [... 20 more characters in line 10; search_code finds text in them ...]
+    """
+    for number, line in enumerate(lines, start):
+        yield f"{number:>5}| {visible(line[:most])}{CUT if len(line) > most else ''}"
+        if len(line) > most:
+            left = f"{len(line) - most} more characters in line {number}"
+            yield f"{MARK}{left}; search_code finds text in them ...]"
+
+
+def around(line: str, text: str, most: int = 300) -> str:
+    """The part of a long line that holds `text`, cut ends marked.
+
+    >>> around("x" * 50 + "needle" + "y" * 50, "needle", most=16)
+    '…xxxxxneedleyyyyy…'
+    """
+    if len(line) <= most:
+        return visible(line)
+    at = max(line.find(text), 0)
+    first = max(0, min(at - max(most - len(text), 0) // 2, len(line) - most))
+    last = max(first + most, min(at + len(text), first + 2 * most))
+    before, after = (CUT if first else ""), (CUT if last < len(line) else "")
+    return f"{before}{visible(line[first:last])}{after}"
+
+
+def as_written(edit: Edit, text: str | None) -> Edit:
+    r"""The edit in the file's own characters, where it was given in those it was shown.
+
+    >>> as_written(Edit(path="a", old="x\\u200b=1", new="x\\u200b=2"), "x\u200b=1").new
+    'x\u200b=2'
+    """
+    if text is None or not edit.old or edit.old in text or not _ESCAPE.search(edit.old):
+        return edit
+    old = _ESCAPE.sub(_meant, edit.old)
+    if old.replace("\r\n", "\n") not in text.replace("\r\n", "\n"):
+        return edit
+    return edit.model_copy(update={"old": old, "new": _ESCAPE.sub(_meant, edit.new)})
+
+
+def _escaped(text: str, at: int) -> str:
+    return text[at] if _is_of_a_symbol(text, at) else ascii(text[at])[1:-1]
+
+
+def _is_of_a_symbol(text: str, at: int) -> bool:
+    """Whether the character only says how the symbol before it is drawn."""
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if text[at] == _SELECTOR:
+        return _is_symbol(before) or (before in "0123456789#*" and after == "\u20e3")
+    joined = _is_symbol(before) or before == _SELECTOR
+    return text[at] == _JOINER and joined and _is_symbol(after)
+
+
+def _is_symbol(character: str) -> bool:
+    return bool(character) and ("\u2190" <= character <= "\u2bff" or character >= "\U0001f000")
+
+
+def _meant(found: re.Match[str]) -> str:
+    escape = found.group()
+    character = "\r" if escape == "\\r" else chr(int(escape[2:], 16))
+    return character if _HIDDEN.fullmatch(character) else escape

@@ -1,0 +1,131 @@
+"""Which files of the repository may hold the fault of a case, best first, with reasons."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from inflection import underscore
+
+from nightwatch_core.code.candidate_files import ranked_places
+from nightwatch_core.code.file_clues import clue
+from nightwatch_core.code.file_guesses import GUESSES
+from nightwatch_core.models.error import Case, Frame
+from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.text.transactions import endpoint
+from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.repo_paths import Placement, by_tail, plain
+
+LIMIT = 10
+_MOST_PER_GUESS = 2
+_MOST_TRANSACTIONS = 3
+_MOST_WORDS = 20
+_LONGEST = 2_000  # characters of a message that are read
+IN_MESSAGE, NAMED_CLASS, OWN_CLASS = 0.65, 0.35, 0.2
+
+_FILE = re.compile(
+    r"[\w@~./\\-]{1,200}\."
+    r"(?:rb|erb|haml|slim|rake|py|html|[jt]sx?|mjs|vue|java|kt|scala|groovy|go|php|cs)\b"
+)
+_CLASS = re.compile(r"\b[A-Z][A-Za-z0-9]{2,60}(?:(?:::|\.|\\)[A-Z][A-Za-z0-9]{0,60}){0,5}")
+_CLASS_FILES = ("{snake}.rb", "models/{snake}.py", "{camel}.java", "{camel}.kt", "{camel}.cs")
+_MORE_CLASS_FILES = ("{camel}.php", "{camel}.ts", "{camel}.tsx", "{camel}.js")
+
+# Endings of the files a language's applications are made of; a trace's language rules others out.
+ENDINGS: dict[str, tuple[str, ...]] = {
+    "ruby": (".rb", ".rake", ".erb", ".haml", ".slim", ".builder", ".jbuilder"),
+    "python": (".py", ".html"),
+    "javascript": (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue"),
+    "java": (".java", ".kt", ".scala", ".groovy"),
+    "go": (".go",),
+    "php": (".php",),
+    "csharp": (".cs",),
+}
+
+Found = Iterator[tuple[str, float, str]]
+
+
+def likely_files(case: Case, index: PathIndex, limit: int = LIMIT) -> tuple[LikelyFile, ...]:
+    """Rank the files of the tree for a case; a file found twice keeps its best score.
+
+    Asked in turn: the trace, the transaction, the message, the error class. Only files that are in
+    the tree are named.
+    """
+    scores: dict[str, float] = {}
+    reasons: dict[str, list[str]] = {}
+    for source in SOURCES:
+        for path, score, because in source(case, index):
+            scores[path] = max(score, scores.get(path, 0.0))
+            reasons.setdefault(path, [])
+            if because not in reasons[path]:
+                reasons[path].append(because)
+    best = sorted(scores, key=lambda path: -scores[path])[: max(0, limit)]
+    return tuple(
+        LikelyFile(path=path, score=round(scores[path], 3), because=tuple(reasons[path]))
+        for path in best
+    )
+
+
+def from_trace(case: Case, index: PathIndex) -> Found:
+    """Files of frames, in the order that the trace alone suggests."""
+    for place in ranked_places(case.trace) if case.trace else ():
+        if place.path in index:
+            yield place.path, place.score, "; ".join(place.because)
+
+
+def from_transaction(case: Case, index: PathIndex) -> Found:
+    """Files that frameworks give to a transaction of this name."""
+    names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
+    endings = ENDINGS.get(case.trace.language if case.trace else "", ("",))
+    for transaction in tuple(names)[:_MOST_TRANSACTIONS]:
+        told = clue(endpoint(transaction))
+        for what, score, guess in GUESSES:
+            guessed = (name for name in guess(told) if name.endswith(endings))
+            for path in _existing(guessed, index):
+                yield path, score, f"{what} of the transaction"
+
+
+def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
+    found = (index.ending(suffix) for suffix in suffixes)
+    return next((paths[:_MOST_PER_GUESS] for paths in found if paths), ())
+
+
+def from_message(case: Case, index: PathIndex) -> Found:
+    """Files and classes that the message names."""
+    message = case.leader.message[:_LONGEST]
+    for text in _first(_FILE, message):
+        frame = Frame(path=text, in_app=True)
+        path = by_tail(plain(text), frame, index, Placement())
+        if path:
+            yield path, IN_MESSAGE, "the message names the file"
+    for name in _first(_CLASS, message):
+        for path in class_files(name, index):
+            yield path, NAMED_CLASS, "the message names the class"
+
+
+def from_error_class(case: Case, index: PathIndex) -> Found:
+    """The file that defines an error class of the application."""
+    for path in class_files(case.leader.error_class, index):
+        yield path, OWN_CLASS, "defines the error class"
+
+
+def _first(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[:_MOST_WORDS]
+
+
+def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
+    """Files that a class of this name would be in: those with its namespace first.
+
+    >>> class_files("Shop::OrderItem", PathIndex(("app/models/shop/order_item.rb", "a.rb")))
+    ('app/models/shop/order_item.rb',)
+    """
+    parts = tuple(part for part in re.split(r"::|[.\\]", name[:_LONGEST]) if part)
+    if not parts:
+        return ()
+    forms = (*_CLASS_FILES, *_MORE_CLASS_FILES)
+    whole = {"snake": "/".join(map(underscore, parts)), "camel": "/".join(parts)}
+    last = {"snake": underscore(parts[-1]), "camel": parts[-1]}
+    suffixes = (form.format(**words) for words in (whole, last) for form in forms)
+    return _existing(suffixes, index)
+
+
+# Who is asked for files, in this order: of equal scores the earlier one's file is better.
+SOURCES = (from_trace, from_transaction, from_message, from_error_class)

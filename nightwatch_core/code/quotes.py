@@ -1,0 +1,75 @@
+"""Quotes looked up in the code: a model's evidence counts once its words are found where it says.
+
+White space is not compared, nor whether hidden characters are quoted as they are or as they were
+shown. A quote may be cut at its ends, run over several lines, or carry the
+line numbers that read_file shows; a bracket alone, or a scrap of a line, is no quote.
+"""
+
+import re
+
+from nightwatch_core.code.arguments import inside
+from nightwatch_core.code.code_view import visible
+from nightwatch_core.models.analysis import Evidence
+
+NEAR = 3  # lines a quote may be off and still be the same place
+_SCRAP = 5  # characters a part of a line needs to be told from chance
+_MOST_LINES = 40  # of one quote
+_LONGEST = 4_000  # characters of one quote
+_NUMBERED = re.compile(r"^\s*\d{1,7}\|\s?")
+_CUT = re.compile(r"^\s*(?:\.{3}|…)|(?:\.{3}|…)\s*$")
+
+
+def verified(evidence: Evidence, text: str | None) -> Evidence:
+    """The evidence with `verified` set, and its line put right, where the quote is found in `text`.
+
+    Found is: within three lines of the line it names, the nearest first; or anywhere, if only once.
+
+    >>> said = Evidence(path="a.py", line=1, quote="return  total")
+    >>> verified(said, "def f():\\n    return total\\n").line
+    2
+    """
+    path = inside(evidence.path)
+    line = _line(evidence, text) if path and text is not None else 0
+    if not line:
+        return evidence.model_copy(update={"verified": False})
+    return evidence.model_copy(update={"path": path, "line": line, "verified": True})
+
+
+def _line(evidence: Evidence, text: str) -> int:
+    quote = _wanted(evidence.quote)
+    if not quote:
+        return 0
+    lines = [_flat(line) for line in text.split("\n")]
+    first = range(max(1, evidence.line - NEAR), min(len(lines), evidence.line + NEAR) + 1)
+    near = sorted(first, key=lambda number: (abs(number - evidence.line), number))
+    for number in near:
+        if _stands_at(quote, lines, number):
+            return number
+    everywhere = [n for n in range(1, len(lines) + 1) if _stands_at(quote, lines, n)]
+    return everywhere[0] if len(everywhere) == 1 else 0
+
+
+def _wanted(quote: str) -> tuple[str, ...]:
+    """The lines of a quote that hold something; none where that is too little to be told apart."""
+    rows = (_NUMBERED.sub("", row) for row in quote[:_LONGEST].split("\n")[:_MOST_LINES])
+    lines = tuple(flat for row in rows if (flat := _flat(_CUT.sub("", row))))
+    return lines if re.search(r"\w", "".join(lines)) else ()
+
+
+def _stands_at(quote: tuple[str, ...], lines: list[str], number: int) -> bool:
+    """Whether the quote begins in line `number`; blank lines between its lines do not count."""
+    here = lines[number - 1]
+    if len(quote) == 1:
+        return here == quote[0] or (len(quote[0]) >= _SCRAP and quote[0] in here)
+    first, *middle, last = quote
+    if not here.endswith(first):
+        return False
+    below = (line for line in lines[number : number + 2 * _MOST_LINES] if line)
+    follows = [line for line, _ in zip(below, (*middle, last), strict=False)]
+    return (
+        follows[:-1] == middle and len(follows) == len(quote) - 1 and follows[-1].startswith(last)
+    )
+
+
+def _flat(line: str) -> str:
+    return " ".join(visible(line.strip()).split())

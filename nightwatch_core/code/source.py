@@ -1,0 +1,211 @@
+"""Reads single lines of code, of any language, as far as rules need: no parser, bounded work."""
+
+import re
+from collections.abc import Mapping
+
+from nightwatch_core.code.languages import Language
+
+_LONGEST = 1_000  # characters of a line that are looked at
+_WORD = re.compile(r"[\w$@?!]")
+
+Lines = Mapping[int, str]
+
+
+def masked(text: str, language: Language) -> str:
+    """The line with the insides of strings and comments blanked, as long as before.
+
+    >>> from nightwatch_core.code.languages import PYTHON
+    >>> masked("a['b c'].x  # why", PYTHON)
+    "a['   '].x       "
+    """
+    out, quote, at, text = [], "", 0, text[:_LONGEST]
+    while at < len(text):
+        char = text[at]
+        if quote:
+            escaped = char == "\\" and at + 1 < len(text)
+            out.append("  " if escaped else char if char == quote else " ")
+            quote = "" if char == quote else quote
+            at += 2 if escaped else 1
+            continue
+        if text.startswith(language.comment, at):
+            return "".join(out) + " " * (len(text) - at)
+        quote = char if char in "\"'`" else ""
+        out.append(char)
+        at += 1
+    return "".join(out)
+
+
+def uses(name: str, text: str) -> tuple[int, ...]:
+    """Where the whole name stands in the text.
+
+    >>> uses("total", "subtotal + total(total_net)")
+    (11,)
+    """
+    pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
+    return tuple(found.start() for found in re.finditer(pattern, text[:_LONGEST]))
+
+
+def receiver_before(text: str, at: int) -> str:
+    """The expression that ends before `at`: names, members, calls and subscripts.
+
+    >>> receiver_before("x = shop.basket(1)['a'].total", 23)
+    "shop.basket(1)['a']"
+    """
+    start, depth = at, 0
+    while start > 0:
+        char = text[start - 1]
+        depth += {")": 1, "]": 1, "(": -1, "[": -1}.get(char, 0)
+        if depth < 0 or (depth == 0 and not _belongs(text, start - 1)):
+            break
+        start -= 1
+    return text[start:at].strip().lstrip(".:>-")
+
+
+def _belongs(text: str, at: int) -> bool:
+    """Whether the character can be part of an expression without spaces."""
+    char = text[at]
+    return bool(_WORD.match(char)) or char in ".\\([" or (char in ":>-" and _joins(text, at))
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether the sign at this place belongs to `::` or `->`."""
+    return text[at - 1 : at + 1] in ("::", "->") or text[at : at + 2] in ("::", "->")
+
+
+def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
+    """The expressions whose member `name` the line uses, in order.
+
+    >>> from nightwatch_core.code.languages import RUBY
+    >>> receivers_of("total", "puts order.lines.total + cart&.total", RUBY)
+    ('order.lines', 'cart')
+    """
+    found = []
+    for at in uses(name, text):
+        joint = next((j for j in language.member if text[:at].endswith(j)), "")
+        if joint:
+            found.append(receiver_before(text, at - len(joint)))
+    return tuple(dict.fromkeys(one for one in found if one))
+
+
+def indent(text: str) -> int:
+    """Columns before the first character; a tab counts as four.
+
+    >>> indent("    x"), indent("\\tx")
+    (4, 4)
+    """
+    plain = text.expandtabs(4)
+    return len(plain) - len(plain.lstrip())
+
+
+def defined_name(text: str, language: Language) -> str:
+    """The name this line defines; empty where it defines none.
+
+    >>> from nightwatch_core.code.languages import PYTHON
+    >>> defined_name("    def total(self):", PYTHON), defined_name("total()", PYTHON)
+    ('total', '')
+    """
+    bounded = text[:_LONGEST]
+    matches = (re.match(pattern, bounded) for pattern in language.definitions)
+    return next((found["name"] for found in matches if found), "")
+
+
+def function_around(lines: Lines, line: int, language: Language) -> int:
+    """The line where the function around `line` starts; 0 where that is not among the lines."""
+    depth = indent(lines.get(line, ""))
+    pattern = re.compile(language.functions)
+    for number in range(line, 0, -1):
+        text = lines.get(number)
+        if text is None:
+            return 0
+        if pattern.match(text[:_LONGEST]) and (indent(text) < depth or number == line):
+            return number
+    return 0
+
+
+def body_of(lines: Lines, start: int) -> tuple[int, ...]:
+    """Numbers of the lines of the block that starts at `start`, by indentation."""
+    depth, numbers = indent(lines.get(start, "")), [start]
+    number = start + 1
+    while number in lines:
+        text = lines[number]
+        shallow = bool(text.strip()) and indent(text) <= depth
+        if shallow and not text.strip().startswith((")", "]", "{")):
+            break
+        numbers.append(number)
+        number += 1
+    return tuple(numbers)
+
+
+def assignment(name: str, lines: Lines, line: int, top: int) -> tuple[int, str]:
+    """The last line above `line` that gives the variable its value, and that value; or (0, "").
+
+    >>> assignment("a", {1: "a = b(1)", 2: "if a == 2:", 3: "a.c"}, 3, 1)
+    (1, 'b(1)')
+    """
+    sign = re.compile(
+        rf"^\s*(?:(?:const|let|var|final|auto)\s+|[\w<>\[\].?]+\s+)?{re.escape(name)}"
+        r"(?:,\s*\w+)*\s*(?::\s*[^=]{1,80})?(?:=(?![=>~])|:=|\|\|=)\s*(?P<value>.+)$"
+    )
+    for number in range(line - 1, max(top, 1) - 1, -1):
+        found = sign.match(lines.get(number, "")[:_LONGEST])
+        if found:
+            return number, found["value"].strip().removesuffix(";").strip()
+    return 0, ""
+
+
+def called(value: str) -> str:
+    """The name of the function whose result the expression is; empty where it is no plain call.
+
+    >>> called("shop.find(id).first()"), called("await load(x)"), called("a + b(c)")
+    ('first', 'load', '')
+    """
+    plain = re.sub(r"^(?:await|new|yield|return)\s+", "", value.strip().rstrip(";"))
+    if not plain.endswith(")"):
+        bare = re.fullmatch(r"(?:[\w@$]+(?:\.|->|::|&\.))*([\w?!]+)", plain[:_LONGEST])
+        return bare[1] if bare else ""
+    depth = 0
+    for at in range(len(plain) - 1, -1, -1):
+        depth += {")": 1, "(": -1}.get(plain[at], 0)
+        if depth == 0:
+            whole = receiver_before(plain, at)
+            head = re.search(r"([\w?!$]+)$", plain[:at])
+            return head[1] if head and whole == plain[:at] else ""
+    return ""
+
+
+def parameters(lines: Lines, start: int) -> tuple[str, ...]:
+    """The parameters of the function that starts at the line, as written, without self.
+
+    >>> parameters({1: "def f(self, a, *, b: int = g(1, 2),", 2: "      c=None):"}, 1)
+    ('a', '*', 'b: int = g(1, 2)', 'c=None')
+    """
+    return tuple(part for part in arguments(lines, start) if part not in ("self", "cls"))
+
+
+def arguments(lines: Lines, start: int, opening: int = 0) -> tuple[str, ...]:
+    """What stands between the parentheses that open on this line, split at its own commas.
+
+    `opening` is the column from which the first parenthesis is taken; up to 30 lines are read.
+    """
+    rows = [lines.get(start, "")[opening:_LONGEST]]
+    rows += [lines[n][:_LONGEST] for n in range(start + 1, start + 30) if n in lines]
+    parts, depth, current, quote = [], 0, "", ""
+    for char in " ".join(rows):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "([{":
+            depth += 1
+            if depth == 1:
+                continue
+        elif char in ")]}":
+            depth -= 1
+            if depth <= 0:
+                break
+        if depth == 1 and char == "," and not quote:
+            parts.append(current)
+            current = ""
+        elif depth:
+            current += char
+    return tuple(part.strip() for part in (*parts, current) if part.strip())

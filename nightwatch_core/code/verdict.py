@@ -1,0 +1,92 @@
+"""From an answer to a verdict: quotes are looked up, edits tried, the score computed by rules."""
+
+import re
+
+from nightwatch_core.code import edits as fixing
+from nightwatch_core.code import syntax
+from nightwatch_core.code.arguments import inside
+from nightwatch_core.code.code_view import as_written
+from nightwatch_core.code.quotes import verified
+from nightwatch_core.code.score import scored
+from nightwatch_core.models.analysis import Analysis, Answer, Edit, Evidence
+from nightwatch_core.models.conversation import FELL_BACK
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.ports import CodeReader
+
+_LONGEST_CAUSE = 8_000  # characters
+
+
+def verdict(
+    case: Case,
+    answer: Answer,
+    research: ResearchContext,
+    code: CodeReader,
+    read: tuple[str, ...] = (),
+) -> Analysis:
+    """What the answer is worth: evidence checked against the code, a fix only where it applies.
+
+    `read` are the files the model has seen.
+    """
+    fix, why_not = sound_fix(answer.file_changes if answer.has_fix else (), code)
+    draft = Analysis(
+        case=case,
+        title=_one_line(answer.title) or case.title,
+        root_cause=answer.root_cause.strip()[:_LONGEST_CAUSE],
+        confidence=answer.confidence,
+        evidence=looked_up(answer.evidence, code),
+        fix=fix,
+        hypotheses=answer.hypotheses,
+        suspects=research.suspects,
+        suspect_commit=_commit(answer.suspect_commit),
+        next_steps=answer.suggested_next_steps,
+        learnings=answer.learnings[:3],
+        tags=tuple(tag for tag in answer.tags if tag != FELL_BACK),  # ours alone
+        related_to=answer.related_to,
+        read=read,
+        commit=code.commit.sha,
+        because=(why_not,) if why_not else (),
+    )
+    return scored(draft)
+
+
+def looked_up(evidence: tuple[Evidence, ...], code: CodeReader) -> tuple[Evidence, ...]:
+    """Every quote looked up in its file; a path that leaves the repository is not asked for."""
+    paths = {path for one in evidence if (path := inside(one.path))}
+    texts = {path: code.read_file(path) for path in sorted(paths)}
+    return tuple(verified(one, texts.get(inside(one.path) or "")) for one in evidence)
+
+
+def sound_fix(edits: tuple[Edit, ...], code: CodeReader) -> tuple[tuple[Edit, ...], str]:
+    """The edits where all of them apply and what they leave parses; else none, and why."""
+    if not edits:
+        return (), ""
+    outside = next((edit.path for edit in edits if not inside(edit.path)), None)
+    if outside is not None:
+        return (), f"the proposed fix names no file of the repository: {ascii(outside[:100])}"
+    named = (edit.model_copy(update={"path": inside(edit.path)}) for edit in edits)
+    clean = tuple(as_written(edit, code.read_file(edit.path)) for edit in named)
+    applied = fixing.apply(clean, code.read_file, code.paths())
+    if applied.refusal:
+        return (), f"the proposed fix does not apply: {applied.refusal}"
+    broken = (
+        syntax.complaint(change.path, change.text, code.read_file(change.path))
+        for change in applied.changes
+        if change.text is not None
+    )
+    why = next((complaint for complaint in broken if complaint), "")
+    return ((), f"the proposed fix cannot stand: {why}") if why else (clean, "")
+
+
+def _commit(text: str) -> str:
+    """The commit or pull request that is named; empty for prose.
+
+    >>> _commit("commit 1a2b3c4d5e"), _commit("#12"), _commit("the last one")
+    ('1a2b3c4d5e', '#12', '')
+    """
+    found = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
+    return found.group() if found else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:120]

@@ -1,0 +1,158 @@
+"""What belongs together: groups with one failing place are one case, likely relatives a family."""
+
+import re
+from collections.abc import Callable
+
+from nightwatch_core.intake.fingerprint import frame_signature
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.error import Case, ErrorGroup, Family, Frame, Trace
+from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.transactions import endpoint
+
+MOST_IN_FAMILY = 5
+MOST_TOLD = 4  # findings a sibling is told
+LONGEST_SUMMARY = 200
+_MOST_FILES = 3
+_LONGEST_NAME = 500
+
+# Names that a language gives to code without a name: the line has to tell such places apart.
+_NAMELESS = re.compile(
+    r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in |Object\.)*"
+    r"(?:<(?!(?:cl)?init>)[^>]*>|\(?anonymous(?: function)?\)?|lambda|.*\{closure.*|)$"
+)
+# Modules that say nothing: everything of an application lies in them.
+_COMMON_MODULES = frozenset(("", "main", "app", "api", "src", "views", "tasks", "jobs", "index"))
+
+Traced = tuple[ErrorGroup, Trace | None]
+
+
+def root_class(group: ErrorGroup, trace: Trace | None) -> str:
+    """The class of the exception that started it all, the reported one where no trace says."""
+    return (trace.root.error_class if trace else "") or group.error_class
+
+
+def _path(frame: Frame) -> str:
+    return frame.repo_path or frame.path
+
+
+def _place(trace: Trace | None) -> tuple[str, str]:
+    """Path and function of the top in-app frame; `path:line` where the function has no name."""
+    frame = trace.top if trace else None
+    if frame is None or not _path(frame):
+        return "", ""
+    if not _NAMELESS.match(frame.function[:_LONGEST_NAME]):
+        return _path(frame), frame.function
+    return (f"{_path(frame)}:{frame.line}", "") if frame.line else ("", "")
+
+
+def signature(group: ErrorGroup, trace: Trace | None) -> str:
+    """Names the failing place: root class and top in-app frame; empty where it is not known."""
+    path, function = _place(trace)
+    return frame_signature(root_class(group, trace), path, function) if path else ""
+
+
+def cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
+    """Make one case of all groups that fail in one place with one root class.
+
+    Groups come best ranked first: the first of a case leads it and lends it its trace. A group
+    whose place is unknown is a case of its own.
+    """
+    found: dict[str, Case] = {}
+    for number, (group, trace) in enumerate(traced):
+        name = signature(group, trace)
+        key = name or f"alone {number}"
+        case = found.get(key)
+        if case is None:
+            found[key] = Case(leader=group, trace=trace, signature=name)
+        elif group.fingerprint not in {known.fingerprint for known in case.groups}:
+            found[key] = case.model_copy(update={"others": (*case.others, group)})
+    return tuple(found.values())
+
+
+def _top_frame(case: Case) -> tuple[str, ...]:
+    path, function = _place(case.trace)
+    return (frame_signature("", path, function),) if path else ()
+
+
+def _class_and_file(case: Case) -> tuple[str, ...]:
+    top = case.trace.top if case.trace else None
+    return (root_class(case.leader, case.trace), _path(top)) if top else ()
+
+
+def _class_and_module(case: Case) -> tuple[str, ...]:
+    module = endpoint(case.leader.transaction).module
+    if module.lower() in _COMMON_MODULES:
+        return ()
+    return (case.leader.app, root_class(case.leader, case.trace), module)
+
+
+Rule = Callable[[Case], tuple[str, ...]]
+
+# What relatives have in common, the closest first; an empty key has nothing in common.
+RULES: tuple[tuple[str, Rule], ...] = (
+    ("same top in-app frame", _top_frame),
+    ("same root class and file", _class_and_file),
+    ("same class and controller or module", _class_and_module),
+)
+
+
+def families(cases: tuple[Case, ...]) -> tuple[Family, ...]:
+    """Put every case into one family of at most five; leaders keep the order of `cases`.
+
+    A case joins the earlier leader it is closest to by RULES, or leads a family of its own.
+    """
+    found: list[Family] = []
+    for case in cases:
+        joined = _family_of(case, found)
+        if joined is None:
+            found.append(Family(leader=case))
+            continue
+        number, because = joined
+        found[number] = _with(found[number], case, because)
+    return tuple(found)
+
+
+def _family_of(case: Case, found: list[Family]) -> tuple[int, str] | None:
+    for because, key in RULES:
+        mine = key(case)
+        for number, family in enumerate(found):
+            room = len(family.siblings) + 1 < MOST_IN_FAMILY
+            if mine and room and key(family.leader) == mine:
+                return number, because
+    return None
+
+
+def _with(family: Family, case: Case, because: str) -> Family:
+    reasons = tuple(filter(None, family.because.split("; ")))
+    reasons = reasons if because in reasons else (*reasons, because)
+    update = {"siblings": (*family.siblings, case), "because": "; ".join(reasons)}
+    return family.model_copy(update=update)
+
+
+def summary(analysis: Analysis, limit: int = LONGEST_SUMMARY) -> str:
+    """The finding in at most `limit` characters, for siblings: title, files, root cause."""
+    paths = (*(e.path for e in analysis.fix), *(e.path for e in analysis.evidence))
+    files = ", ".join(tuple(dict.fromkeys(paths))[:_MOST_FILES])
+    name = last_segment(analysis.case.leader.error_class)
+    title = shortened(_line(analysis.title) or name, limit // 2)
+    head = f"{title} ({analysis.confidence}"
+    head += f"; {files})" if files else ")"
+    return shortened(f"{head}: {_line(analysis.root_cause)}", limit)
+
+
+def findings(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
+    """What siblings are told: the last four summaries, the latest last."""
+    return tuple(summary(analysis) for analysis in analyses[-MOST_TOLD:])
+
+
+def shortened(text: str, limit: int) -> str:
+    """Cut a line at `limit` characters and say so.
+
+    >>> shortened("nothing to cut", 20), shortened("a long sentence", 7)
+    ('nothing to cut', 'a long…')
+    """
+    return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,193 @@
+"""Which learnings a person is offered, and how each reads in CLAUDE.md.
+
+CLAUDE.md is loaded by every agent that works in a repository, so a sentence there is an order.
+Notes were drawn from production errors, code, and conversations: whoever can cause an error can try
+to have a sentence written. That is why nothing here writes by itself. Learnings are proposed to
+people, one by one and in full, and only what a person chose is added; it stays one line of escaped
+prose of bounded length, which can open no heading, code block or comment, and imports no file.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from typing import NamedTuple
+
+from nightwatch_core.learnings.promoting.document import shortened, statements, with_entry
+from nightwatch_core.learnings.promoting.identifiers import identifiers
+from nightwatch_core.learnings.promoting.likeness import likeness
+from nightwatch_core.learnings.promoting.sentences import (
+    HEADLINE,
+    LONGEST,
+    ended,
+    is_cut,
+    of_decision,
+    of_gotcha,
+    of_problem,
+    whole,
+)
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.outcome import FAILED, MERGED
+from nightwatch_core.models.promotion import Offer, OfferKind
+from nightwatch_core.text.escaping import line, markdown
+
+SAME = 0.6  # likeness from which CLAUDE.md is taken to say it already
+MOST_OFFERS = 200
+_GROUPS: dict[OfferKind, str] = {
+    "problem": "Problems",
+    "gotcha": "Gotchas",
+    "decision": "Decisions",
+}
+_SHORT = 8  # characters of a fingerprint's digest that are shown
+_FINGERPRINT = re.compile(r"v\d+:([0-9a-f]{8,})")
+_JUDGED: tuple[str, ...] = (*MERGED, "verified", *FAILED)  # what became of a fix
+
+
+class _Said(NamedTuple):
+    """Something that is said already, and how a person is told of it."""
+
+    text: str
+    told: str
+
+
+def offers(
+    lessons: Iterable[Lesson], tasks: Iterable[TaskFile], claude_md: str
+) -> tuple[Offer, ...]:
+    """Learnings that were not promoted yet and still hold, numbered from 1, newest first.
+
+    Those that CLAUDE.md, or an offer before them, says already come last, with number 0 and what
+    they duplicate. Only texts about the very same code are compared. At most `MOST_OFFERS`.
+    """
+    said = [_Said(one, shortened(one)) for one in statements(claude_md)]
+    free: list[Offer] = []
+    refused: list[Offer] = []
+    for offer in sorted(_unpromoted(lessons, tasks), key=_newest)[:MOST_OFFERS]:
+        if same := _said_by(offer, said):
+            refused.append(offer.model_copy(update={"duplicate_of": same}))
+        else:
+            number = len(free) + 1
+            free.append(offer.model_copy(update={"number": number}))
+            said.append(_Said(whole(offer), f"number {number}, {shortened(whole(offer))}"))
+    return (*free, *refused)
+
+
+def promoted(claude_md: str, chosen: tuple[Offer, ...]) -> str:
+    """CLAUDE.md with the chosen offers under `## Learnings`; everything else stays as it is.
+
+    The section is made at the end where there is none. Choosing twice changes nothing more. Raises
+    `GiveUp` where the file leaves a code block or a comment open.
+    """
+    return reduce(
+        lambda text, offer: with_entry(text, _GROUPS[offer.kind], entry(offer)), chosen, claude_md
+    )
+
+
+def entry(offer: Offer) -> str:
+    """One line of the list.
+
+    >>> entry(Offer(number=1, kind="gotcha", headline="Edge has no fs", text="Use KV instead.",
+    ...             source="task-abc123"))
+    '- **Edge has no fs** - Use KV instead. (from task-abc123)'
+    """
+    headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE) or "Learning"
+    text = markdown(ended(line(offer.text, LONGEST)), LONGEST)
+    when = f", {offer.on.isoformat()}" if offer.on else ""
+    told = (f"**{headline}**",) if not is_cut(offer.headline, offer.text) else ()
+    said = " - ".join((*told, *((text,) if text else ())))
+    return f"- {said} (from {markdown(offer.source, 80) or 'unknown'}{when})"
+
+
+def condensed(notes: Notes, source: str, document: str) -> Iterator[Offer]:
+    """Each learning of a section, in one or two sentences."""
+    parts: tuple[tuple[OfferKind, Iterable[tuple[str, str]]], ...] = (
+        ("problem", filter(_is_told, map(of_problem, notes.problems))),
+        ("gotcha", map(of_gotcha, notes.gotchas)),
+        ("decision", map(of_decision, notes.decisions)),
+    )
+    for kind, told in parts:
+        for headline, text in told:
+            offer = Offer(
+                number=0,
+                kind=kind,
+                headline=headline,
+                text=text,
+                source=source,
+                document=document,
+                on=notes.timestamp,
+                digest=digest(kind, headline, text),
+            )
+            if offer.headline:
+                yield offer
+
+
+def digest(kind: str, headline: str, text: str) -> str:
+    """Names a learning by what it says.
+
+    >>> digest("gotcha", "a", "b") == digest("gotcha", " a ", "b"), len(digest("gotcha", "a", "b"))
+    (True, 16)
+    """
+    said = "\n".join((kind, " ".join(headline.split()), " ".join(text.split())))
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def short_name(fingerprint: str) -> str:
+    """A fingerprint as people are told it.
+
+    >>> short_name("v1:aef927d4bcba742d"), short_name("task-abc123")
+    ('aef927d4', 'task-abc123')
+    """
+    found = _FINGERPRINT.fullmatch(fingerprint)
+    return found[1][:_SHORT] if found else line(fingerprint, 60)
+
+
+def _unpromoted(lessons: Iterable[Lesson], tasks: Iterable[TaskFile]) -> Iterator[Offer]:
+    for lesson in filter(still_holds, lessons):
+        name, done = lesson.fingerprint, frozenset(lesson.promoted)
+        yield from _new(lesson.notes, short_name(name), name, done)
+    for task in tasks:
+        yield from _new(task.notes, line(task.id, 60), task.id, frozenset(task.promoted))
+
+
+def _new(
+    notes: tuple[Notes, ...], source: str, document: str, done: frozenset[str]
+) -> Iterator[Offer]:
+    for section in notes:
+        yield from (one for one in condensed(section, source, document) if one.digest not in done)
+
+
+def still_holds(lesson: Lesson) -> bool:
+    """Whether a lesson can be learned from: no failed fix, no changed code, no newer lesson.
+
+    A fix that was merged after another one had been turned down makes up for it.
+    """
+    if lesson.stale or lesson.superseded_by:
+        return False
+    fates = [fate.kind for fate in lesson.fates if fate.kind in _JUDGED]
+    proposed = [one.outcome for one in lesson.proposed if one.outcome in _JUDGED]
+    last = (fates or proposed or [""])[-1]
+    verdict = lesson.watch.verdict if lesson.watch else ""
+    return not any(one in FAILED for one in (last, lesson.outcome, verdict))
+
+
+def _said_by(offer: Offer, said: Iterable[_Said]) -> str:
+    """What says the same as an offer, as a person is told it; empty where nothing does."""
+    own, rendered = whole(offer), statements(entry(offer))[:1]
+    about = identifiers(own)
+    same = (
+        one.told
+        for one in said
+        if one.text in rendered
+        or (likeness(own, one.text) >= SAME and identifiers(one.text) == about)
+    )
+    return next(same, "")
+
+
+def _is_told(problem: tuple[str, str]) -> bool:
+    """Whether there is anything to learn from a problem besides that there was one."""
+    return bool(problem[1])
+
+
+def _newest(offer: Offer) -> tuple[int, bool, str]:
+    """Newest first; of one day, those that say more than a headline."""
+    return -offer.on.toordinal() if offer.on else 0, not offer.text, offer.document

@@ -1,0 +1,119 @@
+"""Task files: Markdown that people and their agents keep about one task, and notes at its end."""
+
+import re
+from collections.abc import Iterator
+
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.learnings.task_front import items_in, with_items
+from nightwatch_core.memory.notes.notes import normalised, notes_in, rendered
+from nightwatch_core.models.learning import Notes, TaskFile, TaskSection
+from nightwatch_core.text import frontmatter
+from nightwatch_core.text.escaping import line
+
+SECTIONS = ("research", "plan", "implementation", "ship")
+LONGEST_SECTION = 64 * 1024  # characters
+RELATED, PROMOTED = "related_tasks", "promoted"  # keys of the front matter
+_BEGINS = re.compile(rf"^ {{0,3}}<({'|'.join(SECTIONS)})(?:\s[^<>\n]{{0,200}})?>", re.I | re.M)
+_ENDS = re.compile(
+    rf"</(?:{'|'.join(SECTIONS)})>|^ {{0,3}}<(?:{'|'.join(SECTIONS)}|future-agent-notes)[\s>]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADING = re.compile(r"^# +(\S[^\n]{0,500})", re.MULTILINE)
+_TOLD = ("<past-learnings>", "</past-learnings>")
+
+
+def task_of(text: str, file: str) -> TaskFile:
+    r"""Read a task file; its id is the file's stem, its title that of front matter or heading.
+
+    What `<past-learnings>` of a section say was learned elsewhere and is left out. Raises `GiveUp`
+    with the reason where the front matter is wrong.
+
+    >>> task = task_of("---\nrelated_tasks: [a]\n---\n# Search\n<plan>\nUse FTS\n</plan>", "t/b.md")
+    >>> task.id, task.title, task.related_tasks, task.sections[0].text
+    ('b', 'Search', ('a',), 'Use FTS')
+    """
+    meta, body = frontmatter.read(text)
+    name = file.rpartition("/")[2].removesuffix(".md")
+    said = meta.get("title")
+    heading = _HEADING.search(body[:20_000])
+    title = said if isinstance(said, str) else heading[1] if heading else name
+    return TaskFile(
+        id=name,
+        file=file,
+        title=line(title, 200) or name,
+        related_tasks=items_in(meta.get(RELATED)),
+        notes=notes_in(body),
+        sections=tuple(_sections(body)),
+        promoted=items_in(meta.get(PROMOTED)),
+    )
+
+
+def with_notes(text: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
+    """The file with a section at its very end and `related` among its related tasks.
+
+    Nothing else changes, byte for byte; the very same notes are not appended twice. Raises `GiveUp`
+    where there is nothing to note, the front matter is wrong, or the section could not be read back
+    (a file that holds 20 sections already).
+
+    >>> print(with_notes("# T", Notes(gotchas=("x",)), ("a",)))
+    ---
+    related_tasks: [a]
+    ---
+    <BLANKLINE>
+    # T
+    <BLANKLINE>
+    <future-agent-notes>
+      <gotchas>
+        <gotcha>x</gotcha>
+      </gotchas>
+    </future-agent-notes>
+    <BLANKLINE>
+    """
+    kept = normalised(notes)
+    if kept.empty:
+        raise GiveUp("there is nothing to note: no problem, decision or gotcha")
+    linked = with_items(text, RELATED, related)
+    before = notes_in(text)
+    if kept in before:
+        return linked
+    section = f"{rendered(kept)}\n"
+    windows = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    apart = _gap(linked)
+    added = linked + (apart + section).replace("\n", "\r\n" if windows else "\n")
+    if notes_in(added) != (*before, kept):
+        raise GiveUp(
+            "notes at the end of this file would not be read: it has 20 sections already, or one "
+            "that was not closed"
+        )
+    return added
+
+
+def with_promoted(text: str, digests: tuple[str, ...]) -> str:
+    """The file with more digests of learnings that were promoted; raises as `with_items`."""
+    return with_items(text, PROMOTED, digests)
+
+
+def _sections(body: str) -> Iterator[TaskSection]:
+    passed, number = 0, 0
+    for begins in _BEGINS.finditer(body):
+        if begins.start() < passed or number >= 4 * len(SECTIONS):
+            continue
+        stop = min(begins.end() + LONGEST_SECTION, len(body))
+        ends = _ENDS.search(body, begins.end(), stop)
+        passed = ends.start() if ends else stop
+        number += 1
+        text = _without_told(body[begins.end() : passed]).strip()
+        yield TaskSection(name=begins[1].lower(), text=text)
+
+
+def _without_told(text: str) -> str:
+    start, end = text.find(_TOLD[0]), text.find(_TOLD[1])
+    return text[:start] + text[end + len(_TOLD[1]) :] if 0 <= start < end else text
+
+
+def _gap(text: str) -> str:
+    """Line ends that make one empty line before what follows."""
+    if not text.strip():
+        return ""
+    tail = text.replace("\r\n", "\n")[-2:]
+    return "" if tail == "\n\n" else "\n" if tail.endswith("\n") else "\n\n"

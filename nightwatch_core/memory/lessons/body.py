@@ -1,0 +1,164 @@
+"""The part of a lesson's document that people read: escaped or fenced; only notes are read back."""
+
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+from nightwatch_core.memory.notes.note_sections import MOST_SECTIONS
+from nightwatch_core.memory.notes.notes import rendered
+from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.outcome import Fate
+from nightwatch_core.text.escaping import clean, code_span, fenced, markdown
+
+SUMMARY = 500  # characters that are told to the next analyst
+_MOST_ROWS = 60  # of one section
+_LONGEST_FIX = 100_000  # characters of all edits together
+LONGEST_NOTES = 90_000  # characters of all notes together
+
+
+def body(lesson: Lesson) -> str:
+    """The sections of a lesson that have something to say."""
+    return "\n\n".join(part for write in SECTIONS if (part := write(lesson)))
+
+
+def short_body(lesson: Lesson) -> str:
+    """What is shown of a lesson whose body would be too long."""
+    return "\n\n".join(part for part in (_heading(lesson), _standing(lesson)) if part)
+
+
+def noted(notes: tuple[Notes, ...]) -> str:
+    """The `<future-agent-notes>` sections at the end of a body, as many of the newest as fit."""
+    room, kept = LONGEST_NOTES, []
+    for one in reversed(notes[-MOST_SECTIONS:]):
+        text = rendered(one)
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return "\n\n".join(text for text in reversed(kept) if text)
+
+
+def summary(lesson: Lesson) -> str:
+    """The first 500 characters of the document's body, for the next analyst.
+
+    >>> from datetime import date
+    >>> print(summary(Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
+    ...                      first_detected=date(2030, 5, 1))))
+    # KeyError
+    <BLANKLINE>
+    ## Root Cause
+    <BLANKLINE>
+    No default.
+    """
+    return body(lesson)[:SUMMARY]
+
+
+def _heading(lesson: Lesson) -> str:
+    return f"# {markdown(lesson.title or lesson.error_class, 120)}"
+
+
+def _standing(lesson: Lesson) -> str:
+    """Why the lesson is not to be relied upon, where it is not."""
+    gone = f"Superseded by {code_span(lesson.superseded_by)}." if lesson.superseded_by else ""
+    stale = f"Stale: {markdown(lesson.stale, 300)}." if lesson.stale else ""
+    return " ".join(f"**{said}**" for said in (gone, stale) if said)
+
+
+def _root_cause(lesson: Lesson) -> str:
+    return f"## Root Cause\n\n{_paragraphs(lesson.root_cause)}"
+
+
+def _evidence(lesson: Lesson) -> str:
+    lines = (
+        f"- {code_span(f'{cited.path}:{cited.line}')}\n\n{_indented(fenced(cited.quote))}"
+        if cited.quote
+        else f"- {code_span(f'{cited.path}:{cited.line}')}"
+        for cited in lesson.evidence
+    )
+    return _section("Evidence", lines)
+
+
+def _proposed_fix(lesson: Lesson) -> str:
+    room, parts = _LONGEST_FIX, []
+    for edit in lesson.edits[:20]:
+        parts.append(fenced(_as_diff(edit), "diff", max(room, 0)))
+        room -= len(edit.old) + len(edit.new)
+    return "## Proposed Fix\n\n" + "\n\n".join(parts) if parts else ""
+
+
+def _as_diff(edit: Edit) -> str:
+    head = (f"--- {edit.path}", f"+++ {edit.path}")
+    rows = (
+        (f"-{row}" for row in edit.old.splitlines()),
+        (f"+{row}" for row in edit.new.splitlines()),
+    )
+    return "\n".join((*head, *rows[0], *rows[1]))
+
+
+def _next_steps(lesson: Lesson) -> str:
+    return _section("Next Steps", (f"- {markdown(step, 500)}" for step in lesson.next_steps))
+
+
+def _file_changes(lesson: Lesson) -> str:
+    return _section(
+        "File Changes",
+        (
+            f"- {code_span(edit.path)}: {edit.action}"
+            + (f" — {markdown(edit.description, 500)}" if edit.description else "")
+            for edit in lesson.edits[:20]
+        ),
+    )
+
+
+def _learnings(lesson: Lesson) -> str:
+    return _section("Learnings", (f"- {markdown(fact, 500)}" for fact in lesson.learnings))
+
+
+def _outcome(lesson: Lesson) -> str:
+    return _section("Outcome", map(_fate, lesson.fates[-_MOST_ROWS:]))
+
+
+def _fate(fate: Fate) -> str:
+    number = f" {code_span(f'#{fate.number}')}" if fate.number is not None else ""
+    because = f": {markdown(fate.because, 500)}" if fate.because else ""
+    words = "".join(f"\n  - “{markdown(said, 500)}”" for said in fate.words if said.strip())
+    return f"- {fate.on.isoformat()}:{number} {fate.kind}{because}{words}"
+
+
+def _history(lesson: Lesson) -> str:
+    rows = (
+        f"- {seen.date.isoformat()}: {seen.occurrences} times, {markdown(seen.verdict)}"
+        f" ({markdown(seen.night)})"
+        for seen in lesson.nights
+    )
+    return _section("History", rows)
+
+
+SECTIONS: tuple[Callable[[Lesson], str], ...] = (
+    _heading,
+    _standing,
+    _root_cause,
+    _evidence,
+    _proposed_fix,
+    _next_steps,
+    _file_changes,
+    _learnings,
+    _outcome,
+    _history,
+)
+
+
+def _section(title: str, rows: Iterable[str]) -> str:
+    listed = "\n".join(islice(rows, _MOST_ROWS))
+    return f"## {title}\n\n{listed}" if listed else ""
+
+
+def _paragraphs(text: str) -> str:
+    """Prose with its paragraphs, each escaped."""
+    parts = (markdown(part, 4_000) for part in clean(text[:20_000]).split("\n\n"))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {row}" if row else "" for row in text.splitlines())

@@ -1,0 +1,168 @@
+"""Several documents on one error made into one lesson, and the names older documents go by.
+
+What is united may be united again with a part of it and stays the same, so that a merge that was
+interrupted is finished by doing it again.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime
+from typing import TypeVar
+
+from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.memory.lessons.limits import MOST_FATES, MOST_PROMOTED
+from nightwatch_core.memory.lessons.maker import MOST_TAGS
+from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, aliases
+from nightwatch_core.memory.lessons.numbers import MOST_PROPOSED
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Lesson, NightSeen
+from nightwatch_core.models.outcome import Fate, Proposed, Watch
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+_SEEDS_MESSAGE = 200  # characters of a message that the seeds' documents keep
+_OWN = ("new", "changed")  # verdicts of nights that analysed the error
+_VERDICTS = ("known", "changed", "new")  # the last says most
+_HISTORY = {  # what does not come from the newest analysis alone
+    "file", "aliases", "analysed_at", "first_detected", "occurrences", "nights", "seen_until",
+    "tags", "related", "learnings", "notes", "promoted", "matched", "last_matched",
+    "issue_number", "pr_number", "outcome", "fates", "proposed", "watch",
+}  # fmt: skip
+
+_T = TypeVar("_T")
+
+
+def united(lessons: tuple[Lesson, ...]) -> Lesson:
+    """One lesson of all these, which are about one fingerprint; raises `ValueError` for none.
+
+    The newest analysis says what is wrong and how to fix it; histories are put together, and
+    numbers are kept. The order of `lessons` does not matter.
+    """
+    if not lessons:
+        raise ValueError("no lessons to unite")
+    old_first = sorted(lessons, key=_analysed)
+    newest = old_first[-1]
+    names = (name for one in old_first for name in (one.fingerprint, *one.aliases))
+    seen_last = max(reversed(old_first), key=_last_seen)
+    return newest.model_copy(
+        update={
+            **_numbers(old_first),
+            "aliases": aliases(names, newest.fingerprint),
+            "analysed_at": _analysed(newest)[0],
+            "first_detected": min(one.first_detected for one in lessons),
+            "occurrences": seen_last.occurrences,
+            "nights": _nights(old_first),
+            "seen_until": _latest(one.seen_until for one in lessons),
+            "tags": _all(one.tags for one in reversed(old_first))[:MOST_TAGS],
+            "related": _all(one.related for one in old_first)[-MOST_TAGS:],
+            "learnings": _all(one.learnings for one in reversed(old_first))[:MOST_TAGS],
+            "notes": _all(one.notes for one in old_first),
+            "promoted": _all(one.promoted for one in old_first)[-MOST_PROMOTED:],
+            "matched": max(one.matched for one in lessons),
+            "last_matched": max((d for one in lessons if (d := one.last_matched)), default=None),
+        }
+    )
+
+
+def legacy_names(case: Case) -> tuple[str, ...]:
+    """The fingerprints that a seeds' document on one of the case's groups would have got.
+
+    Such documents name no application, and keep the first 200 characters of a message.
+
+    >>> from nightwatch_core.models.error import ErrorGroup
+    >>> told = {"error_class": "KeyError", "transaction": "orders/show", "message": "no total"}
+    >>> group = ErrorGroup(fingerprint="v1:1", source="file", app="shop", **told)
+    >>> legacy_names(Case(leader=group)) == (fingerprint(app="", **told),)
+    True
+    """
+    names = (
+        fingerprint(
+            app="", error_class=one.error_class, transaction=one.transaction, message=message
+        )
+        for one in case.groups
+        for message in (one.message[:_SEEDS_MESSAGE], one.message)
+    )
+    return tuple(dict.fromkeys(names))
+
+
+def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
+    """When the lesson was last analysed.
+
+    The rest keeps the order the same every time, and what was united behind its parts.
+    """
+    nights = [seen.date for seen in lesson.nights if seen.verdict in _OWN]
+    day = max((*nights, lesson.first_detected))
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    at = _aware(lesson.analysed_at) if lesson.analysed_at else midnight
+    text, whole = lesson.model_dump_json(exclude=_HISTORY), lesson.model_dump_json()
+    return at, lesson.run_id, text, len(whole), whole
+
+
+def _last_seen(lesson: Lesson) -> date:
+    return max((seen.date for seen in lesson.nights), default=lesson.first_detected)
+
+
+def _numbers(old_first: list[Lesson]) -> dict[str, object]:
+    """Numbers of the newest lesson that has them, and what became of what they stand for."""
+    fates = sorted(_each((one.fates for one in old_first), _fate), key=lambda fate: fate.on)
+    proposed = _each((one.proposed for one in old_first), _proposed)
+    watches = [one.watch for one in old_first if one.watch]
+    last = old_first[-1]
+    outcome = next((one.outcome for one in reversed(old_first) if one.outcome), "")
+    return {
+        "issue_number": _last(one.issue_number for one in old_first),
+        "pr_number": _last(one.pr_number for one in old_first),
+        "outcome": last.outcome if last.pr_number is not None else outcome,
+        "fates": tuple(fates[-MOST_FATES:]),
+        "proposed": tuple(sorted(proposed, key=lambda one: one.on)[-MOST_PROPOSED:]),
+        "watch": max(watches, key=_watched, default=None),
+    }
+
+
+def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
+    """Every night once; only the first of them can have been the first."""
+    told = sorted((seen for one in old_first for seen in one.nights), key=_says)
+    every = _each([tuple(told)], lambda seen: (seen.night, seen.date))
+    first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
+    changed = {"verdict": "changed"}
+    rest = (one.model_copy(update=changed) if one.verdict == "new" else one for one in later)
+    return (*((first,) if first else ()), *rest)[-MOST_NIGHTS:]
+
+
+def _says(seen: NightSeen) -> tuple[object, ...]:
+    """How much is said of a night: of two that speak of the same one, the fuller is kept."""
+    verdict = _VERDICTS.index(seen.verdict) if seen.verdict in _VERDICTS else -1
+    traffic = -1 if seen.traffic is None else seen.traffic
+    return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
+
+
+def _fate(fate: Fate) -> tuple[object, ...]:
+    return fate.kind, fate.number, fate.on, fate.night
+
+
+def _proposed(one: Proposed) -> tuple[object, ...]:
+    return one.kind, one.number
+
+
+def _watched(watch: Watch) -> tuple[datetime, datetime]:
+    return _aware(watch.merged_at), _aware(watch.until) if watch.until else _EVER
+
+
+def _each(lists: Iterable[tuple[_T, ...]], name: Callable[[_T], tuple[object, ...]]) -> list[_T]:
+    """All values, one of each name: the last one told."""
+    return list({name(value): value for values in lists for value in values}.values())
+
+
+def _all(lists: Iterable[tuple[_T, ...]]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(value for values in lists for value in values))
+
+
+def _last(numbers: Iterable[int | None]) -> int | None:
+    return next((n for n in reversed(list(numbers)) if n is not None), None)
+
+
+def _latest(moments: Iterable[datetime | None]) -> datetime | None:
+    """The latest moment; people edit documents, so that one may name no time zone: it is UTC."""
+    return max((_aware(one) for one in moments if one), default=None)
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

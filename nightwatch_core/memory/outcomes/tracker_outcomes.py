@@ -1,0 +1,220 @@
+"""What a night learns of one lesson's proposals and its error, and what the lesson keeps of it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from nightwatch_core.memory.lessons.nights import night_date
+from nightwatch_core.memory.outcomes.exposure import aware
+from nightwatch_core.memory.outcomes.fix_watch import Stands, Tonight, watched
+from nightwatch_core.memory.outcomes.verdicts import LEAST_HOURS, judged
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import Fate, FateKind, Followed, Proposed, Watch
+from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.text.escaping import line
+
+__all__ = ["Tonight", "answered", "followed", "remember", "unanswered", "waiting"]
+
+MOST_FATES = 40  # that a lesson keeps, the newest
+MOST_WORDS, LONGEST_WORDS = 10, 500  # of reviewers; characters
+LONGEST_WAIT = timedelta(days=14)  # for a deploy, and hours measured, before an error is news again
+REOPENED = "its error had come back"  # why we open an issue again
+SHUT: tuple[FateKind, ...] = ("closed", "not planned")  # after which an issue can be reopened
+
+Known = tuple[Fate, ...]
+Noticed = Callable[[OwnItem, Known], FateKind | None]
+
+
+def followed(
+    lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight, stands: Stands
+) -> Followed | None:
+    """What tonight brought for a lesson; None where nothing is new.
+
+    `items` are all our issues and pull requests; `stands` says whether a lesson's fix stands in
+    tonight's code, and is asked only where no other sign tells.
+    """
+    mine = _mine(lesson, items)
+    fates = tuple(fate for item in mine for fate in _fates(item, lesson, tonight))
+    watch = lesson.watch
+    if watch or any(item.kind == "pull" and item.state == "merged" for item in mine):
+        watch = watched(lesson, mine, tonight, stands)
+        watch, verdict = judged(lesson, watch, tonight, fates)
+        fates += (verdict,) if verdict else ()
+    if not fates and watch == lesson.watch:
+        return None
+    return Followed(
+        fingerprint=lesson.fingerprint,
+        file=lesson.file,
+        title=lesson.title,
+        fates=fates,
+        watch=watch,
+        outcome=fates[-1].kind if fates else lesson.outcome,
+    )
+
+
+def remember(lesson: Lesson, told: Followed) -> Lesson:
+    """The lesson with what a night brought; remembering it again changes nothing."""
+    known = {_name(fate) for fate in lesson.fates}
+    new = tuple(fate for fate in told.fates[-MOST_FATES:] if _name(fate) not in known)
+    proposed = lesson.proposed
+    for fate in new:
+        proposed = tuple(_updated(one, fate) for one in proposed)
+    update = {
+        "fates": (*lesson.fates, *new)[-MOST_FATES:],
+        "watch": told.watch or lesson.watch,
+        "outcome": new[-1].kind if new else lesson.outcome,
+        "proposed": proposed,
+    }
+    return lesson.model_copy(update=update)
+
+
+def unanswered(lesson: Lesson) -> str:
+    """Why a lesson may not be reused because of what became of it; empty where it may.
+
+    What was merged or verified later overtakes what had gone wrong. The sentence holds people's
+    words on one line: escape it for where it goes.
+
+    >>> from datetime import date
+    >>> no = Fate(kind="closed unmerged", number=4, on=date(2031, 3, 1), words=("Too slow.",))
+    >>> unanswered(Lesson(fingerprint="v1:0", error_class="E", root_cause="", fates=(no,),
+    ...                   first_detected=date(2031, 3, 1)))
+    'its fix was rejected in #4: Too slow.'
+    """
+    for fate in reversed(lesson.fates):
+        if fate.kind in OVERTAKES:
+            return ""
+        if fate.kind in TROUBLES and not fate.answered:
+            number = f"#{fate.number}" if fate.number else "a proposal of ours"
+            why = line(": ".join(filter(None, (*fate.words[:1], fate.because))), 300)
+            return TROUBLES[fate.kind].format(number=number) + (f": {why}" if why else "")
+    return ""
+
+
+def answered(lesson: Lesson) -> Lesson:
+    """The lesson once a fresh analysis took all that had happened into account."""
+    fates = tuple(fate.model_copy(update={"answered": True}) for fate in lesson.fates)
+    return lesson.model_copy(update={"fates": fates})
+
+
+def waiting(lesson: Lesson, at: datetime | None = None) -> str:
+    """Why an error that still occurs is no news, given its merged fix; empty where it is.
+
+    The fix is not deployed yet, or is being measured, for two weeks at most each; or it is
+    verified, and so few occurrences are no regression. Not where something speaks against the fix
+    (see `unanswered`), and not where the watch names moments to come, or a verdict without figures:
+    a document is no word on those. `at` is the end of tonight's window; the last one's by default.
+    """
+    watch, now = lesson.watch, at or lesson.seen_until
+    if watch is None or unanswered(lesson) or (now and not _has_been(watch, aware(now))):
+        return ""
+    merged = f"its fix was merged in #{watch.number}"
+    if watch.verdict:
+        few = f"{merged} and verified: so few occurrences are no regression"
+        told = watch.verdict == "verified" and watch.deployed_at and watch.before.occurrences > 0
+        return few if told and watch.after.hours >= LEAST_HOURS else ""
+    if watch.deployed_at is None:
+        late = now is not None and aware(now) - aware(watch.merged_at) > LONGEST_WAIT
+        return "" if late else f"{merged} and is not yet in production"
+    measuring = 0 <= watch.after.hours <= LONGEST_WAIT.total_seconds() / 3_600
+    late = now is not None and aware(now) - aware(watch.deployed_at) > 2 * LONGEST_WAIT
+    since = f"{merged} and is being measured since {watch.deployed_at.date()}"
+    return since if measuring and not late else ""
+
+
+def _has_been(watch: Watch, now: datetime) -> bool:
+    """Whether its moments are no further ahead than a merge may be of an older window."""
+    moments = filter(None, (watch.merged_at, watch.deployed_at, watch.until))
+    return all(aware(one) - now <= LONGEST_WAIT for one in moments)
+
+
+OVERTAKES: tuple[FateKind, ...] = ("merged", "edited before merge", "verified")
+TROUBLES: dict[FateKind, str] = {
+    "closed unmerged": "its fix was rejected in {number}",
+    "no effect": "its fix in {number} had no effect",
+    "regressed": "it came back after its fix in {number}",
+    "reopened": "its issue {number} was reopened",
+}
+
+
+def _mine(lesson: Lesson, items: tuple[OwnItem, ...]) -> tuple[OwnItem, ...]:
+    """The lesson's items: issues first, then pull requests as they ended; each one once."""
+    own = (item for item in items if item.fingerprint in lesson.names)
+    told = sorted(own, key=lambda one: (one.kind, _ended(one), one.number, one.model_dump_json()))
+    return tuple({(one.kind, one.number): one for one in told}.values())
+
+
+def _ended(item: OwnItem) -> float:
+    """When it was merged or closed, in seconds from 1970; the end of time where nobody knows."""
+    moment: datetime | None = item.merged_at or item.closed_at
+    return aware(moment).timestamp() if moment else float("inf")
+
+
+def _fates(item: OwnItem, lesson: Lesson, tonight: Tonight) -> tuple[Fate, ...]:
+    known = tuple(fate for fate in lesson.fates if fate.number == item.number)
+    kinds = [kind for notice in NOTICED[item.kind] if (kind := notice(item, known))]
+    return tuple(_fate(kind, item, lesson.watch, tonight) for kind in kinds)
+
+
+def _fate(kind: FateKind, item: OwnItem, watch: Watch | None, tonight: Tonight) -> Fate:
+    """An issue that is open again after a regression was reopened for it: that is no more news."""
+    because_of_us = kind == "reopened" and watch is not None and watch.verdict == "regressed"
+    said = item.words if kind in ("closed unmerged", "not planned") else ()
+    return Fate(
+        kind=kind,
+        number=item.number,
+        on=night_date(tonight.night),
+        night=tonight.night.id,
+        words=tuple(filter(None, (line(text, LONGEST_WORDS) for text in said[:MOST_WORDS]))),
+        because=REOPENED if because_of_us else "",
+        answered=because_of_us,
+    )
+
+
+def _merged(item: OwnItem, known: Known) -> FateKind | None:
+    return _once("merged", known) if item.state == "merged" else None
+
+
+def _edited(item: OwnItem, known: Known) -> FateKind | None:
+    is_edited = item.state == "merged" and item.edited
+    return _once("edited before merge", known) if is_edited else None
+
+
+def _rejected(item: OwnItem, known: Known) -> FateKind | None:
+    return _once("closed unmerged", known) if item.state == "closed" else None
+
+
+def _closed(item: OwnItem, known: Known) -> FateKind | None:
+    if item.state == "open":
+        return None
+    kind: FateKind = "not planned" if item.state_reason == "not_planned" else "closed"
+    return None if _last(known) == kind else kind
+
+
+def _reopened(item: OwnItem, known: Known) -> FateKind | None:
+    return "reopened" if item.state == "open" and _last(known) in SHUT else None
+
+
+NOTICED: dict[str, tuple[Noticed, ...]] = {
+    "pull": (_merged, _edited, _rejected),
+    "issue": (_closed, _reopened),
+}
+"""What is noticed of our items, in the order in which it is told."""
+
+
+def _once(kind: FateKind, known: Known) -> FateKind | None:
+    return None if any(fate.kind == kind for fate in known) else kind
+
+
+def _last(known: Known) -> FateKind | None:
+    """How an issue stood when it was last told of."""
+    return next((one.kind for one in reversed(known) if one.kind in (*SHUT, "reopened")), None)
+
+
+def _name(fate: Fate) -> tuple[str, int | None, str]:
+    return fate.kind, fate.number, fate.night
+
+
+def _updated(one: Proposed, fate: Fate) -> Proposed:
+    """The entry of a proposal with what became of it; verdicts are those of the pull request."""
+    kind = "issue" if fate.kind in (*SHUT, "reopened") else "pull"
+    is_it = (one.kind, one.number) == (kind, fate.number)
+    return one.model_copy(update={"outcome": fate.kind}) if is_it else one

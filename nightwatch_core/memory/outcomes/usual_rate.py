@@ -1,0 +1,129 @@
+"""How often a lesson's error came, and in what bursts, before a moment."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, time, timedelta
+
+from nightwatch_core.memory.lessons.nights import night_date
+from nightwatch_core.memory.outcomes.exposure import (
+    Stretch,
+    aware,
+    covered,
+    hours_between,
+    is_sound,
+    stretches,
+)
+from nightwatch_core.memory.outcomes.rates import NIGHT, dispersion, known, one_a_date, size, spread
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.knowledge import Lesson, NightSeen
+from nightwatch_core.models.outcome import Count, Watch
+from nightwatch_core.models.report import Night, NightRecord
+
+
+def before_fix(
+    lesson: Lesson,
+    merged_at: datetime,
+    records: Iterable[NightRecord],
+    night: Night,
+    since: datetime | None = None,
+) -> Count:
+    """Occurrences of the nights that ended before the merge, over the time looked at since then.
+
+    That time runs from the first of those nights (after `since`, the deploy of an earlier fix, if
+    there are any) and counts quiet nights too. A night that no record tells of has its own hours,
+    or 24, up to the first minute of its date. Where windows overlap, occurrences are cut alike.
+    """
+    kept = tuple(records)
+    windows = {one.id: one.night.window for one in kept if one.night and is_sound(one.night.window)}
+    seen = [
+        (one, _stretch(one, windows.get(one.night)))
+        for one in one_a_date(lesson.nights)
+        if one.night != night.id
+    ]
+    seen = [pair for pair in seen if pair[1].window.until <= aware(merged_at)]
+    later = [pair for pair in seen if since is not None and pair[1].window.until > aware(since)]
+    return _over(later or seen, lesson, kept, night, aware(merged_at))
+
+
+def bursts(
+    lesson: Lesson, watch: Watch, records: Iterable[NightRecord], night: Night, counted: Count
+) -> tuple[float, float]:
+    """Dispersion of the error on both sides of its fix, and its spread before (see rates.py).
+
+    A night counts as one after the fix where its window began after the deploy; `counted` is what
+    `night`, tonight, added. Where the nights before are no longer kept, one of the usual size
+    stands for them.
+    """
+    later, quiet_later = _since_deploy(lesson, watch, records, night, counted)
+    merged, after = aware(watch.merged_at).date(), {one.night for one in later}
+    nights = tuple(one for one in lesson.nights if one.date <= merged and one.night not in after)
+    quiet = max(0.0, watch.before.hours - sum(known(one.hours) or NIGHT for one in nights))
+    if not nights:
+        many = watch.before.occurrences * NIGHT / max(known(watch.before.hours), 1.0)
+        nights = (NightSeen(date=merged, night="", occurrences=round(many), verdict=""),)
+        quiet = 0.0
+    return dispersion(nights, quiet, later, quiet_later), spread(nights, quiet)
+
+
+def _since_deploy(
+    lesson: Lesson, watch: Watch, records: Iterable[NightRecord], night: Night, counted: Count
+) -> tuple[tuple[NightSeen, ...], float]:
+    """The nights of the error that began after the deploy, tonight last, and the quiet hours.
+
+    None once there is a verdict: what overturns it is a new rate, which is not a burst of the old.
+    """
+    if watch.deployed_at is None or watch.verdict:
+        return (), 0.0
+    deployed = aware(watch.deployed_at)
+    others = one_a_date(one for one in lesson.nights if one.night != night.id)
+    windows = {one.id: one.night.window for one in records if one.night}
+    looked = [(one, _stretch(one, _sound(windows.get(one.night))).window) for one in others]
+    after = [(one, window) for one, window in looked if window.until > deployed]
+    hours = sum(hours_between(max(window.since, deployed), window.until) for _, window in after)
+    nights = tuple(one for one, window in after if window.since >= deployed)
+    if counted.occurrences and counted.hours > 0:
+        seen = NightSeen(
+            date=night_date(night),
+            night=night.id,
+            occurrences=counted.occurrences,
+            hours=counted.hours,
+            verdict="",
+        )
+        nights, hours = (*nights, seen), hours + counted.hours
+    return nights, max(0.0, watch.after.hours - hours)
+
+
+def _sound(window: Window | None) -> Window | None:
+    return window if window and is_sound(window) else None
+
+
+def _over(
+    seen: list[tuple[NightSeen, Stretch]],
+    lesson: Lesson,
+    records: tuple[NightRecord, ...],
+    night: Night,
+    until: datetime,
+) -> Count:
+    if not seen:
+        return Count()
+    nights = {one.night for one in lesson.nights}
+    others = (one for one in stretches(records, night.kind.key) if one.night not in nights)
+    quiet = [one for one in others if one.window.until <= until]
+    begin = min(stretch.window.since for _, stretch in seen)
+    own = [stretch for _, stretch in seen]
+    lengths = sum((one.window.until - one.window.since).total_seconds() for one in own) / 3_600
+    share = covered(own, begin, until).hours / lengths
+    found = sum(size(one.occurrences) for one, _ in seen) * share
+    looked = covered((*own, *quiet), begin, until)
+    return looked.model_copy(update={"occurrences": round(found)})
+
+
+def _stretch(seen: NightSeen, window: Window | None) -> Stretch:
+    """What a night looked at: as recorded, else the hours before its date began."""
+    if window is None:
+        until = datetime.combine(seen.date, time.min, UTC)
+        hours = min(known(seen.hours) or NIGHT, 24_000.0)
+        try:
+            window = Window(since=until - timedelta(hours=hours), until=until)
+        except OverflowError:  # a date before all dates
+            window = Window(since=until, until=until + timedelta(hours=NIGHT))
+    return Stretch(night=seen.night, window=window, traffic=seen.traffic)

@@ -1,0 +1,10 @@
+"""Which issues, comments and draft pull requests a night would like to publish, and which not.
+
+Two plans, because a pull request refers to its issue's number: first issues, then pull requests.
+"""
+
+from nightwatch_core.publish.candidates import candidate_score, effect_key, in_order
+from nightwatch_core.publish.issues import plan_issues
+from nightwatch_core.publish.pulls import plan_pulls
+
+__all__ = ["candidate_score", "effect_key", "in_order", "plan_issues", "plan_pulls"]

@@ -1,0 +1,150 @@
+"""Which fixes become draft pull requests tonight."""
+
+from collections.abc import Callable
+
+from nightwatch_core.code import edits as fixing
+from nightwatch_core.code import syntax
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import DraftPull, OwnItem, Plan, Proposal, Receipt, Skip
+from nightwatch_core.publish import issue_text, policy
+from nightwatch_core.publish.candidates import effect_key, in_order, known_item, skip
+
+Read = Callable[[str], str | None]
+_MADE = ("done", "already there")
+
+
+def plan_pulls(
+    analyses: tuple[Analysis, ...],
+    own: tuple[OwnItem, ...],
+    receipts: tuple[Receipt, ...],
+    options: NightOptions,
+    commit: Commit,
+    read: Read,
+    night: str,
+) -> Plan:
+    """Draft pull requests for fixes that are new, allowed, applicable and parse."""
+    proposals: list[Proposal] = []
+    skips: list[Skip] = []
+    issues = tuple(item for item in own if item.kind == "issue")
+    pulls = tuple(item for item in own if item.kind == "pull")
+    new = sum(item.night == night for item in pulls)
+    for analysis in (a for a in in_order(analyses) if a.has_fix):
+        known, issue = known_item(analysis, pulls), _issue_of(analysis, issues, receipts)
+        applied = fixing.apply(analysis.fix, read)
+        reason = (
+            _not_this_one(analysis, known, night)
+            or _no_pull_by_choice(options)
+            or _settled(known_item(analysis, issues), issue, receipts)
+            or applied.refusal
+            or policy.refused(applied.changes, read)
+            or _unseen(analysis, applied, read)
+            or _does_not_parse(applied, read)
+            or ("" if _is_tonights(known, night) else _no_room_for_pull(options, new))
+        )
+        if reason:
+            skips.append(skip(analysis, "pull", reason))
+        else:
+            # numbers of a local outbox would link to somebody's issues once pushed
+            refers = None if options.delivery == "local" else issue
+            proposals.append(_pull(analysis, applied, commit, night, known, refers))
+            new += not _is_tonights(known, night)
+    return Plan(proposals=tuple(proposals), skips=tuple(skips))
+
+
+def _is_tonights(known: OwnItem | None, night: str) -> bool:
+    """Whether the draft was made by this very night, which was taken up again."""
+    return known is not None and known.night == night
+
+
+def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> str:
+    """Why no draft is due, given the one there is; another fix than a failed one gets its own."""
+    if fixing.fix_digest(analysis.fix) in analysis.rejected:
+        return "this very fix was turned down, or did not help, before: not proposed again"
+    if known is None or _is_tonights(known, night):
+        return ""
+    if known.state == "open" or known.number not in analysis.failed_pulls:
+        state = "closed unmerged: not proposed again" if known.state == "closed" else known.state
+        return f"draft #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"
+    return ""
+
+
+def _no_pull_by_choice(options: NightOptions) -> str:
+    if options.publish == "all":
+        return ""
+    return f"no pull requests by choice (publish {options.publish})"
+
+
+def _no_room_for_pull(options: NightOptions, new: int) -> str:
+    if new < options.max_pull_requests:
+        return ""
+    return f"limit of draft pull requests a night (max_pull_requests {options.max_pull_requests})"
+
+
+def _settled(known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]) -> str:
+    """Why an error that people have dealt with needs no fix; empty where it was reopened."""
+    if known is None or known.state == "open":
+        return ""
+    if any(r.number == issue and r.status in _MADE for r in receipts):
+        return ""
+    planned = " as not planned" if known.state_reason == "not_planned" else ""
+    return f"issue #{known.number} is closed{planned}"
+
+
+def _unseen(analysis: Analysis, applied: fixing.Applied, read: Read) -> str:
+    """Why a file may not be changed that the analyst never saw; a lesson's analyst saw them."""
+    if analysis.ending.kind == "reused":
+        return ""
+    seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
+    paths = (c.path for c in applied.changes if c.path not in seen)
+    unseen = next((path for path in paths if read(path) is not None), "")
+    return f"it changes {unseen}, which was not read" if unseen else ""
+
+
+def _does_not_parse(applied: fixing.Applied, read: Read) -> str:
+    complaints = (
+        syntax.complaint(change.path, change.text, read(change.path))
+        for change in applied.changes
+        if change.text is not None
+    )
+    return next((why for why in complaints if why), "")
+
+
+def _issue_of(
+    analysis: Analysis, issues: tuple[OwnItem, ...], receipts: tuple[Receipt, ...]
+) -> int | None:
+    """The number of the error's issue: tonight's, else the one that was known before."""
+    known = known_item(analysis, issues)
+    tonight = (
+        r.number
+        for r in receipts
+        if r.fingerprint == analysis.fingerprint and r.number and r.status in _MADE
+    )
+    return next(tonight, known.number if known else None)
+
+
+def _pull(
+    analysis: Analysis,
+    applied: fixing.Applied,
+    commit: Commit,
+    night: str,
+    known: OwnItem | None,
+    issue: int | None,
+) -> DraftPull:
+    key = known.key if known and _is_tonights(known, night) else ""
+    failed = len(analysis.failed_pulls)
+    attempt = (fixing.fix_digest(analysis.fix), str(failed)) if known and failed else ()
+    key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
+    return DraftPull(
+        key=key,
+        fingerprint=analysis.fingerprint,
+        branch=f"nightwatch/{key[:12]}",
+        base=commit.branch,
+        title=issue_text.pull_title(analysis),
+        body=issue_text.pull_body(analysis, key, night, issue),
+        commit_message=issue_text.commit_message(analysis, issue),
+        changes=applied.changes,
+        commit=commit.sha,
+        labels=(issue_text.LABEL,),
+    )

@@ -1,0 +1,101 @@
+"""What a night took, computed from its verdicts and failures alone."""
+
+from collections import Counter
+
+from nightwatch_core.analysis.model_facts import facts
+from nightwatch_core.models.accounts import Accounts, Confidences, SecondLooks
+from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.conversation import FELL_BACK
+
+SUREST_FIRST = ("high", "medium", "low")
+
+
+def accounts(
+    analyses: tuple[Analysis, ...],
+    failures: tuple[Failure, ...] = (),
+) -> Accounts:
+    """The night's accounts; analyses that only reuse a lesson are told by their ending."""
+    fresh = tuple(one for one in analyses if one.ending.kind != "reused")
+    failing = sum((one.usage for one in failures), Usage())
+    spent = sum((one.usage for one in fresh), failing)
+    errors, models = len(fresh) + len(failures), _models(fresh)
+    reads = sum((one.code_reads for one in fresh if one.code_reads), CodeReads())
+    helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in analyses)
+    led = [one.iterations for one in fresh if one.iterations]
+    return Accounts(
+        usage=spent,
+        models=models,
+        priced=min(filter(None, (facts(model).priced for model in models)), default=""),
+        analysed=len(fresh),
+        failed=len(failures),
+        reused=len(analyses) - len(fresh),
+        fell_back=sum(FELL_BACK in one.tags for one in fresh),
+        prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
+        code_cache_rate=_share(reads.hits, reads.total),
+        knowledge_rate=_share(helped, len(analyses)),
+        missed=sum(one.missed for one in fresh),
+        truncated=sum(one.truncated for one in fresh),
+        iterations_per_error=_share(sum(led), len(led)),
+        tokens_per_error=_share(spent.new_tokens, errors),
+        cost_per_error=None if spent.cost is None else _share(spent.cost, errors),
+        confidences=_confidences(analyses),
+        second_looks=second_looks(fresh),
+    )
+
+
+def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
+    """How often a weak verdict was looked at again, and what that changed."""
+    looks = [one.second_look for one in analyses if one.second_look]
+    made = [look for look in looks if not look.skipped]
+    kept = [look for look in made if look.kept == "second"]
+    return SecondLooks(
+        wanted=len(looks),
+        made=len(made),
+        kept=len(kept),
+        surer=sum(_is_surer(look.confidence) for look in kept),
+        usage=sum((look.usage for look in made), Usage()),
+    )
+
+
+def in_a_line(told: Accounts) -> str:
+    """The accounts in one line, for a channel; what there is nothing to say about is left out.
+
+    >>> in_a_line(Accounts(analysed=2, usage=Usage(input_tokens=9000), tokens_per_error=4500))
+    '9,000 new tokens (4,500 an error) · $0.00'
+    >>> in_a_line(Accounts())
+    ''
+    """
+    if not told.analysed + told.failed:
+        return ""
+    used, looks = told.usage, told.second_looks
+    cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
+    parts = (
+        f"{used.new_tokens:,} new tokens ({told.tokens_per_error or 0:,.0f} an error)",
+        cost,
+        f"prompt cache {told.prompt_cache_rate:.0%}" if told.prompt_cache_rate else "",
+        f"${used.saved:.2f} saved by it" if used.saved and used.saved >= 0.005 else "",
+        f"code cache {told.code_cache_rate:.0%}" if told.code_cache_rate else "",
+        f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
+        f"{used.compactions} summaries" if used.compactions else "",
+        f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _confidences(analyses: tuple[Analysis, ...]) -> Confidences:
+    counted = Counter(one.confidence for one in analyses)
+    return Confidences(high=counted["high"], medium=counted["medium"], low=counted["low"])
+
+
+def _models(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.model for one in analyses if one.model))
+
+
+def _is_surer(confidence: tuple[str, ...]) -> bool:
+    places = [SUREST_FIRST.index(one) for one in confidence]
+    return len(places) > 1 and places[-1] < places[0]
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,189 @@
+"""The night's report, built up as the night goes on."""
+
+from collections import Counter
+from datetime import datetime
+
+from nightwatch_core.analysis import complexity
+from nightwatch_core.analysis.waves import used
+from nightwatch_core.code.blame import named_first
+from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.memory import fallback as standing_in
+from nightwatch_core.memory.outcomes.calibration import calibrated
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.memory.prior_analyses import remembering
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Acted, Earlier, Findings, Upkeep
+from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.error import Fetched, Selection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
+from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.report import Kept, Learned, Night, RunReport
+from nightwatch_core.report import accounting
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.words import plural
+
+MANY_UNREAD = 0.1  # share of records
+MOST_UNPLACED = 20  # classes that are named
+
+
+def opened(
+    night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
+) -> RunReport:
+    """A report that says only which night it is, and what no night has read."""
+    begun = RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+    return with_trouble(begun, night.left_out)
+
+
+def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
+    """What was fetched, what was dropped, and which ignore rules do not hold."""
+    troubled = with_trouble(report, *fetched.partial, _unread(fetched))
+    return troubled.model_copy(
+        update={
+            "errors": len(fetched.groups),
+            "read_whole": fetched.whole,
+            "traffic": fetched.traffic,
+            "occurrences": sum(group.occurrences for group in fetched.groups),
+            "dropped": selection.dropped,
+            "complaints": (*report.complaints, *selection.told),
+            "rejects": fetched.rejects,
+        }
+    )
+
+
+def _unread(fetched: Fetched) -> str:
+    """A tenth of the records unread makes an answer partial; single torn lines are only listed."""
+    rejected, read = len(fetched.rejects), sum(group.occurrences for group in fetched.groups)
+    if rejected < MANY_UNREAD * (rejected + read) or not rejected:
+        return ""
+    return f"{rejected} of {rejected + read} records could not be read"
+
+
+def earlier(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> Earlier:
+    """What following up earlier proposals takes; `own` is None where they could not be read."""
+    return Earlier(own=own, whole=fetched.whole and not fetched.partial, traffic=fetched.traffic)
+
+
+def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, ...]) -> RunReport:
+    """What was known, found, and not found out; in the order errors were ranked."""
+    fresh = tuple(
+        remembering(named_first(analysis, found.code.pulls), found.memory.unknown)
+        for wave in found.waves
+        for analysis in wave.analyses
+    )
+    failures = tuple(failure for wave in found.waves for failure in wave.failures)
+    failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
+    stood_in = standing_in.summary(fresh)
+    troubled = with_trouble(report, *found.troubles, failed, stood_in)
+    return troubled.model_copy(
+        update={
+            "commit": found.code.commit,
+            "analyses": _by_experience(_ranked((*found.memory.known, *fresh), found), found),
+            "failures": failures,
+            "dropped": found.selection.dropped,
+            "complaints": _complaints(report, found, fresh),
+            "outcomes": outcomes,
+            "followed": found.memory.past.followed,
+            "usage": used(fresh, failures),
+            "code_reads": code_reads(fresh),
+            "accounts": accounting.accounts((*found.memory.known, *fresh), failures),
+        }
+    )
+
+
+def _complaints(report: RunReport, found: Findings, fresh: tuple[Analysis, ...]) -> tuple[str, ...]:
+    """What was odd about knowledge, the model and the agent files, and classes of no tier."""
+    told = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
+    unplaced = complexity.unplaced(analysis.case for analysis in fresh)
+    if not unplaced or report.options.model == RULES:
+        return told
+    names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
+    return (*told, f"no table knows how hard these are, so they had the middle effort: {names}")
+
+
+def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
+    """What the code cache did for all of them; None where the code was local."""
+    counted = [one.code_reads for one in analyses if one.code_reads]
+    return sum(counted, CodeReads()) if counted else None
+
+
+def with_acts(report: RunReport, acted: Acted) -> RunReport:
+    """What was published; an unknown end, or a right that is missing, degrades the night."""
+    unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
+    trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
+    update = {"receipts": acted.receipts, "skips": acted.skips}
+    return with_trouble(report.model_copy(update=update), trouble, _barred(acted.receipts))
+
+
+def _barred(receipts: tuple[Receipt, ...]) -> str:
+    barred = [receipt for receipt in receipts if receipt.barred]
+    if not barred:
+        return ""
+    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
+
+
+def learned(
+    report: RunReport,
+    kept: tuple[Kept, ...],
+    archived: tuple[str, ...],
+    upkeep: Upkeep,
+    patterns: tuple[Pattern, ...] = (),
+    suggestions: tuple[IgnoreSuggestion, ...] = (),
+) -> Learned:
+    """What the learning steps left behind."""
+    count = Counter(one.what for one in kept)
+    return Learned(
+        lessons=tuple(one.file for one in kept),
+        new=count["new"],
+        refreshed=count["refreshed"],
+        reused=count["reused"],
+        stale=tuple(one.file for one in report.followed if one.stale),
+        archived=archived,
+        patterns=patterns,
+        suggestions=suggestions,
+        scoreboard=scoreboard(upkeep.lessons),
+        failure=_few(upkeep.troubles),
+    )
+
+
+def _few(troubles: tuple[str, ...]) -> str:
+    """The first of several troubles, and how many more there were; empty for none."""
+    if not troubles:
+        return ""
+    return troubles[0] + (f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else "")
+
+
+def with_learned(report: RunReport, learned: Learned) -> RunReport:
+    """What was learned."""
+    return with_trouble(report.model_copy(update={"learned": learned}), learned.failure)
+
+
+def ended(report: RunReport, now: datetime) -> RunReport:
+    """The report with the time the night ended."""
+    return report.model_copy(update={"finished": now})
+
+
+def with_trouble(report: RunReport, *troubles: str) -> RunReport:
+    """The report, degraded by what went wrong; empty troubles do nothing."""
+    said = tuple(trouble for trouble in troubles if trouble)
+    if not said:
+        return report
+    status = "failed" if report.status == "failed" else "degraded"
+    return report.model_copy(update={"status": status, "degraded": (*report.degraded, *said)})
+
+
+def failed(report: RunReport, why: str, now: datetime) -> RunReport:
+    """A night without a usable answer: said so, never "0 errors"."""
+    update = {"status": "failed", "degraded": (*report.degraded, why), "finished": now}
+    return report.model_copy(update=update)
+
+
+def _ranked(analyses: tuple[Analysis, ...], found: Findings) -> tuple[Analysis, ...]:
+    place = {group.fingerprint: at for at, group in enumerate(found.selection.kept)}
+    return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))
+
+
+def _by_experience(analyses: tuple[Analysis, ...], found: Findings) -> tuple[Analysis, ...]:
+    """The analyses, their confidence seen in the light of how often as sure ones proved right."""
+    board = found.memory.past.board
+    return tuple(calibrated(one, board) for one in analyses) if board else analyses

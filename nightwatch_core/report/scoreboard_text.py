@@ -1,0 +1,176 @@
+"""The scoreboard in words: cells of its tables and the sentences below them, not yet escaped."""
+
+from collections.abc import Callable, Iterable
+
+from nightwatch_core.memory.outcomes.calibration import MINIMUM, chance
+from nightwatch_core.memory.outcomes.fix_verdict import OUTCOMES
+from nightwatch_core.models.scoreboard import Scoreboard, Share, Sort, Tier
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.escaping import line
+from nightwatch_core.text.words import money, plural
+
+ENOUGH = 5  # analyses on both sides before a difference between them is said
+NOTHING = (
+    "Nothing of what was published is decided yet. The scoreboard fills as issues and pull "
+    "requests are merged or closed, and as production shows what the fixes did."
+)
+OBSERVED = "Observed, not an experiment: errors that resemble known ones may be easier ones."
+BRIER = "0 is perfect, always saying 50 % gets 0.25"
+
+
+class Table(Value):
+    """Headings, and rows of as many cells; the first cell names its row."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def reliability(board: Scoreboard) -> Table:
+    """What was said against what came, a row for each confidence."""
+    return Table(
+        columns=(
+            *("Said", "Nominal", "Times", "Decided", "Merged", "Verified", "Wrong"),
+            *("Right", "Interval (90 %)", "Calibrated"),
+        ),
+        rows=tuple(_tier(tier, board) for tier in board.tiers),
+    )
+
+
+def sorts(board: Scoreboard) -> Table:
+    """Analyses with and without prior knowledge, and by model."""
+    models = (
+        each.model_copy(update={"name": line(each.name, 60) or "model not recorded"})
+        for each in board.models
+    )
+    return Table(
+        columns=(
+            *("Analyses", "Times", "Decided", "Right", "Interval (90 %)"),
+            *("Turns", "New tokens", "Cost"),
+        ),
+        rows=tuple(_sort(each) for each in (board.informed, board.uninformed, *models)),
+    )
+
+
+def sentences(board: Scoreboard) -> tuple[str, ...]:
+    """What the tables say, in reading order; never empty."""
+    if not board.found.decided:
+        return (NOTHING,)
+    return tuple(
+        filter(None, (_said(board), _brier(board), _prior(board), _worth(board), how_judged()))
+    )
+
+
+def how_judged() -> str:
+    """What counts as right and wrong, from the table that decides it.
+
+    >>> how_judged().split(". ")[1]
+    'Half right: edited before merge, verified later or not'
+    """
+    names = {1.0: "Right", 0.5: "Half right", 0.0: "Wrong", None: "Undecided"}
+    said = (
+        f"{name}: {', '.join(each.label for each in OUTCOMES.values() if each.right == right)}."
+        for right, name in names.items()
+    )
+    return " ".join((*said, "What production shows wins over what reviewers said."))
+
+
+def _said(board: Scoreboard) -> str:
+    """Starts with the question everybody has: how often was it right to trust a "high"?"""
+    parts = (
+        f"said {tier.said} {plural(tier.found.times, 'time')}, merged {tier.merged:,}"
+        + (f", verified {tier.verified:,}" if tier.verified else "")
+        + (f", wrong {tier.rejected:,}" if tier.rejected else "")
+        for tier in board.tiers
+        if tier.found.times
+    )
+    told = "; ".join(parts)
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+def _brier(board: Scoreboard) -> str:
+    if board.brier is None or board.brier_calibrated is None:
+        return ""
+    return (
+        f"Brier score {board.brier:.3f} of the nominal probabilities, "
+        f"{board.brier_calibrated:.3f} calibrated on this installation ({BRIER})."
+    )
+
+
+def _prior(board: Scoreboard) -> str:
+    """Differences only where both sides have enough; what they rest on always."""
+    sides = f"{_of(board.informed).capitalize()}; {_of(board.uninformed)}"
+    differences = ", ".join(_differences(board.informed, board.uninformed))
+    compared = f"With it {differences}" if differences else "Too few to compare"
+    return f"{sides}. {compared}. {OBSERVED}"
+
+
+def _of(sort: Sort) -> str:
+    """One side in a phrase.
+
+    >>> _of(Sort(name="with prior knowledge", found=Share(times=3, decided=2, right=1.5)))
+    'with prior knowledge 3 analyses, 1.5 of 2 right'
+    """
+    right = f", {sort.found.right:g} of {sort.found.decided:,} right" if sort.found.decided else ""
+    return f"{sort.name} {plural(sort.found.times, 'analysis', 'analyses')}{right}"
+
+
+def _differences(informed: Sort, uninformed: Sort) -> Iterable[str]:
+    if min(informed.measured, uninformed.measured) >= ENOUGH:
+        for one, other, text in (
+            (informed.iterations, uninformed.iterations, "{:.1f} turns".format),
+            (informed.tokens, uninformed.tokens, "{:,.0f} new tokens".format),
+            (informed.cost, uninformed.cost, money),
+        ):
+            if one is not None and other is not None and (one or other):
+                yield f"{text(one)} against {text(other)}"
+    if min(informed.found.decided, uninformed.found.decided) >= ENOUGH:
+        yield f"{_percent(informed.found.share)} right against {_percent(uninformed.found.share)}"
+
+
+def _worth(board: Scoreboard) -> str:
+    missing = MINIMUM - board.found.decided
+    if missing > 0:
+        return f"{plural(missing, 'more outcome')} until said confidences are calibrated with this."
+    return "Said confidences are calibrated with this: lowered on clear evidence, never raised."
+
+
+def _tier(tier: Tier, board: Scoreboard) -> tuple[str, ...]:
+    return (
+        tier.said,
+        _percent(tier.nominal),
+        f"{tier.found.times:,}",
+        f"{tier.found.decided:,}",
+        f"{tier.merged:,}",
+        f"{tier.verified:,}",
+        f"{tier.rejected:,}",
+        _percent(tier.found.share),
+        _interval(tier.found),
+        _percent(chance(tier.said, board)),
+    )
+
+
+def _sort(sort: Sort) -> tuple[str, ...]:
+    return (
+        sort.name,
+        f"{sort.found.times:,}",
+        f"{sort.found.decided:,}",
+        _percent(sort.found.share),
+        _interval(sort.found),
+        _number(sort.iterations, "{:.1f}".format),
+        _number(sort.tokens, "{:,.0f}".format),
+        _number(sort.cost, money),
+    )
+
+
+def _interval(found: Share) -> str:
+    if found.low is None or found.high is None:
+        return "–"
+    return f"{found.low * 100:.0f} to {_percent(found.high)}"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.0f} %"
+
+
+def _number(number: float | None, text: Callable[[float], str]) -> str:
+    return "–" if number is None else text(number)

@@ -1,0 +1,158 @@
+"""Puts the findings of all rules together into the answer."""
+
+from collections.abc import Callable
+
+from nightwatch_core.models.analysis import Answer, Confidence, Evidence
+from nightwatch_core.rules import clues, surroundings
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.failing_line import failing_site
+from nightwatch_core.rules.finding import Finding, Site
+from nightwatch_core.rules.general import general
+from nightwatch_core.rules.history import suspect_change
+from nightwatch_core.rules.keys import missing_key, out_of_range
+from nightwatch_core.rules.keywords import wrong_arguments
+from nightwatch_core.rules.receivers import none_receiver
+from nightwatch_core.rules.symptoms import Symptom, symptom_of
+from nightwatch_core.rules.unknown_names import (
+    broken_import,
+    unbound_local,
+    undefined_name,
+    unknown_member,
+)
+from nightwatch_core.text.error_classes import last_segment
+
+Rule = Callable[[Symptom, Site, Context], Finding]
+
+RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
+    "none receiver": none_receiver,
+    "wrong arguments": wrong_arguments,
+    "undefined name": undefined_name,
+    "unknown member": unknown_member,
+    "unbound local": unbound_local,
+    "import": broken_import,
+    "missing key": missing_key,
+    "out of range": out_of_range,
+}
+_RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
+_EVIDENCE, _SENTENCES, _STEPS, _LEARNINGS = 6, 4, 4, 3
+
+
+def answer(context: Context) -> Answer:
+    """The answer from what is known now; what is missing is noted as wishes on the way."""
+    symptom = symptom_in(context)
+    site = failing_site(context.case, context.research, context.notebook)
+    finding = _finding(symptom, site, context)
+    evidence = _evidence(site, finding)
+    sha, since = suspect_change(site, finding.changed, evidence, context)
+    edits = finding.edits if site.seen else ()
+    sentences = _few(finding.because, _SENTENCES - bool(since)) + ((since,) if since else ())
+    return Answer(
+        title=_title(site, finding, context),
+        root_cause=" ".join(sentences),
+        confidence=_confidence(site, finding),
+        has_fix=bool(edits),
+        file_changes=edits,
+        evidence=evidence,
+        hypotheses=finding.hypotheses[:5],
+        suspect_commit=sha,
+        tags=_few(finding.tags, 6),
+        learnings=finding.learnings[:_LEARNINGS],
+        related_to=tuple(p.lesson.fingerprint for p in context.research.priors[:3]),
+        suggested_next_steps=_few(finding.steps, _STEPS),
+    )
+
+
+def symptom_in(context: Context) -> Symptom:
+    """The first kind that fits, from the root exception outwards; the group's own words last."""
+    trace, leader = context.case.trace, context.case.leader
+    said = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
+    said.append((leader.error_class, leader.message))
+    symptoms = [symptom_of(*words) for words in said if any(words)]
+    return next((one for one in symptoms if one.kind != "unknown"), symptoms[0])
+
+
+def _finding(symptom: Symptom, site: Site, context: Context) -> Finding:
+    if site.moved:
+        return _stale(site, context)
+    if site.line and not site.seen and symptom.kind in RULES:
+        return _unread(symptom, site) + surroundings.chained(context)
+    raised = surroundings.raised_on_purpose(site, context) if site.seen else Finding()
+    own = bool(raised.because) and symptom.kind in _RAISED
+    rule = RULES.get(symptom.kind, general)
+    parts = (
+        raised if own else rule(symptom, site, context),
+        *_clues(symptom, site, context),
+        surroundings.in_dependency(site, context),
+        surroundings.chained(context),
+        surroundings.likeliest(site, context) if symptom.kind not in RULES else Finding(),
+        Finding() if site.line else surroundings.said_in_code(context),
+        surroundings.same_as_leader(site, context),
+    )
+    finding = parts[0]
+    for part in parts[1:]:
+        finding = finding + part
+    return finding
+
+
+def _clues(symptom: Symptom, site: Site, context: Context) -> tuple[Finding, ...]:
+    """What the message itself gives away, for kinds that no rule looks into more deeply."""
+    if symptom.kind in RULES or not site.seen:
+        return ()
+    if symptom.kind == "parse error":
+        return (clues.telling_shape(symptom),)
+    deleted = clues.deleted_records(symptom, site, context)
+    return (deleted, clues.written_values(symptom, site, context))
+
+
+def _stale(site: Site, context: Context) -> Finding:
+    """The code that failed is not the code at hand: nothing is claimed about it."""
+    commit = context.case.leader.release or "the failing release"
+    return Finding(
+        because=(
+            f"{site.path}:{site.line} does not hold the line that the trace prints, so this is not "
+            "the code that failed; the cause is not established.",
+        ),
+        steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
+        tags=("stale-code", "unknown-cause"),
+        subject="the code that failed is not at hand",
+    )
+
+
+def _unread(symptom: Symptom, site: Site) -> Finding:
+    """The kind of failure is told by the message, but the code could not be read."""
+    return Finding(
+        because=(
+            f"{site.place} could not be read at this commit; the message alone says: "
+            f"{symptom.said[:300]}.",
+        ),
+        steps=(f"Find where {site.path} is kept, and check how trace paths are mapped.",),
+        tags=(symptom.kind.replace(" ", "-"),),
+        subject=symptom.kind,
+    )
+
+
+def _evidence(site: Site, finding: Finding) -> tuple[Evidence, ...]:
+    own = (site.evidence("the failing line"),) if site.seen and site.text.strip() else ()
+    found = (*((finding.fault,) if finding.fault else ()), *own, *finding.evidence)
+    once: dict[tuple[str, int], Evidence] = {}
+    for one in found:
+        if one.quote:
+            once.setdefault((one.path, one.line), one)
+    return tuple(once.values())[:_EVIDENCE]
+
+
+def _confidence(site: Site, finding: Finding) -> Confidence:
+    """Medium where the failing line was seen and a rule explains it; never more."""
+    return "medium" if site.seen and finding.explained else "low"
+
+
+def _title(site: Site, finding: Finding, context: Context) -> str:
+    group = context.case.leader
+    where = site.place or group.transaction or group.app
+    name = last_segment(group.error_class) or "Error"
+    what = f"{name}: {finding.subject}" if finding.subject else name
+    return " ".join(f"{what} in {where}".split())[:120] if where else what[:120]
+
+
+def _few(values: tuple[str, ...], most: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))[:most]

@@ -1,0 +1,153 @@
+"""Names that a JavaScript file takes out of another: `const { a } = require('./b')`, `import`."""
+
+import re
+
+from nightwatch_core.code.languages import JAVASCRIPT, language_of
+from nightwatch_core.code.source import masked, uses
+from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.value import Value
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.edits import edits_for
+from nightwatch_core.rules.finding import Finding, Site
+from nightwatch_core.rules.owners import relative_file
+from nightwatch_core.rules.renames import renamed, replaced
+from nightwatch_core.rules.symbols import callers, similar_in_file
+
+_STATEMENTS = (
+    r"(?m)^[ \t]*(?:const|let|var)\s+\{(?P<names>[^{}]{0,2000})\}\s*=\s*require\(\s*"
+    r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]\s*\)",
+    r"(?m)^[ \t]*import\s+(?:[\w$]+\s*,\s*)?\{(?P<names>[^{}]{0,2000})\}\s*from\s*"
+    r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]",
+)
+_LISTED = r"(?:module\.exports\s*=|(?m:^)[ \t]*export)\s*\{(?P<names>[^{}]{0,5000})\}"
+_FILES = 8  # files a rename may touch
+_FOLLOWS = re.compile(r"\s*(?:[(.;)]|\?\.)")  # what may follow a plain use of a value
+
+
+class Taken(Value):
+    """The statement that takes a name out of a file: its lines, and the name's place in them."""
+
+    target: str
+    first: int
+    last: int
+    line: int
+    column: int
+    local: str  # what the name is called here
+
+
+def renamed_export(name: str, site: Site, context: Context) -> Finding | None:
+    """The finding where the file takes the name out of one that does not define it any more."""
+    target = _source_of(name, site.path, context) if site.seen else ""
+    lines = context.notebook.whole(target) if target else None
+    if not lines:
+        return None
+    text = "\n".join(lines)
+    candidates = tuple(
+        one for one in similar_in_file(name, target, context.notebook) if exports(one.name, text)
+    )
+
+    def mend(old: str, new: str) -> tuple[Edit, ...]:
+        return _edits(old, new, target, site, context)
+
+    return renamed(name, candidates, site, context, member=False, mend=mend)
+
+
+def taken(name: str, text: str) -> Taken | None:
+    """The statement by which a file's text takes the name out of another file.
+
+    >>> taken("a", "const {\\n  b,\\n  a: mine,\\n} = require('./c')")
+    Taken(target='./c', first=1, last=4, line=3, column=2, local='mine')
+    """
+    entry = re.compile(rf"(?<![\w$:]){re.escape(name)}\s*(?:(?:as\s|:)\s*(?P<alias>[\w$]+))?\s*$")
+    for statement in (found for form in _STATEMENTS for found in re.finditer(form, text)):
+        start = statement.start("names")
+        for part in statement["names"].split(","):
+            own = entry.match(part, len(part) - len(part.lstrip()))
+            if own:
+                at = start + own.start()
+                return Taken(
+                    target=statement["target"],
+                    first=text.count("\n", 0, statement.start()) + 1,
+                    last=text.count("\n", 0, statement.end()) + 1,
+                    line=text.count("\n", 0, at) + 1,
+                    column=at - (text.rfind("\n", 0, at) + 1),
+                    local=own["alias"] or name,
+                )
+            start += len(part) + 1
+    return None
+
+
+def exports(name: str, text: str) -> bool:
+    """Whether a file's text exports the name.
+
+    >>> exports("a", "module.exports = {\\n  b,\\n  a,\\n};"), exports("a", "const a = 1;")
+    (True, False)
+    """
+    own = re.escape(name)
+    if re.search(rf"(?m)^[ \t]*export\s.{{0,60}}(?<![\w$]){own}(?![\w$])|exports\.{own}\b", text):
+        return True
+    listed = (found["names"] for found in re.finditer(_LISTED, text))
+    return any(name in (part.strip() for part in names.split(",")) for names in listed)
+
+
+def _source_of(name: str, path: str, context: Context) -> str:
+    """The file that this one takes the name out of; empty where it takes it out of none."""
+    lines = context.notebook.whole(path)
+    found = taken(name, "\n".join(lines)) if lines else None
+    place = relative_file(found.target, path, context) if found else None
+    return place.path if place else ""
+
+
+def _edits(old: str, new: str, target: str, site: Site, context: Context) -> tuple[Edit, ...]:
+    """Edits of every file that takes the name out of the target; none where one is doubtful."""
+    found = callers(old, context.notebook)
+    others = sorted({hit.path for hit in found.hits if language_of(hit.path) == JAVASCRIPT})
+    paths = tuple(dict.fromkeys((site.path, *others)))
+    if not found.complete or len(paths) > _FILES:
+        return ()
+    edits: list[Edit] = []
+    for path in paths:
+        if _source_of(old, path, context) != target:
+            continue
+        more = edits_in(path, context.notebook.whole(path) or (), old, new)
+        if not more:
+            return ()
+        edits += more
+    return tuple(edits)
+
+
+def edits_in(path: str, lines: tuple[str, ...], old: str, new: str) -> tuple[Edit, ...]:
+    """Edits of the import and of every use in one file; empty where a use may be something else."""
+    found = taken(old, "\n".join(lines))
+    if found is None or any(uses(new, masked(text, JAVASCRIPT)) for text in lines):
+        return ()
+    changed = {found.line: replaced(lines[found.line - 1], (found.column,), old, new)}
+    if found.local == old:
+        for number, text in enumerate(lines, start=1):
+            if found.first <= number <= found.last:
+                continue
+            places = _uses(old, text)
+            if places is None:
+                return ()
+            if places:
+                changed[number] = replaced(text, places, old, new)
+    return edits_for(path, lines, changed, f"take `{new}` instead of `{old}` out of its file")
+
+
+def _uses(name: str, text: str) -> tuple[int, ...] | None:
+    """Where a line uses the value; None where that is not certain: keys, shorthands, templates."""
+    code = masked(text, JAVASCRIPT)
+    places = tuple(at for at in uses(name, code) if not re.search(r"(?<!\.)\.$", code[:at]))
+    inside = set(uses(name, text)) - set(uses(name, code))
+    if inside and "${" in text:
+        return None
+    sure = all(_plain(code[:at], code[at + len(name) :]) for at in places)
+    return places if sure else None
+
+
+def _plain(before: str, after: str) -> bool:
+    if not after.strip():
+        return bool(re.search(r"\breturn\s+$|=\s*$", before))
+    return bool(_FOLLOWS.match(after)) and not re.search(
+        r"\b(?:function|const|let|var)\s+$", before
+    )

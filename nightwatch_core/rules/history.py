@@ -1,0 +1,102 @@
+"""Which change brought the failure: blame of the lines at fault, against the suspects."""
+
+from datetime import date, datetime, timedelta
+
+from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.rules.context import Context, brought
+from nightwatch_core.rules.finding import Site
+from nightwatch_core.rules.results import Blamed
+
+_SUSPICIOUS = timedelta(days=14)
+_DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
+_LINES = 3  # pieces of evidence whose history is looked up
+
+
+def suspect_change(
+    site: Site,
+    changed: tuple[tuple[str, int], ...],
+    evidence: tuple[Evidence, ...],
+    context: Context,
+) -> tuple[str, str]:
+    """The commit that wrote a line at fault and a sentence about it; ("", "") where unknown.
+
+    Only blame of a line proves a commit: of one whose change is known to have brought the failure
+    (`changed`; then no others count), else of one written shortly before the first occurrence. A
+    change that is merely likely gets a sentence, never a commit.
+    """
+    quoted = [(one.path, one.line) for one in evidence[:_LINES]]
+    own = [(site.path, site.line)] if site.seen else []
+    places = list(dict.fromkeys(changed or (*own, *quoted)))
+    blames = [(place, blame) for place in places if (blame := context.notebook.blame(*place))]
+    fresh = [
+        (place, blame, context.suspect_of(blame))
+        for place, blame in blames
+        if (_possible if changed else _recent)(blame, context)
+    ]
+    for (path, line), blame, suspect in fresh:
+        if suspect:
+            return blame.sha, f"{path}:{line} came with {_named(suspect.pull)}."
+    first = next(iter(blames), None)
+    if fresh and first and fresh[0][:2] == first:
+        return first[1].sha, _written(*first)
+    likely = _likeliest(site, first[1] if first else None, context)
+    if likely:
+        because = f" ({'; '.join(likely.because[:2])})" if likely.because else ""
+        return "", f"The likeliest change is {_named(likely.pull)}{because}."
+    return ("", _written(*first)) if first else ("", "")
+
+
+def _first_seen(context: Context) -> datetime | None:
+    """When the error was first seen, as far as that is known."""
+    groups = context.case.groups
+    first = min((group.first_seen for group in groups if group.first_seen), default=None)
+    last = min((group.last_seen for group in groups if group.last_seen), default=None)
+    return first or last
+
+
+def _possible(blame: Blamed, context: Context) -> bool:
+    """Whether the line was not written after the error was first seen."""
+    seen = _first_seen(context)
+    return seen is None or date.fromisoformat(blame.day) <= seen.date() + _DAY
+
+
+def _recent(blame: Blamed, context: Context) -> bool:
+    """Whether the line is known to be written shortly before the error was first seen."""
+    seen = _first_seen(context)
+    return seen is not None and -_DAY <= seen.date() - date.fromisoformat(blame.day) <= _SUSPICIOUS
+
+
+def _likeliest(site: Site, blame: Blamed | None, context: Context) -> Suspect | None:
+    """The suspect that changed the top frame's own file shortly before the first occurrence."""
+    seen = _first_seen(context)
+    if not site.line or seen is None:
+        return None
+    near = (
+        suspect
+        for suspect in context.research.suspects
+        if site.path in suspect.pull.files
+        and timedelta() <= seen - suspect.pull.merged_at <= _SUSPICIOUS
+        and not _older(suspect, blame)
+    )
+    return max(near, key=lambda suspect: suspect.score, default=None)
+
+
+def _older(suspect: Suspect, blame: Blamed | None) -> bool:
+    """Whether the line was written after the suspect was merged, so that it cannot be its work."""
+    if blame is None or brought(suspect.pull, blame.sha):
+        return False
+    return f"{suspect.pull.merged_at:%Y-%m-%d}" < blame.day
+
+
+def _written(place: tuple[str, int], blame: Blamed) -> str:
+    return f"{place[0]}:{place[1]} was last written by {blame.sha} ({_said(blame)})."
+
+
+def _named(pull: MergedPull) -> str:
+    name = f"pull request #{pull.number}" if pull.number else f"commit {pull.sha[:10]}"
+    return f"{name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
+
+
+def _said(blame: Blamed) -> str:
+    return ", ".join(filter(None, (blame.subject[:100], blame.author[:60], blame.day)))

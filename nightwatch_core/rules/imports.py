@@ -1,0 +1,222 @@
+"""Imports that are missing, or name a place from which something has moved away."""
+
+import re
+
+from nightwatch_core.code.source import uses
+from nightwatch_core.models.analysis import Edit, Hypothesis
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.edits import edits_for
+from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.results import Place
+
+_PLAIN_IMPORT = {  # an import that ends on its line
+    "python": r"(?:import\s+[\w., ]+|from\s+[\w.]+\s+import\s+[\w*, ]+)\s*(?:#.*)?",
+    "ruby": r"require(?:_relative)?[ (]+[\"'][^\"']+[\"']\)?\s*",
+    "javascript": (
+        r"import\s.*\sfrom\s+['\"][^'\"]+['\"];?|(?:const|var|let)\s.*=\s*require\(.*\);?"
+    ),
+    "php": r"use\s+[\w\\]+(?:\s+as\s+\w+)?;",
+}
+_FIRST = {"python": r"from\s+__future__\s+", "ruby": r"#", "php": r"(?:<\?php|namespace\s)"}
+_LONGEST = 500  # characters of a line that are looked at
+_ROOTS = ("src/", "lib/")  # folders that are no part of a module's name
+
+
+def missing_standard(name: str, site: Site, context: Context) -> Finding | None:
+    """The finding where the standard library has the name; None where it does not."""
+    line = site.language.standard.get(name, "")
+    if not line or not site.seen:
+        return None
+    if site.language.name == "javascript":
+        line = _node_import(name, site, context)
+    return _missing(name, line, "the standard library", site, context)
+
+
+def missing_own(name: str, definition: Place, site: Site, context: Context) -> Finding | None:
+    """The finding where the repository defines the name once; None where no import is known."""
+    line = _import_line(name, definition, site, context)
+    where = f"{definition.path}:{definition.line}"
+    return _missing(name, line, where, site, context, definition) if line else None
+
+
+def moved(name: str, old_module: str, definition: Place, site: Site, context: Context) -> Finding:
+    """The finding for `from old_module import name` where the name is now defined elsewhere."""
+    new_module = python_module(definition.path)
+    lines = context.notebook.whole(site.path) or ()
+    pattern = re.compile(rf"(\s*)from\s+{re.escape(old_module)}\s+import\s+([\w, ]+)")
+    edits: tuple[Edit, ...] = ()
+    found = pattern.fullmatch(site.text[:_LONGEST].rstrip())
+    if found and lines and new_module and _known_root(new_module, old_module):
+        names = [part.strip() for part in found[2].split(",")]
+        rest = [part for part in names if part != name]
+        new = [f"{found[1]}from {old_module} import {', '.join(rest)}"] if rest else []
+        new.append(f"{found[1]}from {new_module} import {name}")
+        if name in names:
+            text = "\n".join(new)
+            edits = edits_for(
+                site.path, lines, {site.line: text}, f"import `{name}` from its place"
+            )
+    place = f"{definition.path}:{definition.line}"
+    return Finding(
+        because=(f"`{old_module}` no longer defines `{name}`; it is defined in {place} now.",),
+        evidence=(quoted(definition.path, definition.line, definition.text, "defined here now"),),
+        edits=edits,
+        hypotheses=(
+            Hypothesis(
+                statement=f"`{name}` moved to `{new_module}`",
+                standing="confirmed",
+                because=f"{place} is its only definition",
+            ),
+        ),
+        steps=(f"Import `{name}` from `{new_module}` wherever the old place is named.",),
+        tags=("moved-symbol", "import"),
+        subject=f"`{name}` moved away from `{old_module}`",
+        explained=True,
+    )
+
+
+def python_module(path: str) -> str:
+    """The dotted name of a Python file.
+
+    >>> python_module("src/shop/prices.py"), python_module("shop/__init__.py")
+    ('shop.prices', 'shop')
+    """
+    for root in _ROOTS:
+        path = path.removeprefix(root)
+    if not path.endswith(".py"):
+        return ""
+    dotted = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return dotted if re.fullmatch(r"[A-Za-z_][\w.]*", dotted) else ""
+
+
+def relative_path(origin: str, target: str) -> str:
+    """The path of `target` as a JavaScript file at `origin` imports it, without suffix.
+
+    >>> relative_path("src/a/b.js", "src/lib/c.js"), relative_path("a.js", "b.ts")
+    ('../lib/c', './b')
+    """
+    here, there = origin.split("/")[:-1], target.rsplit(".", 1)[0].split("/")
+    while here and len(there) > 1 and here[0] == there[0]:
+        here, there = here[1:], there[1:]
+    return "/".join([".."] * len(here) + there) if here else "./" + "/".join(there)
+
+
+def _missing(
+    name: str,
+    line: str,
+    where: str,
+    site: Site,
+    context: Context,
+    definition: Place | None = None,
+) -> Finding | None:
+    lines = context.notebook.whole(site.path)
+    if lines is None:
+        return Finding(subject=f"`{name}` is not imported")  # asks for the rest of the file
+    if any(uses(name, text) and is_import(text) for text in lines):
+        return None
+    edits = _with_import(site, lines, line)
+    evidence = (
+        (quoted(definition.path, definition.line, definition.text, "defined here"),)
+        if definition
+        else ()
+    )
+    return Finding(
+        because=(f"{site.path} uses `{name}` but does not import it; {where} has it.",),
+        evidence=evidence,
+        edits=edits,
+        hypotheses=(
+            Hypothesis(
+                statement=f"{site.path} lacks an import of `{name}`",
+                standing="confirmed",
+                because="no import line of the file names it",
+            ),
+        ),
+        steps=(f"Add `{line}` to {site.path}.",),
+        tags=("missing-import",),
+        subject=f"`{name}` is not imported",
+        explained=True,
+    )
+
+
+def is_import(text: str) -> bool:
+    """Whether a line imports something.
+
+    >>> is_import("from a import b"), is_import("const a = require('a')"), is_import("important()")
+    (True, True, False)
+    """
+    return bool(re.match(r"\s*(?:import|from|require|use)\b|.*\brequire\(", text[:1_000]))
+
+
+def _with_import(site: Site, lines: tuple[str, ...], line: str) -> tuple[Edit, ...]:
+    """The import put among the plain imports at the top of the file, in order where they are."""
+    plain = re.compile(_PLAIN_IMPORT.get(site.language.name, r"(?!)"))
+    head = [n for n, text in enumerate(lines, 1) if plain.fullmatch(text[:_LONGEST].rstrip())]
+    head = [n for n in head if not re.match(r"from\s+__future__", lines[n - 1])]
+    description = f"add the missing import: {line}"
+    if not head:
+        return _before_code(site, lines, line, description)
+    block = [n for n in head if n - head[0] == head.index(n)]
+    later = [n for n in block if lines[n - 1] > line]
+    if later and later[0] != block[0]:
+        at, text = later[0], f"{line}\n{lines[later[0] - 1]}"
+    elif later:
+        at, text = block[0], f"{line}\n{lines[block[0] - 1]}"
+    else:
+        at, text = block[-1], f"{lines[block[-1] - 1]}\n{line}"
+    return edits_for(site.path, lines, {at: text}, description)
+
+
+def _before_code(
+    site: Site, lines: tuple[str, ...], line: str, description: str
+) -> tuple[Edit, ...]:
+    """The import as the first line of code, below what must stay above it."""
+    stays = _FIRST.get(site.language.name, r"(?!)")
+    for number, text in enumerate(lines, start=1):
+        plain = text.strip()
+        if plain.startswith(('"""', "'''", "/*", "=begin")):
+            return ()  # a docstring: where it ends is not worth a guess
+        if plain and not re.match(stays, plain) and not plain.startswith(("#", "//")):
+            changed = {number: f"{line}\n\n{text}"}
+            return edits_for(site.path, lines, changed, description)
+    return ()
+
+
+def _import_line(name: str, definition: Place, site: Site, context: Context) -> str:
+    """The line that imports the name as this file imports other things; empty where unknown."""
+    lines = context.notebook.whole(site.path) or ()
+    language = site.language.name
+    if language == "python" and definition.path != site.path:
+        module = python_module(definition.path)
+        others = re.findall(r"(?m)^(?:from|import)\s+([\w.]+)", "\n".join(lines))
+        known = any(_known_root(module, other) for other in others)
+        back = context.notebook.whole(definition.path) or ()
+        circular = any(_imports(text, python_module(site.path)) for text in back)
+        top_level = not definition.text.startswith((" ", "\t"))
+        return f"from {module} import {name}" if known and top_level and not circular else ""
+    if language == "javascript" and definition.path != site.path:
+        if not re.match(r"export\s+(?!default)", definition.text):
+            return ""
+        target = relative_path(site.path, definition.path)
+        esm = [text for text in lines if re.match(r"import\s.*from\s", text[:500])]
+        return f"import {{ {name} }} from '{target}';" if esm else ""
+    if language == "php":
+        spaces = context.notebook.search("namespace ", definition.path).hits
+        found = re.match(r"\s*namespace\s+([\w\\]+);", spaces[0].text) if spaces else None
+        return f"use {found[1]}\\{name};" if found else ""
+    return ""
+
+
+def _imports(text: str, module: str) -> bool:
+    found = re.match(r"\s*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))", text[:500])
+    return bool(found and module and (found[1] or found[2]) == module)
+
+
+def _known_root(module: str, other: str) -> bool:
+    """Whether both modules stand below the same top-level package, so that the name is right."""
+    return bool(module) and module.split(".")[0] == other.split(".")[0]
+
+
+def _node_import(name: str, site: Site, context: Context) -> str:
+    lines = context.notebook.whole(site.path) or ()
+    esm = any(re.match(r"import\s", text) for text in lines)
+    return f"import {name} from 'node:{name}';" if esm else f"const {name} = require('{name}');"

@@ -1,0 +1,250 @@
+"""Calls that do not fit the function they call: renamed keywords and wrong numbers of arguments."""
+
+import re
+
+from nightwatch_core.code.source import arguments, defined_name, masked, parameters, uses
+from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.edits import edits_for
+from nightwatch_core.rules.failing_line import app_frames, site_at
+from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.renames import replaced
+from nightwatch_core.rules.results import Place
+from nightwatch_core.rules.symbols import (
+    ALIKE,
+    callers,
+    definitions,
+    likeness,
+    means_something_else,
+    slip,
+)
+from nightwatch_core.rules.symptoms import Symptom
+
+_MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its value
+
+
+def wrong_arguments(symptom: Symptom, site: Site, context: Context) -> Finding:
+    """Compares the call with the signature it meets, and mends a renamed keyword."""
+    failing = site
+    site, function = _call_and_function(symptom, site, context)
+    definition = _definition(function, symptom, site, context) if function else None
+    if definition is None:
+        what = f"`{function}`" if function else "the function"
+        return Finding(
+            because=(f"The call does not fit {what}: {_complaint(symptom)}.",),
+            steps=(f"Compare the call in {site.place} with the signature of {what}.",),
+            subject=f"call of {what} does not fit",
+        )
+    start = definition.line
+    lines = context.notebook.lines(definition.path, start, start + 20)
+    takes = tuple(filter(None, map(_plain_name, parameters(lines, start))))
+    place = f"{definition.path}:{definition.line}"
+    finding = Finding(
+        because=(
+            f"{site.place} calls `{function}` in a way its signature in {place} does not take "
+            f"({_complaint(symptom)}); it takes {', '.join(takes) or 'nothing'}.",
+        ),
+        evidence=(quoted(definition.path, start, definition.text, "the signature"),),
+        fault=site.evidence("the call") if site.seen and site is not failing else None,
+        learnings=(
+            Learning(
+                fact=f"`{function}` in {place} takes {', '.join(takes) or 'no arguments'}.",
+                path=definition.path,
+                line=start,
+            ),
+        ),
+        steps=(f"Make the call in {site.place} fit the signature in {place}.",),
+        subject=f"call of `{function}` does not fit its signature",
+        explained=True,
+    )
+    if symptom.keyword:
+        finding = finding + _renamed(symptom.keyword, function, definition, site, context)
+    return finding
+
+
+def _call_and_function(symptom: Symptom, site: Site, context: Context) -> tuple[Site, str]:
+    """The line that calls, and the bare name of what it calls.
+
+    Ruby blames the callee's first line, so there the call is one frame further out.
+    """
+    said = re.split(r"[.:\\]+", symptom.name)[-1]
+    own = defined_name(site.text, site.language)
+    frames = app_frames(context.case.trace)
+    if own and len(frames) > 1:
+        told = context.case.trace.language if context.case.trace else ""
+        return site_at(frames[1], told, context.notebook), own
+    if said == "__init__":
+        return site, re.split(r"\.", symptom.name)[-2] if "." in symptom.name else ""
+    return site, said
+
+
+def _definition(function: str, symptom: Symptom, site: Site, context: Context) -> Place | None:
+    """The one definition of the function; of a class, its constructor."""
+    found = definitions(function, site.language, context.notebook)
+    if len(found.hits) != 1 or not found.complete:
+        return _innermost(function, context)
+    hit = found.hits[0]
+    if not re.match(r"\s*(?:class|struct)\b", hit.text):
+        return hit
+    lines = context.notebook.whole(hit.path) or ()
+    inits = [
+        Place(path=hit.path, line=number, text=text)
+        for number, text in enumerate(lines, start=1)
+        if number > hit.line and re.search(r"\b(?:__init__|initialize|constructor)\b", text)
+    ]
+    return inits[0] if inits else hit
+
+
+def _innermost(function: str, context: Context) -> Place | None:
+    """The top frame's own line where that defines the function."""
+    trace = context.case.trace
+    frames = app_frames(trace)
+    if not frames or trace is None:
+        return None
+    site = site_at(frames[0], trace.language, context.notebook)
+    if defined_name(site.text, site.language) != function:
+        return None
+    return Place(path=site.path, line=site.line, text=site.text)
+
+
+def _plain_name(parameter: str) -> str:
+    """The bare name of a parameter; empty for separators.
+
+    >>> _plain_name("b: int = 3"), _plain_name("*"), _plain_name("string $name"), _plain_name("a:")
+    ('b', '', 'name', 'a')
+    """
+    php = re.search(r"\$(\w+)", parameter)
+    found = php or re.match(r"[*&]*(\w+)", parameter)
+    return found[1] if found else ""
+
+
+def _renamed(
+    keyword: str, function: str, definition: Place, site: Site, context: Context
+) -> Finding:
+    """The one parameter that the keyword must mean, and the edits of the calls that say it."""
+    mark = _MARK.get(site.language.name, "")
+    free, needed = _unfilled(function, definition, site, context)
+    alone = [name for name in free if [name] in (free, needed)]
+    names = [name for name in free if likeness(keyword, name) >= ALIKE or name in alone]
+    later = {name: _changed_later(name, definition, site, context) for name in names}
+    sound = [
+        name
+        for name in names
+        if slip(keyword, name)
+        or (later[name] and not means_something_else(keyword, name, only=name in alone))
+    ]
+    if len(sound) != 1 or not mark:
+        open_names = tuple(
+            Hypothesis(
+                statement=f"keyword `{keyword}` means `{name}`",
+                because="it is left open by the call, but neither spelling nor history decides it",
+            )
+            for name in names[:3]
+        )
+        return Finding(hypotheses=open_names)
+    new = sound[0]
+    younger = later[new]
+    called = "is now called" if younger else "should read"
+    missed = ", and this caller was missed" if younger else ""
+    return Finding(
+        because=(f"The keyword `{keyword}` {called} `{new}`{missed}.",),
+        edits=_edits(keyword, new, function, mark, site, context),
+        changed=((definition.path, younger[0]),) if younger else (),
+        hypotheses=(
+            Hypothesis(
+                statement=f"keyword `{keyword}` {called} `{new}`",
+                standing="confirmed",
+                because=younger[1] if younger else "the names differ by a slip",
+            ),
+        ),
+        tags=("renamed-symbol" if younger else "misspelt-name",),
+    )
+
+
+def _unfilled(
+    function: str, definition: Place, site: Site, context: Context
+) -> tuple[list[str], list[str]]:
+    """Parameters that the call gives nothing for, and those of them that need a value."""
+    given = _given(function, site)
+    named = {found[1] for part in given if (found := re.match(r"(\w+)\s*(?:=|:(?!:))", part))}
+    positional = len(given) - len(named)
+    lines = context.notebook.lines(definition.path, definition.line, definition.line + 20)
+    written = [
+        (name, part) for part in parameters(lines, definition.line) if (name := _plain_name(part))
+    ]
+    free = [
+        (name, part)
+        for name, part in written[positional:]
+        if name not in named and not part.startswith(("*", "&"))
+    ]
+    optional = r"^[*&]|=|:\s*\S+\s*=" if site.language.name != "ruby" else r"^[*&]|=|:\s*\S"
+    needed = [name for name, part in free if not re.search(optional, part)]
+    return [name for name, _ in free], needed
+
+
+def _changed_later(
+    name: str, definition: Place, site: Site, context: Context
+) -> tuple[int, str] | None:
+    """The line of the parameter and why it counts as younger than the call."""
+    start = definition.line
+    lines = context.notebook.lines(definition.path, start, start + 20)
+    own = next((n for n in range(start, start + 20) if uses(name, lines.get(n, ""))), start)
+    why = context.newer(definition.path, own, site.path, site.line)
+    return (own, why) if why else None
+
+
+def _given(function: str, site: Site) -> tuple[str, ...]:
+    """The arguments of the call at the failing line."""
+    call = re.search(rf"(?<![\w$]){re.escape(function)}\s*\(", site.text)
+    return arguments(site.lines, site.line, call.end() - 1) if call else ()
+
+
+def _edits(
+    keyword: str, new: str, function: str, mark: str, site: Site, context: Context
+) -> tuple[Edit, ...]:
+    """Edits of the failing call and of other one-line calls that use the old keyword."""
+    found = callers(function, context.notebook)
+    if not site.seen or not found.complete:
+        return ()
+    pattern = re.compile(rf"(?<![\w$.]){re.escape(keyword)}(?=\s*{re.escape(mark)}(?![=:]))")
+    places = {(hit.path, hit.line) for hit in found.hits if pattern.search(hit.text)}
+    rows = [n for n in range(site.line, site.line + 30) if n in site.lines]
+    own = next((n for n in rows if pattern.search(site.lines[n])), None)
+    if own is None or not _within_call(function, site, keyword):
+        return ()
+    places.add((site.path, own))
+    edits: list[Edit] = []
+    for path in dict.fromkeys((site.path, *sorted(path for path, _ in places))):
+        lines = context.notebook.whole(path) or ()
+        changed = {
+            line: _replaced(lines[line - 1], pattern, keyword, new, site)
+            for where, line in places
+            if where == path and line <= len(lines)
+        }
+        more = edits_for(path, lines, changed, f"pass `{new}` instead of `{keyword}`")
+        if not more:
+            return ()
+        edits += more
+    return tuple(edits)
+
+
+def _replaced(text: str, pattern: re.Pattern[str], keyword: str, new: str, site: Site) -> str:
+    """The line with the keyword replaced in code, not inside strings."""
+    places = tuple(found.start() for found in pattern.finditer(masked(text, site.language)))
+    return replaced(text, places, keyword, new)
+
+
+def _within_call(function: str, site: Site, keyword: str) -> bool:
+    given = _given(function, site)
+    return any(uses(keyword, part.split("=")[0].split(":")[0]) for part in given)
+
+
+def _complaint(symptom: Symptom) -> str:
+    """What the message complains of, in a few words."""
+    if symptom.keyword:
+        return f"unknown keyword `{symptom.keyword}`"
+    if symptom.missing:
+        return f"missing {symptom.missing}"
+    if symptom.expected:
+        return f"given {symptom.given}, expected {symptom.expected}"
+    return symptom.said.split(": ", 1)[-1][:200] or "wrong arguments"

@@ -1,0 +1,212 @@
+"""Follows a value back: assignment, parameter, called function, lookup that found nothing."""
+
+import re
+
+from nightwatch_core.code.source import (
+    arguments,
+    assignment,
+    body_of,
+    called,
+    defined_name,
+    parameters,
+)
+from nightwatch_core.models.analysis import Hypothesis, Learning
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.failing_line import app_frames, site_at
+from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.results import Found, Place
+from nightwatch_core.rules.symbols import definitions
+
+_BODY = 60  # lines of a called function that are read
+_CALLERS = 2  # frames a parameter is followed outwards
+_RECORDS = re.compile(
+    r"(?:belongs_to|has_one|ForeignKey|OneToOneField|relationship|ManyToOne|attr_\w+)\b"
+)
+
+
+def origin_of(expression: str, site: Site, context: Context, depth: int = 0) -> Finding:
+    """Where the value of the expression comes from and why it can be None there."""
+    if not site.seen:
+        return Finding()
+    looked_up = _lookup(expression, site.line, expression, site)
+    if looked_up:
+        return looked_up
+    if called(expression) and expression.endswith(")"):
+        return _from_function(called(expression), expression, site, context)
+    name = expression.split("[", 1)[0]
+    line, value = assignment(name, site.lines, site.line, site.top or site.line - 30)
+    if line:
+        return _from_assignment(expression, line, value, site, context)
+    if site.top and name in _names(parameters(site.lines, site.top)):
+        return _from_caller(name, site, context, depth)
+    return _from_member(expression, site, context)
+
+
+def _names(takes: tuple[str, ...]) -> tuple[str, ...]:
+    found = (re.search(r"(\$?\w+)\s*(?:[:=].*)?$", text.split("=")[0].strip()) for text in takes)
+    typed = (re.match(r"[*&]*(\w+)\s*:", text) for text in takes)
+    return tuple(m[1] for m in (*found, *typed) if m)
+
+
+def _lookup(
+    value: str, line: int, expression: str, site: Site, only: bool = True
+) -> Finding | None:
+    """The finding where the value is a lookup that gives nothing when nothing is there."""
+    if not re.search(site.language.lookups, value[:500]):
+        return None
+    none = site.language.none
+    place = f"{site.path}:{line}"
+    text = site.lines.get(line, "")
+    fact = f"`{value[:120]}` in {place} gives {none} where nothing is found."
+    return Finding(
+        because=(
+            f"Its value is looked up in {place} (`{value[:120]}`), which gives {none} where "
+            "nothing is found, and nothing between asks for that.",
+        ),
+        evidence=(quoted(site.path, line, text, f"may give {none}"),) if line != site.line else (),
+        hypotheses=(
+            Hypothesis(
+                statement=f"the lookup in {place} found nothing",
+                standing="confirmed" if only else "open",
+                because=f"it is {'the only' if only else 'one'} source of `{expression}` here",
+            ),
+        ),
+        learnings=(Learning(fact=fact, path=site.path, line=line),),
+        steps=(
+            f"Decide what {site.function or 'the function'} shall do when {place} finds nothing.",
+        ),
+    )
+
+
+def _from_assignment(
+    expression: str, line: int, value: str, site: Site, context: Context
+) -> Finding:
+    earlier, _ = assignment(expression.split("[", 1)[0], site.lines, line, site.top or line - 30)
+    looked_up = _lookup(value, line, expression, site, only=not earlier)
+    if looked_up:
+        return looked_up
+    evidence = (quoted(site.path, line, site.lines[line], f"`{expression}` gets its value here"),)
+    place = f"{site.path}:{line}"
+    set_here = Finding(because=(f"It gets its value in {place}.",), evidence=evidence)
+    if value.strip(" ;") == site.language.none:
+        return Finding(
+            because=(
+                f"{place} sets it to {site.language.none}, and nothing after that changes it "
+                "on this way.",
+            ),
+            evidence=evidence,
+        )
+    function = called(value)
+    return set_here + _from_function(function, value, site, context) if function else set_here
+
+
+def _from_function(function: str, value: str, site: Site, context: Context) -> Finding:
+    """Whether a function of the repository can give nothing, and where."""
+    found = definitions(function, site.language, context.notebook)
+    hit = _nearest(found, site)
+    if hit is None:
+        return Finding()
+    lines = context.notebook.lines(hit.path, hit.line, hit.line + _BODY)
+    body = body_of(lines, hit.line) if lines else ()
+    exits = [n for n in body if n > hit.line and _gives_nothing(lines[n], site)]
+    if exits:
+        at = Place(path=hit.path, line=exits[0], text=lines[exits[0]])
+        return _through(function, hit, at, len(exits) == 1, site, context)
+    fact = f"`{function}` is defined in {hit.path}:{hit.line}"
+    fact += " and may be empty." if _RECORDS.search(hit.text[:500]) else "."
+    return Finding(
+        because=(f"`{function}` is defined in {hit.path}:{hit.line}.",),
+        evidence=(quoted(hit.path, hit.line, hit.text, f"defines `{function}`"),),
+        learnings=(Learning(fact=fact, path=hit.path, line=hit.line),),
+    )
+
+
+def _through(
+    function: str, hit: Place, at: Place, only: bool, site: Site, context: Context
+) -> Finding:
+    """The finding where the function gives nothing in the line `at`."""
+    none, place, way = site.language.none, f"{hit.path}:{hit.line}", f"{at.path}:{at.line}"
+    gives = quoted(at.path, at.line, at.text, f"`{function}` gives {none} here")
+    newer = context.newer(at.path, at.line, site.path, site.line)
+    because = f"`{function}` ({place}) can give {none}: {way} does"
+    fact = f"`{function}` is defined in {place} and may return {none} ({way})."
+    return Finding(
+        because=(because + (f"; {newer}, after its caller was written." if newer else "."),),
+        evidence=(gives,),
+        fault=gives if newer else None,
+        changed=((at.path, at.line),) if newer else (),
+        hypotheses=(
+            Hypothesis(
+                statement=f"`{function}` gave {none} by way of {way}",
+                standing="confirmed" if only else "open",
+                because="it is its only such exit" if only else "it has several exits",
+            ),
+        ),
+        learnings=(Learning(fact=fact, path=hit.path, line=at.line),),
+        steps=(f"Decide whether `{function}` may give {none}; if so, {site.place} has to ask.",),
+    )
+
+
+def _gives_nothing(text: str, site: Site) -> bool:
+    """Whether a line of a function's body ends it with nothing, or with a lookup's result."""
+    bounded = text[:500]
+    if re.search(site.language.nothing, bounded):
+        return True
+    return bool(
+        re.match(r"\s*return\b", bounded) and re.search(site.language.lookups, bounded.rstrip(" ;"))
+    )
+
+
+def _nearest(found: Found, site: Site) -> Place | None:
+    """The definition that is meant: the one of the same file, else the only one there is."""
+    hits = [hit for hit in found.hits if (hit.path, hit.line) != (site.path, site.line)]
+    own = [hit for hit in hits if hit.path == site.path]
+    if len(own) == 1:
+        return own[0]
+    return hits[0] if len(hits) == 1 and found.complete else None
+
+
+def _from_caller(name: str, site: Site, context: Context, depth: int) -> Finding:
+    """The value is a parameter: what the calling frame gave for it."""
+    frames = app_frames(context.case.trace)
+    at = next(
+        (n for n, f in enumerate(frames) if (f.line, f.function) == (site.line, site.function)), -1
+    )
+    outer = frames[at + 1] if 0 <= at < len(frames) - 1 else None
+    if outer is None or depth >= _CALLERS:
+        return Finding(because=(f"It is a parameter of {site.function or 'the function'}.",))
+    told = context.case.trace.language if context.case.trace else ""
+    caller = site_at(outer, told, context.notebook)
+    function = defined_name(site.lines.get(site.top, ""), site.language)
+    given = _given(name, function, site, caller)
+    if not caller.seen:
+        return Finding(because=(f"It is a parameter, given by {caller.place}.",))
+    finding = Finding(
+        because=(
+            f"It is a parameter; {caller.place} gave " + (f"`{given}` for it." if given else "it."),
+        ),
+        evidence=(caller.evidence("calls with that value"),),
+    )
+    plain = bool(re.fullmatch(r"[\w@$.()\[\]'\"]+", given))
+    return finding + origin_of(given, caller, context, depth + 1) if given and plain else finding
+
+
+def _given(name: str, function: str, site: Site, caller: Site) -> str:
+    """The argument that the caller gives for the parameter; empty where that cannot be told."""
+    call = re.search(rf"(?<![\w$]){re.escape(function)}\s*\(", caller.text) if function else None
+    if not call:
+        return ""
+    given = arguments(caller.lines, caller.line, call.end() - 1)
+    named = [re.match(rf"{re.escape(name)}\s*[=:]\s*(.+)", part) for part in given]
+    keyword = next((found[1] for found in named if found), "")
+    takes = _names(parameters(site.lines, site.top))
+    position = takes.index(name) if name in takes else -1
+    return keyword or (given[position] if 0 <= position < len(given) else "")
+
+
+def _from_member(expression: str, site: Site, context: Context) -> Finding:
+    """The value is a member: its definition, or the line that sets it."""
+    member = re.search(r"(\w+[?!]?)$", expression.rstrip("()"))
+    if not member or member[1] in (site.language.none, site.language.receiver):
+        return Finding()
+    return _from_function(member[1], expression, site, context)

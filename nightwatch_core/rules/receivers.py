@@ -1,0 +1,139 @@
+"""Something is None: which expression, and where its value came from."""
+
+import re
+
+from nightwatch_core.code.source import indent, masked, receiver_before, receivers_of
+from nightwatch_core.models.analysis import Hypothesis
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.finding import Finding, Site
+from nightwatch_core.rules.origins import origin_of
+from nightwatch_core.rules.symptoms import Symptom
+
+_MEMBER = re.compile(r"(?<=[\w)\]])(?:\?->|->|&\.|\.)(?=[A-Za-z_$])")
+_AROUND = 6  # lines of one statement that are looked at
+_ITERATED = (r"\bin\s+(?P<it>[\w.()\[\]'\"]+)", r"=\s*(?P<it>[\w.()\[\]'\"]+)\s*$")
+_PLAIN = re.compile(r"[\w@$][\w@$.]*")
+_HEAD, _LONGEST = 80, 500  # lines and characters of a line in which imports are looked for
+_PACKAGES = {  # a line of the file's head that imports a whole package
+    "go": re.compile(
+        r"\s*(?:import\s+(?:\(\s*)?)?(?:(?P<alias>\w+)\s+)?\"(?P<path>[\w./~-]+)\"\s*(?:[;)]|//|$)"
+    ),
+    "python": re.compile(r"import\s+(?P<path>[\w.]+)(?:\s+as\s+(?P<alias>\w+))?\s*(?:#.*)?$"),
+}
+_VALUES = {"python": ("self", "cls"), "java": ("this",), "php": ("$this",)}
+
+
+def none_receiver(symptom: Symptom, site: Site, context: Context) -> Finding:
+    """Names the expression that was None and follows it to where it got its value."""
+    if " null" in symptom.said:
+        language = site.language.model_copy(update={"none": "null"})
+        site = site.model_copy(update={"language": language})
+    none = site.language.none
+    packages = imported_packages(site, context) if site.seen else frozenset()
+    candidates = tuple(one for one in none_expressions(symptom, site) if one not in packages)
+    if not candidates:
+        return Finding(
+            because=(f"Something in {site.place} is {none}; the message does not say what.",),
+            steps=(f"Look at what is dereferenced in {site.place}.",),
+            tags=("none-receiver",),
+            subject=f"something is {none}",
+        )
+    if len(candidates) > 1:
+        names = ", ".join(f"`{one}`" for one in candidates[:4])
+        return Finding(
+            because=(f"One of {names} in {site.place} is {none}.",),
+            hypotheses=tuple(
+                Hypothesis(
+                    statement=f"`{one}` is {none}", because="the message names no expression"
+                )
+                for one in candidates[:4]
+            ),
+            steps=(f"Log which of {names} is {none} in {site.place}.",),
+            tags=("none-receiver",),
+            subject=f"one of {names} is {none}",
+        )
+    expression = candidates[0]
+    use = f"`{symptom.name}` is asked of it" if symptom.name else "it is used"
+    finding = Finding(
+        because=(f"`{expression}` is {none} in {site.place} when {use}.",),
+        tags=("none-receiver",),
+        subject=f"`{expression}` is {none}",
+        explained=site.seen,
+    )
+    finding = finding + origin_of(expression, site, context)
+    step = f"Find out when `{expression}` may be {none} before {site.place} uses it."
+    return finding if finding.steps else finding + Finding(steps=(step,))
+
+
+def imported_packages(site: Site, context: Context) -> frozenset[str]:
+    """Names by which the file's head imports whole packages, which are never nothing."""
+    pattern = _PACKAGES.get(site.language.name)
+    if pattern is None or not any(_MEMBER.search(row) for row in _statement(site)):
+        return frozenset()
+    head = context.notebook.lines(site.path, 1, _HEAD)
+    found = (pattern.match(text[:_LONGEST]) for text in head.values())
+    names = (match["alias"] or package_name(match["path"]) for match in found if match)
+    return frozenset(names)
+
+
+def package_name(path: str) -> str:
+    """The name under which code knows an imported package, without the path's version.
+
+    >>> [package_name(path) for path in ("net/http", "x.org/mux/v2", "gopkg.in/yaml.v3", "os.path")]
+    ['http', 'mux', 'yaml', 'os.path']
+    """
+    plain = re.sub(r"[/.]v\d+$", "", path)
+    return plain.rsplit("/", 1)[-1]
+
+
+def none_expressions(symptom: Symptom, site: Site) -> tuple[str, ...]:
+    """Expressions of the failing statement that may be the None the message speaks of."""
+    if symptom.receiver:
+        return (_java_name(symptom.receiver),)
+    rows = _statement(site)
+    if symptom.name:
+        found = [e for row in rows for e in receivers_of(symptom.name, row, site.language)]
+        return _once(found) or _chained(symptom.name, rows)
+    text = masked(site.text, site.language)
+    if symptom.use == "subscriptable":
+        return _once([receiver_before(site.text, at.start()) for at in re.finditer(r"\[", text)])
+    if symptom.use == "iterable":
+        tries = (re.search(pattern, site.text) for pattern in _ITERATED)
+        return _once([found["it"].rstrip(":") for found in tries if found])[:1]
+    if symptom.use == "callable":
+        return _once([receiver_before(site.text, at.start()) for at in re.finditer(r"\(", text)])
+    dereferenced = [receiver_before(site.text, at.start()) for at in _MEMBER.finditer(text)]
+    return tuple(
+        one for one in _once(dereferenced) if one not in _VALUES.get(site.language.name, ())
+    )
+
+
+def _java_name(receiver: str) -> str:
+    """A variable or call as the source has it, of `com.a.Repo.find(String)` for one."""
+    if "(" in receiver:
+        return re.split(r"[.]", receiver.split("(", 1)[0])[-1] + "()"
+    return receiver
+
+
+def _once(found: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in found if one and _PLAIN.match(one)))
+
+
+def _statement(site: Site) -> tuple[str, ...]:
+    """The failing line first, then lines it goes on in, then lines it began in."""
+    rows = [site.text]
+    below = range(site.line + 1, site.line + _AROUND)
+    rows += [site.lines[n] for n in below if n in site.lines and _goes_on(site.lines[n], site.text)]
+    return tuple(rows)
+
+
+def _goes_on(text: str, first: str) -> bool:
+    return indent(text) > indent(first)
+
+
+def _chained(name: str, rows: tuple[str, ...]) -> tuple[str, ...]:
+    """The receiver of a member that starts a line of a chain: the line above."""
+    for above, row in zip(rows, rows[1:], strict=False):
+        if re.match(rf"\s*(?:&|\?)?\.{re.escape(name)}\b", row):
+            return (above.strip(),)
+    return ()

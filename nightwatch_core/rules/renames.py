@@ -1,0 +1,206 @@
+"""A name without a definition: what it is called now, and every caller that was missed."""
+
+import re
+from collections.abc import Callable
+
+from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.source import arguments, masked, parameters, receivers_of, uses
+from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.edits import edits_for
+from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.results import Place
+from nightwatch_core.rules.symbols import Candidate, callers, means_something_else
+
+_CONSIDERED = 3  # most similar names that are looked into
+_DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody calls
+_FILES = 8  # files a rename may touch
+
+
+Mend = Callable[[str, str], tuple[Edit, ...]]  # old name and new name to edits
+
+
+def renamed(
+    name: str,
+    candidates: tuple[Candidate, ...],
+    site: Site,
+    context: Context,
+    member: bool,
+    mend: Mend | None = None,
+) -> Finding:
+    """The finding where exactly one candidate stands up; hypotheses only where none or several do.
+
+    `member`: the name belongs to a receiver, so only uses on the same receiver are changed.
+    `mend`: how the callers are changed, where that is known better than by searching them.
+    """
+    elsewhere = _used_elsewhere(name, site, context) if member else ""
+    looked = tuple(
+        (one, _objection(name, one, site, context, elsewhere)) for one in candidates[:_CONSIDERED]
+    )
+    sound = [one for one, objection in looked if not objection]
+    if len(sound) != 1:
+        return Finding(hypotheses=_left_open(name, looked, len(sound)), tags=("undefined-name",))
+    new = sound[0]
+    others = tuple((one, why) for one, why in looked if one is not new)
+    reason = _support(name, new, site, context)
+    later = context.newer(new.place.path, new.place.line, site.path, site.line)
+    if new.told and later:
+        new = new.model_copy(update={"misspelt": False})
+    edits = mend(name, new.name) if mend else _edits(name, new, site, context, member)
+    return _explained(name, new, reason, edits) + Finding(hypotheses=_ruled_out(name, others))
+
+
+def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) -> Finding:
+    path, line = new.place.path, new.place.line
+    paths = ", ".join(dict.fromkeys(edit.path for edit in edits))
+    missed = "" if new.misspelt else "; this caller was missed"
+    fact = f"`{new.name}` is defined in {path}:{line}; `{name}` is defined nowhere."
+    statement = f"`{name}` {'should read' if new.misspelt else 'is now called'} `{new.name}`"
+    step = f"Call `{new.name}` instead of `{name}` in {paths}."
+    return Finding(
+        because=(
+            f"Nothing at this commit defines `{name}`; `{new.name}` in {path}:{line} is the one "
+            f"definition like it ({reason}){missed}.",
+        ),
+        evidence=(quoted(path, line, new.place.text, "what it is called"),),
+        edits=edits,
+        changed=() if new.misspelt else ((path, line),),
+        hypotheses=(Hypothesis(statement=statement, standing="confirmed", because=reason),),
+        learnings=(Learning(fact=fact, path=path, line=line),),
+        steps=(step if edits else f"Check every caller of `{name}` and call `{new.name}`.",),
+        tags=("misspelt-name" if new.misspelt else "renamed-symbol",),
+        explained=True,
+    )
+
+
+def _used_elsewhere(name: str, site: Site, context: Context) -> str:
+    """A line that asks another receiver for the name: then it is a name of its own, no slip."""
+    mine = set(receivers_of(name, site.text, site.language))
+    for hit in callers(name, context.notebook).hits:
+        theirs = set(receivers_of(name, hit.text, language_of(hit.path)))
+        if theirs and not theirs & mine:
+            return f"{hit.path}:{hit.line}"
+    return ""
+
+
+def _objection(name: str, one: Candidate, site: Site, context: Context, elsewhere: str) -> str:
+    """Why this candidate cannot be what was meant; empty where nothing speaks against it."""
+    other_meaning = means_something_else(name, one.name)
+    if other_meaning and (one.told or not one.misspelt):
+        return f"the names differ in meaning ({other_meaning})"
+    later = context.newer(one.place.path, one.place.line, site.path, site.line)
+    if elsewhere and not later:
+        return f"{elsewhere} uses `{name}` on something else, so it is a name of its own"
+    if not _support(name, one, site, context):
+        return "neither the spelling nor the history says that it was renamed"
+    if not _fits(name, one, site, context):
+        return "it takes other arguments than this call gives"
+    return ""
+
+
+def _support(name: str, one: Candidate, site: Site, context: Context) -> str:
+    """What speaks for a rename: the spelling, or a definition younger than the call."""
+    if one.told:
+        return "the message itself suggests it"
+    if one.misspelt:
+        return "the names differ by a slip"
+    return context.newer(one.place.path, one.place.line, site.path, site.line)
+
+
+def _fits(name: str, one: Candidate, site: Site, context: Context) -> bool:
+    """Whether the call's arguments fit the candidate's parameters, where both can be counted."""
+    call = re.search(rf"(?<![\w$]){re.escape(name)}\(", site.text)
+    if not call:
+        return True
+    if not re.match(one.language.functions, one.place.text[:1_000]):
+        return not re.match(_DATA, one.place.text) or one.language.name != "python"
+    given = arguments(site.lines, site.line, call.end() - 1)
+    start = one.place.line
+    lines = context.notebook.lines(one.place.path, start, start + 10)
+    takes = parameters(lines, start)
+    if any(text.startswith(("*", "&", "...")) for text in (*given, *takes)):
+        return True
+    required = [text for text in takes if not re.search(r"=|\?:|:\s*$", text)]
+    return len(required) <= len(given) <= len(takes)
+
+
+def _edits(
+    name: str, new: Candidate, site: Site, context: Context, member: bool
+) -> tuple[Edit, ...]:
+    """Edits of every missed caller; none where a caller may have been overlooked."""
+    if not site.seen:
+        return ()
+    receivers = receivers_of(name, site.text, site.language) if member else ()
+    found = callers(name, context.notebook)
+    places = {(hit.path, hit.line) for hit in found.hits if _same_use(hit, name, receivers)}
+    places.add((site.path, site.line))
+    paths = tuple(dict.fromkeys((site.path, *sorted(path for path, _ in places))))
+    if not found.complete or len(paths) > _FILES:
+        return ()
+    edits: list[Edit] = []
+    for path in paths:
+        lines = context.notebook.whole(path)
+        at = [line for where, line in places if where == path]
+        more = _edits_in(path, lines, at, name, new.name) if lines else ()
+        if not more:
+            return ()
+        edits += more
+    return tuple(edits)
+
+
+def _same_use(hit: Place, name: str, receivers: tuple[str, ...]) -> bool:
+    if not receivers:
+        return True
+    return bool(set(receivers) & set(receivers_of(name, hit.text, language_of(hit.path))))
+
+
+def _edits_in(
+    path: str, lines: tuple[str, ...], numbers: list[int], name: str, new: str
+) -> tuple[Edit, ...]:
+    language = language_of(path)
+    changed = {}
+    for number in numbers:
+        text = lines[number - 1] if number <= len(lines) else ""
+        at = uses(name, masked(text, language)) or uses(name, text)
+        if not at:
+            return ()
+        changed[number] = replaced(text, at, name, new)
+    return edits_for(path, lines, changed, f"call `{new}` instead of `{name}`")
+
+
+def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
+    """The text with the name at these places replaced.
+
+    >>> replaced("a.b + c.b", (2, 8), "b", "bee")
+    'a.bee + c.bee'
+    """
+    for start in reversed(at):
+        text = text[:start] + new + text[start + len(name) :]
+    return text
+
+
+def _left_open(
+    name: str, looked: tuple[tuple[Candidate, str], ...], sound: int
+) -> tuple[Hypothesis, ...]:
+    if sound < 2:
+        return _ruled_out(name, looked, standing="open")
+    names = ", ".join(f"`{one.name}`" for one, why in looked if not why)
+    return (
+        Hypothesis(
+            statement=f"`{name}` was renamed",
+            because=f"{names} are alike; the code does not say which one is meant",
+        ),
+    )
+
+
+def _ruled_out(
+    name: str, looked: tuple[tuple[Candidate, str], ...], standing: str = "ruled out"
+) -> tuple[Hypothesis, ...]:
+    return tuple(
+        Hypothesis(
+            statement=f"`{name}` means `{one.name}` ({one.place.path}:{one.place.line})",
+            standing="open" if standing == "open" else "ruled out",
+            because=why or "another definition is closer",
+        )
+        for one, why in looked
+    )

@@ -1,0 +1,131 @@
+"""What stands around a failure: errors raised on purpose, dependencies, chains, other frames."""
+
+import re
+
+from nightwatch_core.code.candidate_files import ranked_places
+from nightwatch_core.code.source import indent, masked
+from nightwatch_core.models.analysis import Hypothesis
+from nightwatch_core.models.error import Frame
+from nightwatch_core.rules.context import Context
+from nightwatch_core.rules.failing_line import app_frames, site_at
+from nightwatch_core.rules.finding import Finding, Site, quoted
+
+_RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
+_GUARD = re.compile(
+    r"\s*(?:\}\s*)?(?:if|elif|elsif|else if|unless|case|when|except|rescue|catch)\b"
+)
+_PHRASE = re.compile(r"[A-Za-z][A-Za-z ,'-]{11,80}[A-Za-z]")
+
+
+def raised_on_purpose(site: Site, context: Context) -> Finding:
+    """Where the failing line raises the error itself: the condition, and who came there."""
+    if not _RAISES.search(masked(site.text, site.language)):
+        return Finding()
+    guards = [
+        number
+        for number in range(site.line - 1, max(site.top, site.line - 12), -1)
+        if _GUARD.match(site.lines.get(number, ""))
+        and indent(site.lines[number]) < indent(site.text)
+    ]
+    own = _GUARD.search(site.text) or re.search(r"\s(?:if|unless)\s", site.text)
+    caller = _caller(context)
+    when = ""
+    if guards or own:
+        condition = site.lines[guards[0]].strip() if guards and not own else site.text.strip()
+        when = f" where `{condition[:120]}` holds"
+    who = f"; {caller.place} led there" if caller and caller.seen else ""
+    evidence = []
+    if guards and not own:
+        text = site.lines[guards[0]]
+        evidence.append(quoted(site.path, guards[0], text, "the condition"))
+    if caller and caller.seen:
+        evidence.append(caller.evidence("the call that led there"))
+    return Finding(
+        because=(f"{site.place} raises this on purpose{when}{who}.",),
+        evidence=tuple(evidence),
+        steps=(f"Find out where {caller.place if caller else 'its caller'} gets what is refused.",),
+        tags=("raised-on-purpose",),
+        subject="a condition of the application is not met",
+        explained=bool(when),
+    )
+
+
+def _caller(context: Context) -> Site | None:
+    frames = app_frames(context.case.trace)
+    if len(frames) < 2 or context.case.trace is None:
+        return None
+    return site_at(frames[1], context.case.trace.language, context.notebook)
+
+
+def in_dependency(site: Site, context: Context) -> Finding:
+    """Where a dependency raised the error: the application's own call into it."""
+    trace = context.case.trace
+    first = next(iter(trace.root.frames), None) if trace else None
+    if first is None or first.in_app or not site.line:
+        return Finding()
+    where = f"{first.path.rsplit('/', 1)[-1]}" + (f" in {first.function}" if first.function else "")
+    return Finding(
+        because=(f"It is raised inside a dependency ({where[:160]}), called from {site.place}.",),
+        tags=("in-dependency",),
+    )
+
+
+def chained(context: Context) -> Finding:
+    """Where the reported error only wraps another one."""
+    trace = context.case.trace
+    if trace is None or len(trace.links) < 2:
+        return Finding()
+    reported, root = trace.links[0], trace.root
+    if reported.error_class == root.error_class:
+        return Finding()
+    return Finding(
+        because=(
+            f"{reported.error_class[:100]} is only what was reported: it began as "
+            f"{root.error_class[:100]} ({root.message[:120]}).",
+        )
+    )
+
+
+def likeliest(site: Site, context: Context) -> Finding:
+    """The line of the likeliest other file, by the trace alone."""
+    trace = context.case.trace
+    best = next(iter(ranked_places(trace)), None) if trace else None
+    if trace is None or best is None:
+        return Finding()
+    frame = next((f for f in app_frames(trace) if _path(f) == best.path), None)
+    if frame is None or context.notebook.resolved(best.path) == site.path:
+        return Finding()
+    other = site_at(frame, trace.language, context.notebook)
+    if not other.seen:
+        return Finding()
+    why = "; ".join(best.because[1:]) or "the frames nearer to the error only check or carry"
+    return Finding(evidence=(other.evidence(f"the likeliest caller: {why}"),))
+
+
+def _path(frame: Frame) -> str:
+    return frame.repo_path or frame.path
+
+
+def said_in_code(context: Context) -> Finding:
+    """Without frames: the line that holds the longest phrase of the message."""
+    message = context.case.leader.message[:500]
+    phrases = sorted(_PHRASE.findall(message), key=len, reverse=True)
+    hits = context.notebook.search(phrases[0].strip()).hits if phrases else ()
+    if len(hits) != 1:
+        return Finding()
+    hit = hits[0]
+    return Finding(
+        because=(f"There is no usable trace; {hit.path}:{hit.line} holds the message's text.",),
+        evidence=(quoted(hit.path, hit.line, hit.text, "holds the message's text"),),
+    )
+
+
+def same_as_leader(site: Site, context: Context) -> Finding:
+    """A finding of the family's leader that names the same file."""
+    told = [text for text in context.research.leader_findings if site.path and site.path in text]
+    return Finding(
+        hypotheses=tuple(
+            Hypothesis(statement=f"same cause as: {text[:200]}", because="it names the same file")
+            for text in told[:1]
+        )
+    )

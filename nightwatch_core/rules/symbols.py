@@ -1,0 +1,198 @@
+"""Definitions of a name, and names that may have taken its place."""
+
+import difflib
+from collections.abc import Iterable
+from itertools import product
+
+from nightwatch_core.code.candidate_files import TEST
+from nightwatch_core.code.languages import Language, language_of
+from nightwatch_core.code.source import defined_name, masked, uses
+from nightwatch_core.models.value import Value
+from nightwatch_core.rules.known_code import Notebook
+from nightwatch_core.rules.results import Found, Place
+from nightwatch_core.text.error_classes import words
+
+ALIKE = 0.6  # difflib ratio from which names are similar
+_SLIP = 0.8  # ratio from which one word is another, written wrongly
+_FORMS = ("s", "es", "d", "ed", "r", "er", "n", "ing", "ly")  # endings that make another word
+_SHORTEST = 3
+
+UNITS = {
+    *("cents", "dollars", "euros", "amount", "percent", "ratio", "bytes", "kb", "mb", "utc"),
+    *("ms", "millis", "seconds", "minutes", "hours", "days", "count", "id", "ids", "local"),
+}
+SHARES = {"percent", "ratio"}  # units that also stand for what they measure
+# Words of one row exclude each other; one that is only added or left out says little.
+OPPOSITES: tuple[tuple[str, ...], ...] = (
+    *(("is", "has"), ("start", "end"), ("start", "stop"), ("min", "max"), ("open", "close")),
+    *(("get", "set", "add", "remove"), ("get", "set", "add", "delete"), ("opened", "closed")),
+    *(("all", "any", "one", "first", "last"), ("read", "write"), ("old", "new"), ("in", "out")),
+    *(("created", "updated", "deleted"), ("enable", "disable"), ("enabled", "disabled")),
+    *(("before", "after"), ("next", "previous"), ("next", "prev"), ("from", "to"), ("up", "down")),
+    *(("sync", "async"), ("encode", "decode"), ("left", "right"), ("source", "target")),
+)
+NEGATIONS = {"not", "no", "non", "un", "never", "without", "old"}  # also where only added
+_NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")  # beginnings of words
+
+
+class Candidate(Value):
+    """A definition that may be meant by a name that has none."""
+
+    name: str
+    place: Place
+    ratio: float
+    misspelt: bool  # the names differ by a slip of the keyboard only
+    told: bool = False  # the language itself suggests it in its message
+    language: Language
+
+
+def definitions(name: str, language: Language, notebook: Notebook) -> Found:
+    """Lines outside tests that define the name; `complete` where no other can exist."""
+    found = notebook.search(name)
+    if not found.complete:
+        parts = [notebook.search(f"{head}{name}") for head in language.heads]
+        hits = tuple(dict.fromkeys(hit for part in (found, *parts) for hit in part.hits))
+        found = Found(hits=hits, complete=all(part.complete for part in parts))
+    return Found(
+        hits=tuple(hit for hit in found.hits if _defines(hit, name) and not TEST.search(hit.path)),
+        complete=found.complete,
+    )
+
+
+def callers(name: str, notebook: Notebook) -> Found:
+    """Lines outside tests that use the name in code and do not define it."""
+    found = notebook.search(name)
+    hits = tuple(
+        hit
+        for hit in found.hits
+        if uses(name, masked(hit.text, language_of(hit.path)))
+        and not _defines(hit, name)
+        and not TEST.search(hit.path)
+    )
+    return Found(hits=hits, complete=found.complete)
+
+
+def _defines(hit: Place, name: str) -> bool:
+    """Whether the line, of the language its file has, defines exactly this name."""
+    return defined_name(hit.text, language_of(hit.path)) in (name, f"{name}=")
+
+
+def similar_in_file(name: str, path: str, notebook: Notebook) -> tuple[Candidate, ...]:
+    """Similar names that a file defines."""
+    lines = notebook.whole(path)
+    if lines is None:
+        return ()
+    places = (Place(path=path, line=n, text=text) for n, text in enumerate(lines, start=1))
+    return similar(name, places)
+
+
+def similar_anywhere(name: str, notebook: Notebook) -> tuple[Candidate, ...]:
+    """Similar names that the repository defines, found by the words of the name."""
+    parts = sorted({word.lower() for word in words(name) if len(word) > _SHORTEST}, key=len)
+    places = [hit for part in parts[-3:] for hit in notebook.search(part).hits]
+    return similar(name, (place for place in places if not TEST.search(place.path)))
+
+
+def similar(name: str, places: Iterable[Place]) -> tuple[Candidate, ...]:
+    """Definitions among the lines whose names are like this one, most similar first."""
+    found: dict[str, Candidate] = {}
+    for place in places:
+        other = defined_name(place.text, language_of(place.path))
+        ratio = likeness(name, other)
+        if other != name and ratio >= ALIKE and not (name[:1].isupper() ^ other[:1].isupper()):
+            found.setdefault(other, candidate(name, other, place))
+    return tuple(sorted(found.values(), key=lambda one: (-one.ratio, one.name)))
+
+
+def candidate(name: str, other: str, place: Place) -> Candidate:
+    """The definition of `other` at the place as a candidate for `name`."""
+    return Candidate(
+        name=other,
+        place=place,
+        ratio=likeness(name, other),
+        misspelt=slip(name, other),
+        language=language_of(place.path),
+    )
+
+
+def suggested(
+    name: str, meant: str, language: Language, notebook: Notebook
+) -> tuple[Candidate, ...]:
+    """The name that the message itself suggests, where it is defined exactly once."""
+    mine, theirs = ({word.lower() for word in words(one)} for one in (name, meant))
+    numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
+    if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
+        return ()
+    found = definitions(meant, language, notebook)
+    if len(found.hits) != 1 or not found.complete:
+        return ()
+    told = candidate(name, meant, found.hits[0])
+    return (told.model_copy(update={"told": True, "misspelt": True}),)
+
+
+def slip(name: str, other: str) -> bool:
+    """Whether one name is the other, written wrongly: in one word, whose first letter is right.
+
+    Other forms of a word (plural, past, negation) and other numbers are other names.
+
+    >>> slip("adress_line", "address_line"), slip("userName", "username")
+    (True, True)
+    >>> [slip(*names) for names in (("item", "items"), ("is_valid", "is_invalid"), ("a1", "a2"))]
+    [False, False, False]
+    """
+    mine, theirs = ([word.lower() for word in words(one)] for one in (name, other))
+    if "".join(mine) == "".join(theirs):
+        return name != other
+    differing = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
+    if len(mine) != len(theirs) or len(differing) != 1 or max(len(name), len(other)) <= 4:
+        return False
+    shorter, longer = sorted(differing[0], key=len)
+    if not (shorter + longer).isalpha() or shorter[0] != longer[0]:
+        return False
+    another_form = any(longer == shorter + ending for ending in _FORMS)
+    matcher = difflib.SequenceMatcher(None, shorter, longer, autojunk=False)
+    return not another_form and (matcher.ratio() >= _SLIP or _swapped(shorter, longer))
+
+
+def _swapped(one: str, other: str) -> bool:
+    """Whether two neighbouring letters changed places."""
+    differing = [at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]]
+    return len(one) == len(other) and len(differing) == 2 and sorted(one) == sorted(other)
+
+
+def likeness(name: str, other: str) -> float:
+    """How alike two names are, 0 to 1; one that holds all words of the other is at least 0.7.
+
+    >>> likeness("recieve_order", "receive_order") > 0.9, likeness("total", "order_total") >= 0.7
+    (True, True)
+    """
+    if not name or not other:
+        return 0.0
+    ratio = difflib.SequenceMatcher(None, name[:100], other[:100], autojunk=False).ratio()
+    mine, theirs = ({word.lower() for word in words(one)} for one in (name, other))
+    inside = bool(mine and theirs) and (mine <= theirs or theirs <= mine)
+    return max(ratio, 0.7) if inside else ratio
+
+
+def means_something_else(name: str, other: str, only: bool = False) -> str:
+    """Words that make one name mean another thing than the other; empty where none do.
+
+    `only`: nothing else can be meant, so that a word for a share may name the thing itself.
+
+    >>> means_something_else("start_date", "end_date"), means_something_else("totl", "total")
+    ('end, start', '')
+    >>> means_something_else("round_cents", "round_to_cents")
+    ''
+    >>> means_something_else("rate", "percent"), means_something_else("rate", "percent", only=True)
+    ('percent', '')
+    """
+    mine, theirs = ({word.lower() for word in words(one)} for one in (name, other))
+    gone, come = mine - theirs, theirs - mine
+    telling = (gone | come) & ((UNITS - SHARES if only else UNITS) | NEGATIONS)
+    for row in OPPOSITES:
+        if gone & {*row} and come & {*row}:
+            telling |= (gone | come) & {*row}
+    for one, negated in [*product(gone, come), *product(come, gone)]:
+        if any(negated == beginning + one for beginning in _NEGATING):
+            telling |= {one, negated}
+    return ", ".join(sorted(telling))

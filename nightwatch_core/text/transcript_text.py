@@ -1,0 +1,162 @@
+"""A transcript for people: who said what, shortened, harmless, with what it took."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.transcript import CallSaid, Entry, ResultSaid, Transcript
+from nightwatch_core.text.escaping import block, line
+
+TOLD, ANSWERED = (1_500, 20), (360, 5)  # characters and lines: of what is said, of a tool's answer
+WHOLE = (40_000, 5_000)
+LOUD, QUIET, BAD, OURS, THEIRS, TOOLS = "bold", "dim", "red", "cyan", "green", "yellow"
+_INDENT = "          "
+_STOPS: Mapping[str, str] = {
+    "answer": "answers",
+    "tools": "asks for tools",
+    "cut": "is cut off",
+    "refused": "refuses",
+    "context exceeded": "has no room left",
+    "paused": "pauses",
+}
+
+
+class Shown(NamedTuple):
+    """A line for a terminal, and how it looks."""
+
+    text: str
+    style: str = ""
+
+
+def shown(transcript: Transcript, full: bool = False) -> Iterator[Shown]:
+    """Everything in the order it was said; `full` shows texts as they were kept."""
+    for entry in transcript.entries:
+        yield from _PARTS[entry.kind](entry, full)
+    if transcript.unread:
+        yield Shown(f"{transcript.unread} lines of this transcript cannot be read.", BAD)
+    total = sum((entry.usage for entry in transcript.entries), Usage())
+    yield Shown("")
+    yield Shown(f"In all: {total.calls} calls, {used(total)}", LOUD)
+
+
+def used(usage: Usage) -> str:
+    """Tokens and cost in words; what is nothing is left out.
+
+    >>> used(Usage(calls=1, input_tokens=1200, cache_read_tokens=5000, cost=0.0125))
+    '1,200 in, 0 out, 5,000 read from the cache, $0.0125'
+    """
+    parts = (
+        f"{usage.input_tokens + usage.cache_write_tokens:,} in",
+        f"{usage.output_tokens:,} out",
+        f"{usage.thinking_tokens:,} thereof thinking" if usage.thinking_tokens else "",
+        f"{usage.cache_read_tokens:,} read from the cache" if usage.cache_read_tokens else "",
+        f"{usage.cleared_tokens:,} cleared" if usage.cleared_tokens else "",
+        f"{usage.compaction_tokens:,} for a summary" if usage.compaction_tokens else "",
+        "cost unknown" if usage.cost is None else f"${usage.cost:.4f}",
+    )
+    return ", ".join(part for part in parts if part)
+
+
+def _opening(entry: Entry, full: bool) -> Iterator[Shown]:
+    told = entry.opening
+    if told is None:
+        return
+    if told.look > 1:
+        yield Shown("")
+        yield Shown("Second look: a fresh conversation", LOUD)
+        return
+    yield Shown(f"{line(told.fingerprint, 80)}  {line(told.error, 200)}", LOUD)
+    facts = (
+        f"night {line(told.night, 100)}",
+        line(told.model, 80),
+        f"effort {line(told.effort, 20)}",
+        f"tools {line(', '.join(told.tools), 200) or 'none'}",
+    )
+    yield Shown(" · ".join(facts), QUIET)
+    if full:
+        yield from _paragraph(told.system, full, QUIET)
+
+
+def _user(entry: Entry, full: bool) -> Iterator[Shown]:
+    yield _head(entry, "we", OURS)
+    yield from _paragraph(entry.text, full)
+
+
+def _assistant(entry: Entry, full: bool) -> Iterator[Shown]:
+    stop = _STOPS.get(entry.stop, line(entry.stop, 40))
+    what = " ".join(part for part in ("the model", stop) if part)
+    detail = f" ({line(entry.detail, 200)})" if entry.detail else ""
+    yield _head(entry, f"{what}{detail}", THEIRS)
+    yield from _paragraph(_indented(entry.text), full)
+    for call in entry.calls:
+        yield Shown(f"{_INDENT}→ {_call(call)}", TOOLS)
+    if entry.usage.calls:
+        yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
+
+
+def _results(entry: Entry, full: bool) -> Iterator[Shown]:
+    yield _head(entry, "tools", TOOLS)
+    for result in entry.results:
+        yield Shown(f"{_INDENT}← {_result(result)}", BAD if result.is_error else TOOLS)
+        yield from _paragraph(result.text, full, QUIET, ANSWERED)
+
+
+def _failure(entry: Entry, full: bool) -> Iterator[Shown]:
+    yield _head(entry, "no answer", BAD)
+    yield from _paragraph(entry.text, full, BAD)
+    if entry.usage.calls:
+        yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
+
+
+def _full(entry: Entry, full: bool) -> Iterator[Shown]:
+    yield Shown("The transcript was full here; what followed was not kept.", BAD)
+
+
+_PARTS: Mapping[str, Callable[[Entry, bool], Iterator[Shown]]] = {
+    "opening": _opening,
+    "user": _user,
+    "assistant": _assistant,
+    "results": _results,
+    "failure": _failure,
+    "full": _full,
+}
+
+
+def _head(entry: Entry, who: str, style: str) -> Shown:
+    at = f"{entry.at:%H:%M:%S}" if entry.at else "        "
+    return Shown(f"{at}  {who}", style)
+
+
+def _paragraph(
+    text: str, full: bool, style: str = "", bounds: tuple[int, int] = TOLD
+) -> Iterator[Shown]:
+    characters, lines = WHOLE if full else bounds
+    said = block(text.strip("\n"), characters).split("\n") if text.strip() else []
+    for one in said[:lines]:
+        yield Shown(f"{_INDENT}{one}", style)
+    if len(said) > lines:
+        yield Shown(f"{_INDENT}… {len(said) - lines} more lines", QUIET)
+
+
+def _call(call: CallSaid) -> str:
+    """A call in one line.
+
+    >>> _call(CallSaid(name="read_file", arguments={"path": "a.py", "start": 3}))
+    'read_file(path="a.py", start=3)'
+    """
+    given = ", ".join(f"{name}={json.dumps(value)}" for name, value in call.arguments.items())
+    return line(f"{call.name}({given})", 300)
+
+
+def _result(result: ResultSaid) -> str:
+    return f"{line(result.name, 80)}, {len(result.text):,} characters"
+
+
+def _indented(text: str) -> str:
+    """An answer that is one JSON object, laid out; anything else as it is."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(answer, indent=2, ensure_ascii=False) if isinstance(answer, dict) else text

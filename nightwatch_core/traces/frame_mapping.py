@@ -1,0 +1,47 @@
+"""Put traces onto the repository: paths mapped, lines moved to where the code stands now."""
+
+import hashlib
+from collections.abc import Callable
+
+from nightwatch_core.models.assignment import Traced
+from nightwatch_core.models.error import Frame, Trace
+from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.text.words import plural
+from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.repo_paths import mapped, realigned
+
+Read = Callable[[str], str | None]
+
+
+def placed(trace: Trace, index: PathIndex, read: Read, options: NightOptions) -> Trace:
+    """The trace with repository paths; lines of an older release realigned by their source text."""
+    found = mapped(trace, index, listed(options.path_prefixes), options.app_root)
+    wanted = {frame.repo_path for frame in found.frames if frame.repo_path and frame.code}
+    texts = {path: read(path) for path in sorted(wanted)}
+
+    def aligned(frame: Frame) -> Frame:
+        text = texts.get(frame.repo_path) if frame.code else None
+        return frame if text is None else realigned(frame, text)
+
+    links = (
+        link.model_copy(update={"frames": tuple(aligned(frame) for frame in link.frames)})
+        for link in found.links
+    )
+    return found.model_copy(update={"links": tuple(links)})
+
+
+def untraced(traced: tuple[Traced, ...]) -> str:
+    """A sentence where traces could not be read; empty where all could."""
+    missing = [one.trouble for one in traced if one.trouble]
+    if not missing:
+        return ""
+    return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"
+
+
+def digest(text: str | None) -> str:
+    """Twelve hex digits that tell whether a file changed; empty for no file.
+
+    >>> digest("a"), digest(None)
+    ('ca978112ca1b', '')
+    """
+    return "" if text is None else hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]

@@ -1,0 +1,145 @@
+"""Which frames are the application's own code."""
+
+import re
+
+from nightwatch_core.models.error import Frame, Link
+from nightwatch_core.traces.libraries import (
+    CSHARP_CLASSES,
+    GO_PACKAGES,
+    JAVA_CLASSES,
+    LIBRARY_FILES,
+    LIBRARY_FOLDERS,
+    NO_FILE,
+    PYTHON_PACKAGES,
+)
+
+UNKNOWN_PATH = "<unknown>"  # the path of a frame whose file the trace does not print
+
+# A lookahead, because folders overlap: "/lib/python3/dist-packages/" names two.
+_FOLDER = re.compile(rf"/(?=({'|'.join(LIBRARY_FOLDERS)}))", re.IGNORECASE)
+_FILE = re.compile("|".join(LIBRARY_FILES))
+_LIBRARY_CLASSES = {"java": JAVA_CLASSES, "csharp": CSHARP_CLASSES}
+_RELATIVE_PACKAGES = {"python": frozenset(PYTHON_PACKAGES)}
+_GO_PACKAGES = frozenset(GO_PACKAGES)
+
+
+def is_own(frame: Frame, language: str) -> bool:
+    """Whether a frame is the application's, as far as tables of libraries tell.
+
+    >>> is_own(Frame(path="/srv/shop/app/cart.rb"), "ruby")
+    True
+    >>> is_own(Frame(path="/usr/lib/ruby/3.3.0/set.rb"), "ruby")
+    False
+    """
+    if frame.path.startswith(NO_FILE) and frame.path != UNKNOWN_PATH:
+        return False
+    if language in _LIBRARY_CLASSES:
+        classes = frame.module.removeprefix("None.")
+        if not classes or f"{classes}.".startswith(_LIBRARY_CLASSES[language]):
+            return False
+    if language == "go" and _is_go_library(frame):
+        return False
+    if frame.path.partition("/")[0] in _RELATIVE_PACKAGES.get(language, ()):
+        return False
+    return not (_FILE.fullmatch(frame.path) or _FOLDER.search(_slashed(frame.path)))
+
+
+def lies_elsewhere(frame: Frame, language: str) -> bool:
+    """Whether the path itself leads to other people's files, whatever the repository holds.
+
+    Tables of packages and classes may be wrong about the one application that makes such a
+    library; folders are not. `~/` is a home folder, except where webpack means node_modules.
+
+    >>> lies_elsewhere(Frame(path="~/shop/app/cart.rb"), "ruby")
+    False
+    >>> lies_elsewhere(Frame(path="~/.rbenv/versions/3.3.0/cart.rb"), "ruby")
+    True
+    """
+    if frame.path.startswith(NO_FILE):
+        return True
+    path = frame.path if language == "javascript" else frame.path.removeprefix("~/")
+    return bool(_FILE.fullmatch(path) or _FOLDER.search(_slashed(path)))
+
+
+def _is_go_library(frame: Frame) -> bool:
+    if frame.module == "" and frame.function == "panic":
+        return True
+    package = frame.module
+    if package.partition("/")[0] not in _GO_PACKAGES:
+        return False
+    return f"/{package}/" in _slashed(frame.path)
+
+
+def belongs(frame: Frame, app_prefixes: tuple[str, ...]) -> bool:
+    """Whether a frame lies under one of the prefixes that the owner of an application gave.
+
+    >>> belongs(Frame(path="/usr/lib/python3/dist-packages/shop/cart.py"), ("shop",))
+    True
+    >>> belongs(Frame(path="/srv/node_modules/dep/src/a.js"), ("src/",))
+    False
+    """
+    path = _slashed(frame.path)
+    library_end = max((match.end(1) for match in _FOLDER.finditer(path)), default=0)
+    return any(
+        frame.module.removeprefix("None.").startswith(prefix)
+        or _lies_under(path, library_end, _slashed(prefix))
+        for prefix in app_prefixes
+        if prefix
+    )
+
+
+def _lies_under(path: str, library_end: int, prefix: str) -> bool:
+    """Inside of a library's folder only that library itself may be meant."""
+    if library_end:
+        starts_inside = path.startswith(prefix, library_end - 1)
+        return starts_inside or (path.startswith(prefix) and len(prefix) > library_end)
+    return prefix in path
+
+
+def _slashed(path: str) -> str:
+    path = path.replace("\\", "/").removeprefix("./")
+    return path if path.startswith("/") else f"/{path}"
+
+
+def mark(chain: tuple[Link, ...], language: str, app_prefixes: tuple[str, ...]) -> tuple[Link, ...]:
+    """Links whose frames say whether they are the application's.
+
+    Prefixes decide alone where one of them fits; where none does they were meant for other code.
+    """
+    frames = [frame for link in chain for frame in link.frames]
+    by_prefix = any(belongs(frame, app_prefixes) for frame in frames)
+    no_files = all(frame.path == UNKNOWN_PATH for frame in frames)
+
+    def marked(link: Link) -> Link:
+        handling = frames_of_panic(link) if language == "go" else 0
+        return link.model_copy(
+            update={
+                "frames": tuple(
+                    decided(frame) if index >= handling else frame
+                    for index, frame in enumerate(link.frames)
+                )
+            }
+        )
+
+    def decided(frame: Frame) -> Frame:
+        if frame.path == UNKNOWN_PATH and not no_files:
+            return frame  # leads nowhere while other frames have a file
+        own = belongs(frame, app_prefixes) if by_prefix else is_own(frame, language)
+        return frame.model_copy(update={"in_app": own})
+
+    return tuple(marked(link) for link in chain)
+
+
+def frames_of_panic(link: Link) -> int:
+    """How many innermost frames only handle the panic: deferred functions, panic itself.
+
+    >>> inner, outer = Frame(path="/go/panic.go", function="panic"), Frame(path="/srv/cart.go")
+    >>> frames_of_panic(Link(frames=(inner, outer)))
+    1
+    """
+    handling = [
+        index
+        for index, frame in enumerate(link.frames)
+        if frame.function == "panic" and frame.module in ("", "runtime")
+    ]
+    return handling[-1] + 1 if handling else 0

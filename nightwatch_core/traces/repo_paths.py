@@ -1,0 +1,217 @@
+"""Finds the repository's file for a path that a stack trace printed on some machine."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.models.value import Value
+from nightwatch_core.traces.in_app import is_own, lies_elsewhere
+from nightwatch_core.traces.path_index import PathIndex, common_tail
+
+_LONGEST = 1_000  # characters of a path that are read
+_SHORTEST_LINE = 6  # characters of a source line that make it more than an `end` or a `}`
+_SCHEME = re.compile(r"^[a-zA-Z][\w+.-]{1,40}:/{1,3}(?!/)")  # file:///, webpack:///, https://
+_LAYER = re.compile(r"^\([\w-]{1,40}\)/")  # webpack-internal:///(rsc)/./src
+_WEB = re.compile(r"^https?://[^/]*/?")
+_DRIVE = re.compile(r"^[a-zA-Z]:/")
+_QUERY = re.compile(r"[?#][^/]*$")
+_PACKAGED = (".java", ".kt", ".kts", ".scala", ".groovy", ".clj")
+SEVERAL = 3  # last segments that no two files share by chance
+_EXACT_PACKAGES = (".java",)  # the compiler insists on the folder; Kotlin may leave some out
+
+
+class Placement(Value):
+    """Where the repository's root lies, as far as the settings say."""
+
+    prefixes: tuple[str, ...] = ()
+    app_root: str = ""
+
+
+def plain(path: str) -> str:
+    r"""A printed path with slashes and without scheme, host, drive, query and dots.
+
+    >>> plain("webpack:///./src/cart.ts?ab12"), plain("file:///C:/shop/a.js")
+    ('src/cart.ts', '/shop/a.js')
+    >>> plain("https://shop.example/assets/app.js"), plain(r".\app\..\lib\a.rb")
+    ('assets/app.js', 'lib/a.rb')
+    """
+    path = path[:_LONGEST].strip().replace("\\", "/")
+    path = _WEB.sub("", path) if _WEB.match(path) else _local(path)
+    rooted, parts = path.startswith("/"), _resolved(_QUERY.sub("", path).split("/"))
+    return ("/" if rooted else "") + "/".join(parts)
+
+
+def _local(path: str) -> str:
+    scheme = _SCHEME.match(path)
+    if scheme:
+        rest = path[scheme.end() :]
+        path = f"/{rest}" if path.startswith("file:") else _LAYER.sub("", rest)
+    return _DRIVE.sub("/", path.removeprefix("/") if _DRIVE.match(path[1:]) else path)
+
+
+def _resolved(parts: Iterable[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    for part in parts:
+        if part == "..":
+            kept[-1:] = []
+        elif part not in ("", ".", "~"):
+            kept.append(part)
+    return tuple(kept)
+
+
+def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """The JVM prints a bare file name; the frame's package or class says the folder."""
+    if "/" in path or not path.endswith(_PACKAGED) or not frame.module:
+        return ""
+    parts = frame.module.split("$")[0].split(".")
+    if len(parts) == 1:
+        return by_tail(path, frame, index, placement)
+    for depth in range(len(parts), max(0, len(parts) - 3), -1):
+        found = one_of(index.ending("/".join((*parts[:depth], path))), placement)
+        if found:
+            return found
+    if path.endswith(_EXACT_PACKAGES):
+        return ""
+    return by_tail("/".join((*parts[:-1], path)), frame, index, placement)
+
+
+def by_prefix(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """What follows a configured prefix is a path of the repository."""
+    for prefix in sorted(placement.prefixes, key=len, reverse=True):
+        folder = plain(prefix).rstrip("/")
+        if folder and path.startswith(f"{folder}/"):
+            rest = path[len(folder) + 1 :]
+            return by_exact(rest, frame, index, placement) or by_root(rest, frame, index, placement)
+    return ""
+
+
+def by_exact(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """The path is one of the repository's; of a bare name the frame has to be ours for sure."""
+    return path if path in index and ("/" in path or frame.in_app) else ""
+
+
+def by_root(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """The path starts at the application's folder inside a monorepo."""
+    root = plain(placement.app_root).strip("/")
+    rooted = f"{root}/{path.lstrip('/')}"
+    return rooted if root and rooted in index else ""
+
+
+def by_tail(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """The file that shares the longest end with the path, if it is the only one.
+
+    A shared file name alone is believed only for a frame that is the application's for sure.
+    """
+    best, longest = index.nearest(path)
+    whole = tuple(c for c in best if c.count("/") + 1 == longest)
+    found = one_of(best, placement) or one_of(whole, placement)
+    return found if longest > 1 or frame.in_app else ""
+
+
+def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
+    """The only candidate, or the only one in the application's folder; else empty.
+
+    >>> one_of(("a/x.py", "b/x.py"), Placement(app_root="b"))
+    'b/x.py'
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    root = plain(placement.app_root).strip("/")
+    inside = tuple(c for c in candidates if root and c.startswith(f"{root}/"))
+    return inside[0] if len(inside) == 1 else ""
+
+
+Way = Callable[[str, Frame, PathIndex, Placement], str]
+WAYS: tuple[Way, ...] = (by_package, by_prefix, by_exact, by_root, by_tail)
+
+
+def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
+    """The repository's file for a frame, by the first way that finds one; else empty."""
+    path = plain(frame.path)
+    ways = WAYS
+    if "/" not in path and path.endswith(_PACKAGED) and frame.module:
+        ways = (by_package,)
+    return next((found for way in ways if (found := way(path, frame, index, placement))), "")
+
+
+def is_beyond_doubt(frame: Frame, path: str) -> bool:
+    """Whether a file of the tree is the frame's by more than its name.
+
+    Its whole path ends the printed one, or three segments agree; the JVM prints no folder, so
+    there the frame's package has to agree.
+
+    >>> is_beyond_doubt(Frame(path="~/shop/app/cart.rb"), "app/cart.rb")
+    True
+    >>> is_beyond_doubt(Frame(path="redis/client.py"), "app/redis/client.py")
+    False
+    """
+    printed = plain(frame.path)
+    if "/" not in printed:
+        package = frame.module.split("$")[0].replace(".", "/")
+        stem, inside = path.rpartition(".")[0], f"{package}/{printed}"
+        return max(common_tail(stem, package), common_tail(path, inside)) >= SEVERAL
+    is_whole = "/" in path and f"/{printed}".endswith(f"/{path}")
+    return is_whole or common_tail(path, printed) >= SEVERAL
+
+
+def mapped(
+    trace: Trace,
+    paths: tuple[str, ...] | PathIndex,
+    prefixes: tuple[str, ...] = (),
+    app_root: str = "",
+) -> Trace:
+    """The trace with `repo_path` set where a frame's file is found among `paths`.
+
+    A frame that is found is in-app; frames of libraries stay as they are and lead nowhere. A frame
+    that only a table of names takes for a library's is ours where the tree holds its file beyond
+    doubt. Give a `PathIndex` where many traces are mapped against one tree.
+    """
+    index = paths if isinstance(paths, PathIndex) else PathIndex(paths)
+    placement = Placement(prefixes=prefixes, app_root=app_root)
+    known: dict[tuple[str, str, bool], str] = {}
+
+    def found(frame: Frame) -> Frame:
+        is_doubtful = not (frame.in_app or is_own(frame, trace.language))
+        if is_doubtful and lies_elsewhere(frame, trace.language):
+            return frame
+        key = (frame.path, frame.module, frame.in_app)
+        if key not in known:
+            path = repo_path(frame, index, placement)
+            known[key] = path if not is_doubtful or is_beyond_doubt(frame, path) else ""
+        if not known[key]:
+            return frame
+        return frame.model_copy(update={"repo_path": known[key], "in_app": True})
+
+    def link_of(link: Link) -> Link:
+        return link.model_copy(update={"frames": tuple(found(frame) for frame in link.frames)})
+
+    return trace.model_copy(update={"links": tuple(link_of(link) for link in trace.links)})
+
+
+def text_lines(text: str) -> tuple[str, ...]:
+    """Lines as interpreters count them: a form feed or a line separator begins no new one.
+
+    >>> text_lines("a\\r\\nb\\fc\\n")
+    ('a', 'b\\x0cc')
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return tuple(lines[:-1] if lines[-1] == "" else lines)
+
+
+def realigned(frame: Frame, text: str) -> Frame:
+    """The frame at the line of `text` that holds the source line which the trace printed.
+
+    For errors of a release that is older than `text`: the nearest equal line wins. The frame stays
+    where it is if the trace printed no source, or nothing in `text` equals it.
+
+    >>> realigned(Frame(path="a.py", line=1, code="n = 1 / x"), "import x\\n\\nn = 1 / x").line
+    3
+    """
+    code = frame.code.strip()
+    if not code or frame.line is None:
+        return frame
+    equal = [n for n, line in enumerate(text_lines(text), start=1) if line.strip() == code]
+    if not equal or frame.line in equal or (len(equal) > 1 and len(code) < _SHORTEST_LINE):
+        return frame
+    line = frame.line
+    return frame.model_copy(update={"line": min(equal, key=lambda n: (abs(n - line), n))})

@@ -1,0 +1,225 @@
+"""The one place that says which adapter stands behind each port.
+
+There are two worlds: `reading` holds no credential that can write, and leads up to the analysis;
+`publishing` is for what happens after it. Both are made from the options and the settings alone, so
+that a worker on another machine makes the same ones. Tests put other worlds in with `using`.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from nightwatch_core.adapters.files.pasted import keep_pasted
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.local.memory_keepers import MemoryKnowledge, QuietOutbox
+from nightwatch_core.adapters.local.notifier import LocalNotifier
+from nightwatch_core.adapters.local.working_copy import QuietCopy, WorkingCopy
+from nightwatch_core.adapters.mcp import server as mcp_server
+from nightwatch_core.adapters.stores.agent_files import AgentFiles
+from nightwatch_core.adapters.stores.ignore_files import IgnoreFile
+from nightwatch_core.adapters.stores.ledger import LedgerOutbox
+from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.stores.task_files import TaskFiles
+from nightwatch_core.adapters.stores.transcripts import Transcripts
+from nightwatch_core.intake import default_ports as choosing
+from nightwatch_core.intake.many_sources import ManySources
+from nightwatch_core.intake.windows import source_key
+from nightwatch_core.learnings.library import Library
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.ports import (
+    AgentShelf,
+    CodeHost,
+    ErrorSource,
+    KnowledgeReader,
+    Nights,
+    Notifier,
+    Outbox,
+    TaskShelf,
+    Tracker,
+)
+from nightwatch_core.rules.model import RulesModel
+from nightwatch_core.settings import Settings, settings
+from tasks.dependencies import Publishing, Reading, other
+from tasks.wiring import local, services
+
+DEFAULT_MODEL = "claude-opus-5-5"
+
+
+def reading(options: NightOptions) -> Reading:
+    """The world to read, the real one unless `using` says otherwise."""
+    instead = other()
+    return instead.reading if instead else _reading(options, settings())
+
+
+def publishing(options: NightOptions) -> Publishing:
+    """The world to write, the real one unless `using` says otherwise."""
+    instead = other()
+    return instead.publishing if instead else _publishing(options, settings())
+
+
+def nights() -> Nights:
+    """The nights that were, whatever the options."""
+    instead = other()
+    return instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
+
+
+def transcripts() -> Transcripts:
+    """What was said between us and models, whatever the options."""
+    return Transcripts(settings().state / "transcripts", SystemClock())
+
+
+def shelf() -> AgentShelf:
+    """The agent files."""
+    return AgentFiles(settings().home / "agents")
+
+
+def knowledge_of(options: NightOptions) -> KnowledgeReader:
+    """What nights of this kind taught."""
+    return local.knowledge(options, settings())
+
+
+def task_shelf() -> TaskShelf:
+    """The task files that hold notes, whatever the options."""
+    return TaskFiles(settings().tasks, settings().state / "tasks.lock")
+
+
+def ignore_file(options: NightOptions) -> IgnoreFile:
+    """The ignore.yml that nights of this kind read."""
+    return local.ignore_file(options, settings())
+
+
+def working_copy(options: NightOptions) -> WorkingCopy:
+    """The working tree of the checkout that was named."""
+    return (QuietCopy if options.dry_run else WorkingCopy)(Path(options.repo).expanduser())
+
+
+def serve_library(library: Library) -> None:
+    """Answer a coding agent over standard input and output until it goes away."""
+    mcp_server.serve(library)
+
+
+def pasted(record: str) -> str:
+    """Keep a pasted record as a file an error source can read; returns its path."""
+    return str(keep_pasted(record, settings().state / "pasted"))
+
+
+def forget() -> None:
+    """Make worlds anew at the next call: files may have changed since the last night."""
+    _reading.cache_clear()
+    _publishing.cache_clear()
+
+
+def chosen(options: NightOptions) -> NightOptions:
+    """The options with every port filled; a test's world keeps what it was given."""
+    if other():
+        return options.model_copy(update={"max_errors": options.max_errors or 5})
+    at = settings()
+    return choosing.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
+
+
+def half_described() -> Mapping[str, tuple[str, ...]]:
+    """Services that somebody began to set up, with the settings that are missing."""
+    return {} if other() else services.half_described(settings())
+
+
+LOCAL: Mapping[str, frozenset[str]] = {
+    "source": frozenset({"file", "sample"}),
+    "code": choosing.ON_THIS_MACHINE,
+    "model": frozenset({"rules"}),
+    "delivery": frozenset({"local"}),
+    "notify": frozenset({"local"}),
+}
+SERVICES: Mapping[str, str] = {
+    "source": "newrelic",
+    "code": "github",
+    "model": "claude",
+    "delivery": "github",
+    "notify": "slack",
+}
+
+
+def _available(at: Settings) -> Mapping[str, frozenset[str]]:
+    lacking = services.lacking(at)
+    ready = {port: {name} - lacking.keys() for port, name in SERVICES.items()}
+    compatible = {choosing.COMPATIBLE} if at.anthropic_base_url else set()
+    return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
+        "model": LOCAL["model"] | ready["model"] | compatible
+    }
+
+
+@lru_cache(maxsize=4)
+def _reading(options: NightOptions, at: Settings) -> Reading:
+    rules = RulesModel()
+    is_local = options.model == choosing.RULES
+    return Reading(
+        errors=_errors(options, at),
+        code=_code(options, at),
+        tracker=_tracker(options, at),
+        knowledge=local.knowledge(options, at),
+        agents=AgentFiles(at.home / "agents" if options.agents_enabled else None),
+        model=rules if is_local else services.claude(options, at),
+        clock=SystemClock(),
+        stand_in=None if is_local else rules,
+        recall=local.recall(options, at),
+        tasks=None if choosing.is_sample(options) else task_shelf(),
+    )
+
+
+@lru_cache(maxsize=4)
+def _publishing(options: NightOptions, at: Settings) -> Publishing:
+    quiet = options.dry_run
+
+    def outbox(night: Night) -> Outbox:
+        if quiet:
+            return QuietOutbox()
+        delivery = _outbox(options, at, night)
+        return LedgerOutbox(delivery, at.state / "nightwatch.db", night.id, SystemClock())
+
+    return Publishing(
+        outbox=outbox,
+        notifier=_notifier(options, at),
+        knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),
+        nights=NightStore(at.state, SystemClock()),
+    )
+
+
+def _errors(options: NightOptions, at: Settings) -> ErrorSource:
+    sources: dict[str, Callable[[], ErrorSource]] = {
+        "file": lambda: local.error_files(options),
+        "sample": lambda: local.sample_records(at),
+        "newrelic": lambda: _new_relic(options, at),
+    }
+    named = {name: sources[name]() for name in options.sources()}
+    return next(iter(named.values())) if len(named) == 1 else ManySources(named)
+
+
+def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
+    clock = SystemClock()
+    key = source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+    return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
+
+
+def _code(options: NightOptions, at: Settings) -> CodeHost:
+    if options.code == "github":
+        from tasks.records import records  # Prefect is imported only where it is needed
+
+        return services.github_code(options, at, records())
+    return local.checkout(options, at)
+
+
+def _tracker(options: NightOptions, at: Settings) -> Tracker:
+    if options.delivery == "github":
+        return services.github_tracker(at)
+    return local.delivery(options, at, night="none")
+
+
+def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
+    if options.delivery == "github":
+        return services.github_outbox(options, at, SystemClock())
+    return local.delivery(options, at, night.id)
+
+
+def _notifier(options: NightOptions, at: Settings) -> Notifier:
+    heard = options.notify == "slack" and not options.dry_run
+    return services.slack(at, SystemClock()) if heard else LocalNotifier()

@@ -1,0 +1,235 @@
+"""Room in long conversations: each way of making it really fires, and is accounted."""
+
+import json
+
+import pytest
+from claude_talks import OPUS, SHOWN, claude, opening, results, shown
+from services.anthropic import Anthropic
+
+from nightwatch_core.adapters.claude import wire as claude_wire
+from nightwatch_core.adapters.claude.capabilities import Able, able
+from nightwatch_core.adapters.claude.context import INSTRUCTIONS, Tuning, betas, management
+from nightwatch_core.adapters.claude.usage import usage
+from nightwatch_core.analysis.model_facts import priced
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.conversation import UserTurn
+
+SONNET, HAIKU, OLD = "claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5"
+LONG = "shop/other.py (lines 1-900 of 900)\n" + "    1| x = 1\n" * 1_000
+NONE = Tuning(clear_at=None, compact_at=None)
+
+
+def of(name):
+    return able(name, Anthropic().model(name))
+
+
+def read_on(model, turns):
+    """A conversation that goes on although it was answered: what is told adds up."""
+    talk = opening()
+    reply = model.reply(talk, 20)
+    talk = talk.said(reply.turn, results(reply))
+    replies = [reply]
+    for number in range(turns):
+        replies.append(model.reply(talk, 20))
+        if replies[-1].stop == "paused":
+            talk = talk.said(replies[-1].turn)
+            continue
+        talk = talk.said(replies[-1].turn, UserTurn(text=f"{number}: {'look here ' * 3_000}"))
+    return replies, talk
+
+
+def test_old_results_are_cleared_and_counted():
+    tuning = Tuning(clear_at=6_000, clear_at_least=4_000, keep_results=2, compact_at=None)
+    with Anthropic(reads=5) as server:
+        model = claude(server, tuning=tuning)
+        first = model.reply(opening(), 10)
+        told = results(first, f"{LONG}\n\n{SHOWN}")
+        second = model.reply(opening().said(first.turn, told), 10)
+        (edit,) = server.bodies[-1]["context_management"]["edits"]
+        announced = server.requests[-1].headers["anthropic-beta"].split(",")
+        billed = server.bills.totals
+    assert edit["clear_at_least"] == {"type": "input_tokens", "value": 4_000}
+    assert announced[0] == "context-management-2025-06-27"
+    assert (first.usage.cleared_tokens, second.stop) == (0, "answer")
+    assert second.usage.cleared_tokens == billed["cleared_tokens"] > 3 * len(LONG) // 5
+    assert second.usage.prompt_tokens < second.usage.cleared_tokens
+
+
+@pytest.mark.parametrize("more", [{"clear_at": 60_000}, {"clear_at_least": 50_000}])
+def test_nothing_is_cleared_where_it_is_too_early_or_too_little(more):
+    tuning = Tuning(**{"clear_at": 6_000, "clear_at_least": 4_000, "keep_results": 2, **more})
+    with Anthropic(reads=5) as server:
+        model = claude(server, tuning=tuning)
+        first = model.reply(opening(), 10)
+        told = results(first, f"{LONG}\n\n{SHOWN}")
+        assert model.reply(opening().said(first.turn, told), 10).usage.cleared_tokens == 0
+
+
+def test_thinking_is_cleared_where_that_is_wished():
+    with Anthropic() as server:
+        model = claude(server, tuning=Tuning(keep_thinking=1))
+        replies, _ = read_on(model, 3)
+        kinds = [edit["type"] for edit in server.bodies[-1]["context_management"]["edits"]]
+        billed = server.bills.totals["cleared_tokens"]
+    assert kinds[0] == "clear_thinking_20251015"
+    assert sum(reply.usage.cleared_tokens for reply in replies) == billed > 0
+
+
+def test_a_long_conversation_is_summarised_and_goes_on():
+    with Anthropic() as server:
+        model = claude(server, tuning=Tuning(compact_at=50_000))
+        replies, talk = read_on(model, 11)
+        bodies, billed = server.bodies, server.bills.totals
+        announced = server.requests[-1].headers["anthropic-beta"]
+    pauses = [number for number, reply in enumerate(replies) if reply.stop == "paused"]
+    assert pauses
+    at = pauses[0]
+    assert replies[at].detail == "summarised"
+    assert replies[at + 1].stop == "answer"
+    assert "return line.price" in replies[at + 1].turn.text  # known from the summary alone
+    assert replies[at + 1].usage.prompt_tokens < replies[at - 1].usage.prompt_tokens / 5
+    echoed = bodies[at + 1]["messages"][-1]["content"]
+    assert [block["type"] for block in echoed] == ["compaction"]
+    assert bodies[at + 1]["messages"][:-1] == bodies[at]["messages"]
+    edit = bodies[at]["context_management"]["edits"][-1]
+    assert (edit["pause_after_compaction"], edit["instructions"]) == (True, INSTRUCTIONS)
+    assert "compact-2026-01-12" in announced
+    assert replies[at].usage.compactions == 1
+    took = replies[at].usage
+    assert took.compaction_tokens == took.prompt_tokens + took.output_tokens > 50_000
+    assert took.cost > 0
+    assert sum(reply.usage.compaction_tokens for reply in replies) == billed["compaction_tokens"]
+
+
+def test_a_summary_that_failed_is_not_asked_for_again():
+    with Anthropic() as server:
+        server.fail("no summary", times=99)
+        model = claude(server, tuning=Tuning(compact_at=50_000))
+        replies, _ = read_on(model, 12)
+        last = server.bodies[-1]
+    failed = [reply for reply in replies if reply.stop == "paused"]
+    assert [reply.detail for reply in failed] == ["a summary failed"]
+    assert failed[0].usage.compactions == 1
+    assert replies[-1].stop == "answer"
+    kinds = [edit["type"] for edit in last["context_management"]["edits"]]
+    assert kinds == ["clear_tool_uses_20250919"]
+
+
+def test_nothing_is_summarised_for_the_last_answer():
+    tuning = Tuning(compact_at=50_000)
+    with Anthropic() as server:
+        model = claude(server, tuning=tuning)
+        long = shown().said(UserTurn(text="look here " * 25_000))
+        reply = model.reply(long.model_copy(update={"tools_off": True}), 20)
+        assert reply.stop == "answer"
+        assert model.reply(long, 20).stop == "paused"
+        one, two = server.requests[-2:]
+    assert one.headers["anthropic-beta"] == two.headers["anthropic-beta"]
+    assert reply.usage.prompt_tokens > 50_000
+
+
+def test_each_model_is_asked_only_what_it_can_do():
+    kinds = {
+        name: [
+            edit["type"] for edit in management(of(name), Tuning(keep_thinking=2), False)["edits"]
+        ]
+        for name in (OPUS, HAIKU, OLD)
+    }
+    assert kinds[OPUS] == kinds[HAIKU] == [
+        "clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112",
+    ]  # fmt: skip
+    assert kinds[OLD] == ["clear_thinking_20251015", "clear_tool_uses_20250919"]
+    assert management(Able(model="qwen"), Tuning(), False) == {}
+    assert len(betas(of(OPUS), Tuning())) == 3
+    assert len(betas(of(HAIKU), Tuning())) == 2
+    assert betas(of(OLD), Tuning()) == ("context-management-2025-06-27",)
+    assert betas(of(OLD), NONE) == betas(Able(model="qwen"), Tuning()) == ()
+
+
+def test_everything_can_be_switched_off():
+    body = claude_wire.body(opening(), of(OPUS), NONE)
+    assert "context_management" not in body
+    assert betas(of(OPUS), NONE) == ("mid-conversation-output-config-2026-07-01",)
+
+
+@pytest.mark.parametrize(
+    ("context", "wanted", "asked"),
+    [(1_000_000, 150_000, 150_000), (200_000, 150_000, 140_000), (1_000_000, 1, 50_000)],
+)
+def test_a_summary_comes_before_the_context_is_full(context, wanted, asked):
+    one = of(OPUS).model_copy(update={"context": context})
+    edit = management(one, Tuning(compact_at=wanted), False)["edits"][-1]
+    assert edit["trigger"]["value"] == asked
+
+
+def test_a_small_context_is_not_summarised():
+    small = of(OPUS).model_copy(update={"context": 60_000})
+    kinds = [edit["type"] for edit in management(small, Tuning(), False)["edits"]]
+    assert kinds == ["clear_tool_uses_20250919"]
+
+
+def test_the_sums_are_the_bills_to_the_token():
+    """Clearing, summaries, broken attempts, several calls at once: nothing is lost or twice."""
+    tuning = Tuning(clear_at=6_000, clear_at_least=4_000, keep_results=2, compact_at=50_000)
+    with Anthropic() as server:
+        model = claude(server, tuning=tuning)
+        for fault in ("cut", "sse error", "end", "529"):
+            server.fail(fault, after=2)
+        long = [reply.usage for reply in read_on(model, 12)[0]]
+        server.reads = 5
+        first = model.reply(opening(), 20)
+        told = results(first, f"{LONG}\n\n{SHOWN}")
+        more = [first.usage, model.reply(opening().said(first.turn, told), 20).usage]
+        billed = server.bills.totals
+    whole = sum((*long, *more), Usage())
+    assert {name: getattr(whole, name) for name in billed} == billed
+    assert billed["calls"] > len(long) + len(more)  # broken attempts are billed too
+    assert min(count for name, count in billed.items() if name != "input_tokens") > 0
+    assert whole.cost == pytest.approx(
+        (whole.input_tokens * 4 + whole.output_tokens * 20 + whole.cache_write_tokens * 5
+         + whole.cache_read_tokens * 0.20) / 1e6
+    )  # fmt: skip
+
+
+def test_parts_that_the_totals_leave_out_have_their_own_model_and_price():
+    advice = {"type": "advisor_message", "model": OPUS, "input_tokens": 1_000, "output_tokens": 10}
+    summary = {"type": "compaction", "input_tokens": 120_000, "output_tokens": 900}
+    message = {"type": "message", "input_tokens": 100, "output_tokens": 5}
+    counted = {
+        "input_tokens": 100, "output_tokens": 5, "iterations": [advice, summary, message],
+        "output_tokens_details": {"thinking_tokens": 9},
+        "cache_creation_input_tokens": 7, "cache_creation": {"ephemeral_1h_input_tokens": 3},
+    }  # fmt: skip
+    used = usage({"usage": counted}, HAIKU)
+    assert (used.calls, used.compactions, used.compaction_tokens) == (1, 1, 120_900)
+    assert (used.input_tokens, used.output_tokens) == (121_100, 915)
+    assert (used.thinking_tokens, used.cache_write_1h_tokens) == (5, 3)
+    parts = (
+        priced(OPUS, Usage(input_tokens=1_000, output_tokens=10)),
+        priced(HAIKU, Usage(input_tokens=120_000, output_tokens=900)),  # a long prompt's price
+        priced(
+            HAIKU,
+            Usage(input_tokens=100, output_tokens=5, cache_write_tokens=7, cache_write_1h_tokens=3),
+        ),
+    )
+    assert used.cost == pytest.approx(sum(part.cost for part in parts))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{}, {"usage": None}, {"usage": {"iterations": {}, "cache_creation": 5}},
+     {"usage": {"iterations": [5, None, {}]}, "context_management": {"applied_edits": "all"}},
+     {"usage": {"output_tokens": -5}, "context_management": {"applied_edits": [{}]}}],
+    ids=["empty", "none", "odd", "odder", "negative"],
+)  # fmt: skip
+def test_odd_usage_counts_as_nothing(message):
+    assert usage(message, "qwen") == Usage(calls=1, cost=None, saved=None)
+
+
+def test_the_summary_block_goes_back_as_it_came():
+    block = {"type": "compaction", "content": "<summary>s</summary>", "encrypted_content": None}
+    reply = claude_wire.reply({"content": [block], "stop_reason": "compaction"}, Usage())
+    assert (reply.stop, reply.detail, reply.turn.calls) == ("paused", "summarised", ())
+    sent = claude_wire.messages(opening().said(reply.turn))
+    assert sent[-1] == {"role": "assistant", "content": [block]}
+    assert json.loads(reply.turn.opaque) == [block]

@@ -1,0 +1,241 @@
+"""Claude over real HTTP: everything that goes wrong, and what it becomes."""
+
+import time
+from email.utils import formatdate
+
+import pytest
+from claude_talks import claude, shown
+from pydantic import SecretStr
+from services.anthropic import Anthropic
+
+from nightwatch_core.adapters.claude.model import Claude
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+
+PASSING = (
+    "429", "500", "502", "503", "529", "cut", "end", "sse error", "truncated", "no json",
+    "sse api", "sse rate", "sse timeout", "sse unknown", "no events", "drop",
+)  # fmt: skip
+FINAL = {
+    "sse invalid": (GiveUp, "in mid-answer, invalid_request_error"),
+    "sse key": (StopTheNight, "in mid-answer.*ANTHROPIC_API_KEY"),
+    "capped": (StopTheNight, "You have reached your limit.*billing"),
+    "400": (GiveUp, "messages: something is wrong"),
+    "401": (StopTheNight, "ANTHROPIC_API_KEY"),
+    "402": (StopTheNight, "credit balance is too low.*billing"),
+    "403": (StopTheNight, "give the key access"),
+    "404": (StopTheNight, "--model"),
+    "credit": (StopTheNight, "credit balance is too low.*billing"),
+    "spend": (StopTheNight, "You have reached your limit.*billing"),
+    "redirect": (StopTheNight, "ANTHROPIC_BASE_URL"),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_what_passes_is_tried_again(fault):
+    with Anthropic() as server:
+        server.fail(fault, times=2)
+        assert claude(server).reply(shown(), 20).stop == "answer"
+        bodies = server.bodies
+    assert len(bodies) == 3
+    assert bodies[0] == bodies[1] == bodies[2]
+
+
+@pytest.mark.parametrize("fault", PASSING)
+def test_what_does_not_pass_is_for_later(fault):
+    with Anthropic() as server:
+        server.fail(fault, times=9)
+        with pytest.raises(TryLater, match="Claude.*later") as raised:
+            claude(server).reply(shown(), 20)
+        assert len(server.bodies) == 3
+    assert server.key not in str(raised.value)
+
+
+@pytest.mark.parametrize("fault", FINAL)
+def test_what_is_final_is_asked_once(fault):
+    kind, words = FINAL[fault]
+    with Anthropic() as server:
+        server.fail(fault, times=9)
+        with pytest.raises(kind, match=words):
+            claude(server).reply(shown(), 20)
+        assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("fault", ["slow", "drip"])
+def test_a_call_never_takes_longer_than_it_may(fault):
+    with Anthropic() as server:
+        model = claude(server)
+        model.capabilities()
+        server.fail(fault, times=9)
+        began = time.monotonic()
+        with pytest.raises(TryLater, match="in time") as raised:
+            model.reply(shown(), 0.6)
+        assert 0.5 < time.monotonic() - began < 5
+    used = raised.value.usage
+    assert used.calls == (1 if fault == "drip" else 0)
+
+
+@pytest.mark.parametrize("fault", ["stall", "slow"])
+def test_silence_is_a_broken_attempt_and_the_call_is_made_again(fault):
+    with Anthropic() as server:
+        model = claude(server, silence=0.4)
+        model.capabilities()
+        server.fail(fault)
+        reply = model.reply(shown(), 60)
+        assert len(server.bodies) == 2
+    assert reply.stop == "answer"
+    assert reply.usage.calls == (2 if fault == "stall" else 1)
+
+
+def test_silence_that_goes_on_is_for_later():
+    with Anthropic() as server:
+        model = claude(server, silence=0.2)
+        model.capabilities()
+        server.fail("stall", times=9)
+        with pytest.raises(TryLater, match="in time") as raised:
+            model.reply(shown(), 60)
+        assert len(server.bodies) == raised.value.usage.calls == 3
+
+
+@pytest.mark.parametrize("fault", ["news", "news in blocks"])
+def test_what_later_versions_say_more_does_no_harm(fault):
+    with Anthropic() as server:
+        server.fail(fault)
+        assert claude(server).reply(shown(), 20).stop == "answer"
+        assert len(server.bodies) == 1
+
+
+def test_slow_capabilities_are_bounded_too():
+    with Anthropic() as server:
+        server.fail("slow", path="/v1/models", times=9)
+        with pytest.raises(TryLater, match="in time"):
+            claude(server).reply(shown(), 0.3)
+
+
+@pytest.mark.parametrize("fault", ["500", "529", "no json", "502"])
+def test_the_models_api_is_asked_again_where_it_fails(fault):
+    with Anthropic() as server:
+        server.fail(fault, path="/v1/models", times=3)
+        model = claude(server)
+        with pytest.raises(TryLater):
+            model.capabilities()
+        assert model.capabilities().context_tokens == 1_000_000
+
+
+def test_broken_attempts_are_paid_for():
+    with Anthropic() as server:
+        server.fail("cut", times=2)
+        model = claude(server)
+        used = model.reply(shown(), 20).usage
+        whole = model.reply(shown(), 20).usage
+        server.fail("sse error", times=3)
+        with pytest.raises(TryLater) as raised:
+            model.reply(shown(), 20)
+    assert (used.calls, whole.calls, raised.value.usage.calls) == (3, 1, 3)
+    assert used.output_tokens == whole.output_tokens + 2
+    assert used.cost > whole.cost > 0
+    assert raised.value.usage.cache_read_tokens == 3 * whole.cache_read_tokens > 0
+
+
+def in_a_second():
+    return formatdate(time.time() + 2, usegmt=True)  # whole seconds: at least one from now
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: {"retry_after": "0.5"},
+        lambda: {"retry_after_ms": "500"},
+        lambda: {"retry_after_ms": "500", "retry_after": "30"},
+        lambda: {"retry_after": in_a_second()},
+    ],
+    ids=["seconds", "milliseconds", "both", "a date"],
+)
+def test_a_wait_the_service_asks_for_is_kept(asked):
+    with Anthropic() as server:
+        model = claude(server)
+        model.capabilities()
+        server.fail("429", **asked())
+        began = time.monotonic()
+        assert model.reply(shown(), 20).stop == "answer"
+        assert 0.4 <= time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["3600", "1e9", "inf", formatdate(time.time() + 7_200, usegmt=True)],
+    ids=["an hour", "1e9", "inf", "a date"],
+)
+def test_too_long_a_wait_is_not_waited_for(asked):
+    with Anthropic() as server:
+        server.fail("429", retry_after=asked)
+        with pytest.raises(TryLater, match="rate limit"):
+            claude(server).reply(shown(), 9_000)
+        assert len(server.bodies) == 1
+
+
+def test_what_the_service_does_not_want_tried_again_is_not():
+    with Anthropic() as server:
+        server.fail("429", x_should_retry="false")
+        with pytest.raises(TryLater):
+            claude(server).reply(shown(), 20)
+        assert len(server.bodies) == 1
+
+
+def test_other_credentials_of_the_environment_are_not_sent(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "sk-other")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-another")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    with Anthropic() as server:
+        assert claude(server).reply(shown(), 20).stop == "answer"
+        assert "sk-other" not in str(server.requests)
+        assert "sk-another" not in str(server.requests)
+
+
+@pytest.mark.parametrize("asked", ["-5", "nan", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT"])
+def test_a_wait_that_makes_no_sense_is_not_believed(asked):
+    with Anthropic() as server:
+        server.fail("429", retry_after=asked)
+        assert claude(server).reply(shown(), 20).stop == "answer"
+        assert len(server.bodies) == 2
+
+
+def test_a_wait_beyond_the_time_left_ends_the_call_at_once():
+    with Anthropic() as server:
+        server.fail("429", retry_after="30")
+        began = time.monotonic()
+        with pytest.raises(TryLater):
+            claude(server).reply(shown(), 20)
+        assert time.monotonic() - began < 5
+
+
+def test_nobody_is_there():
+    with Anthropic() as server:
+        address = server.url
+    with pytest.raises(TryLater, match="cannot be reached"):
+        Claude(SecretStr("sk-x"), "claude-opus-5-5", address, patience=0.0).reply(shown(), 10)
+
+
+def test_the_key_is_never_told():
+    secret = SecretStr("sk-ant-very-secret")
+    with Anthropic() as server:
+        model = Claude(secret, "claude-opus-5-5", server.url, patience=0.0)
+        with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY") as raised:
+            model.reply(shown(), 10)
+    error = raised.value
+    assert "invalid x-api-key …" in str(error)
+    assert "very-secret" not in f"{error!r} {error.__cause__!r} {error.__context__!r} {vars(model)}"
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:11434", "ftp://host", "http://", "http://[::1", "https://me:pw@host"]
+)
+def test_an_address_that_is_none(address):
+    with pytest.raises(StopTheNight, match="ANTHROPIC_BASE_URL") as raised:
+        Claude(SecretStr("k"), "claude-opus-5-5", address)
+    assert "pw" not in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["", "sk ant", "sk-ant\n", "sk-änt"])
+def test_a_key_that_is_none(key):
+    with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY"):
+        Claude(SecretStr(key), "claude-opus-5-5")

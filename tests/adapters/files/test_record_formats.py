@@ -1,0 +1,208 @@
+"""Every format and every field name of error exports."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from error_records import (
+    AT,
+    EPOCH_MS,
+    FULL,
+    NOW,
+    PYTHON,
+    RUBY,
+    fetched,
+    groups_of,
+    json_lines,
+    only,
+    written,
+)
+
+from nightwatch_core.adapters.files.record_fields import FIELDS, squeezed
+from nightwatch_core.adapters.files.record_stacks import FRAME_FORMS
+from nightwatch_core.adapters.files.source import ErrorFiles
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [FULL, FULL],
+        {"data": {"actor": {"account": {"nrql": {"results": [FULL, FULL]}}}}},
+        {"data": {"actor": {"a": {"x": {"results": [FULL]}}, "b": {"y": {"results": [FULL]}}}}},
+        {"results": [{"events": [FULL, FULL]}], "metadata": {}},
+        {"errors": [FULL, FULL]},
+        {"hits": {"hits": [{"_source": FULL}, {"_source": FULL}]}},
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_documents_hold_the_same(tmp_path: Path, document: object, indent: int | None) -> None:
+    group = only(written(tmp_path, json.dumps(document, indent=indent)))
+    assert (group.occurrences, group.error_class, group.users) == (2, "Shop::Empty", 1)
+
+
+def test_one_pretty_printed_object(tmp_path: Path) -> None:
+    assert only(written(tmp_path, json.dumps(FULL, indent=4))).occurrences == 1
+
+
+def test_pretty_printed_objects_one_after_another(tmp_path: Path) -> None:
+    text = "\n".join(json.dumps(FULL, indent=2) for _ in range(3))
+    assert only(written(tmp_path, text)).occurrences == 3
+
+
+def test_facets_of_new_relic(tmp_path: Path) -> None:
+    rows = [
+        {"facet": ["KeyError", "Controller/cart/show"], "count": 12.0, "latest.host": "web-1",
+         "uniqueCount.enduser.id": 4.0, "earliest.timestamp": EPOCH_MS,
+         "latest.timestamp": EPOCH_MS + 7_200_000, "latest.error.message": "no 'total'"},
+        {"facet": "NameError", "count": 3},
+        {"facet": [None, None], "count": 3},
+    ]  # fmt: skip
+    nrql = {"results": rows, "otherResult": {"count": 5}}
+    answer = fetched(written(tmp_path, json.dumps({"data": {"actor": {"a": {"nrql": nrql}}}})))
+    first, second = answer.groups
+    assert (first.title, first.occurrences, first.users) == (
+        "KeyError in Controller/cart/show",
+        12,
+        4,
+    )
+    assert (first.message, first.hosts, first.first_seen) == ("no 'total'", ("web-1",), AT)
+    assert first.hourly == ()
+    assert (second.title, second.occurrences) == ("NameError", 3)
+    assert len(answer.rejects) == 1
+    assert "5 more occurrences" in answer.partial[0]
+
+
+def test_facets_are_named_by_the_answer(tmp_path: Path) -> None:
+    nrql = {
+        "results": [{"facet": ["shop", "KeyError"], "count": 2}],
+        "metadata": {"facets": ["appName", "error.class"]},
+    }
+    group = only(written(tmp_path, json.dumps({"data": {"actor": {"a": {"nrql": nrql}}}})))
+    assert (group.app, group.error_class) == ("shop", "KeyError")
+
+
+def test_an_answer_that_is_an_error_is_no_quiet_night(tmp_path: Path) -> None:
+    document = {"data": {"actor": {"account": None}}, "errors": [{"message": "TIMEOUT"}]}
+    assert "TIMEOUT" in fetched(written(tmp_path, json.dumps(document))).partial[0]
+
+
+def otlp_attributes(**values: object) -> list[dict[str, object]]:
+    kinds = {str: "stringValue", int: "intValue", bool: "boolValue"}
+    return [
+        {"key": key.replace("__", "."), "value": {kinds[type(value)]: value}}
+        for key, value in values.items()
+    ]
+
+
+def test_logs_of_opentelemetry(tmp_path: Path) -> None:
+    log = {
+        "timeUnixNano": str(EPOCH_MS * 1_000_000),
+        "severityNumber": 17,
+        "body": {"stringValue": "request failed"},
+        "attributes": otlp_attributes(
+            exception__type="KeyError",
+            exception__message="'total'",
+            exception__stacktrace=PYTHON,
+            http__route="/orders/{id}",
+            http__request__method="get",
+        ),
+    }
+    quiet = {"severityNumber": 9, "body": {"stringValue": "started"}}
+    resource = otlp_attributes(service__name="shop", service__version="3.0", host__name="web-9")
+    document = {
+        "resourceLogs": [
+            {"resource": {"attributes": resource}, "scopeLogs": [{"logRecords": [log, quiet]}]}
+        ]
+    }
+    for text in (json.dumps(document), json.dumps(document, indent=1)):
+        group = only(written(tmp_path, text))
+        assert (group.app, group.release, group.hosts) == ("shop", "3.0", ("web-9",))
+        assert (group.title, group.message) == ("KeyError in GET /orders/{id}", "'total'")
+        assert group.last_seen == AT
+
+
+def test_spans_of_opentelemetry(tmp_path: Path) -> None:
+    event = {
+        "name": "exception",
+        "timeUnixNano": EPOCH_MS * 1_000_000,
+        "attributes": otlp_attributes(exception__type="KeyError", exception__message="'total'"),
+    }
+    span = {
+        "name": "orders.show",
+        "attributes": otlp_attributes(enduser__id="mia", code__function="show"),
+        "events": [{"name": "cache miss"}, event],
+    }
+    document = {"resourceSpans": [{"scopeSpans": [{"spans": [span, {"name": "quiet"}]}]}]}
+    group = only(written(tmp_path, json.dumps(document)))
+    assert (group.title, group.users, group.last_seen) == ("KeyError in orders.show", 1, AT)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"exception.type": "KeyError", "exception.message": "no total", "code.function": "cart"},
+        {"exception": {"type": "KeyError", "message": "no total"}, "endpoint": "cart"},
+        {"error": {"class": "KeyError", "message": "no total"}, "transaction": {"name": "cart"}},
+        {"errorClass": "KeyError", "errorMessage": "no total", "route": "cart"},
+        {"err": {"type": "KeyError", "message": "no total", "stack": "x\n y"}, "action": "cart"},
+        {"type": "KeyError", "message": "no total", "task": "cart"},
+        {"type": "error", "class": "<class 'KeyError'>", "msg": "no total", "job": "cart"},
+        {"exception": {"values": [{"type": "A"}, {"type": "KeyError", "value": "no total"}]},
+         "transaction": "cart"},
+    ],
+)  # fmt: skip
+def test_every_way_to_say_the_same(tmp_path: Path, record: object) -> None:
+    group = only(written(tmp_path, json_lines([record])))
+    assert (group.title, group.message) == ("KeyError in cart", "no total")
+
+
+def test_controller_and_action_are_one_transaction(tmp_path: Path) -> None:
+    record = {"class": "KeyError", "controller": "orders", "action": "show"}
+    assert only(written(tmp_path, json_lines([record]))).transaction == "orders#show"
+
+
+def test_records_that_are_groups(tmp_path: Path) -> None:
+    times = {"first_seen": "2026-11-01T00:00:00Z", "last_seen": "2026-11-03T00:00:00Z"}
+    record = {"class": "KeyError", "occurrences": 40, "users": "1,204", **times}
+    group = only(written(tmp_path, json_lines([record, {**record, "occurrences": 0}])))
+    assert (group.occurrences, group.users) == (40, 1_204)
+    assert group.first_seen == datetime(2026, 11, 1, tzinfo=UTC)
+    assert group.last_seen == datetime(2026, 11, 3, tzinfo=UTC)
+
+
+def test_the_trace_names_an_error_without_a_class(tmp_path: Path) -> None:
+    record = {"level": "error", "message": "request failed", "exc_info": PYTHON}
+    group = only(written(tmp_path, json_lines([record])))
+    assert (group.error_class, group.message) == ("KeyError", "'total'")
+
+
+@pytest.mark.parametrize(
+    ("frames", "place"),
+    [
+        (RUBY.split("\n"), "app/models/order.rb:12"),
+        ([{"file": "app/cart.rb", "line": 7, "method": "total"}], "app/cart.rb:7"),
+        ([{"filename": "/srv/web.py", "lineno": 1, "name": "get"},
+          {"filename": "/srv/cart.py", "lineno": 7, "name": "total"}], "/srv/cart.py:7"),
+        ([{"filepath": "/srv/cart.js", "line": 7, "name": "total"}], "/srv/cart.js:7"),
+        ([{"file": "Cart.java", "line": 7, "class": "org.shop.Cart", "method": "total"}],
+         "Cart.java:7"),
+        ([{"file": "/srv/cart.php", "line": 7, "function": "total"}], "/srv/cart.php:7"),
+        ([{"file": "/srv/cart.go", "line": 7, "function": "main.total"}], "/srv/cart.go:7"),
+        ([{"file": "/srv/Cart.cs", "line": 7, "method": "Total", "class": "Shop.Cart"}],
+         "/srv/Cart.cs:7"),
+    ],
+)  # fmt: skip
+def test_lists_of_lines_and_of_frames(tmp_path: Path, frames: object, place: str) -> None:
+    record = {"class": "Shop.EmptyError", "message": "none", "backtrace": frames}
+    files = ErrorFiles((written(tmp_path, json_lines([record])),), app_prefixes=("org.shop",))
+    (group,) = groups_of(files, None, NOW).groups
+    (trace,) = files.traces(group)
+    assert trace.root.error_class == "Shop.EmptyError"
+    assert trace.frames[0].place == place
+
+
+def test_the_tables_are_sound() -> None:
+    for field, names in FIELDS.items():
+        assert len({squeezed(name) for name in names}) == len(names), field
+    assert FRAME_FORMS[-1][0] == ("",)

@@ -1,0 +1,215 @@
+"""Files of errors: whole, broken, missing, hostile; windows and traces."""
+
+import gzip
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, only, written
+
+from nightwatch_core.adapters.files.record_files import LINE_LIMIT
+from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.errors import StopTheNight
+
+
+def test_json_lines_say_all(tmp_path: Path) -> None:
+    files = ErrorFiles((written(tmp_path, json_lines([FULL, {**FULL, "enduser.id": 8}])),))
+    answer = groups_of(files, None, NOW)
+    (group,) = answer.groups
+    assert (group.source, group.app, group.error_class) == ("file", "shop", "Shop::Empty")
+    assert (group.transaction, group.message) == ("Controller/orders/show", "no order 17")
+    assert (group.occurrences, group.users, group.hosts, group.release) == (2, 2, ("web-1",), "2.1")
+    assert group.first_seen == group.last_seen == AT
+    assert answer.window.since == AT
+    assert answer.window.until == AT + timedelta(microseconds=1)
+    (trace,) = files.traces(group)
+    assert (trace.root.error_class, trace.release) == ("Shop::Empty", "2.1")
+    assert trace.top is not None
+    assert trace.top.place == "app/models/order.rb:12"
+    assert "2 records" in files.probe()
+
+
+def test_files_tell_of_no_deployments(tmp_path: Path) -> None:
+    assert ErrorFiles((written(tmp_path, json_lines([FULL])),)).releases() == ()
+
+
+def test_traces_come_newest_release_first(tmp_path: Path) -> None:
+    records = [{**FULL, "timestamp": EPOCH_MS + n, "service.version": f"{n}.0"} for n in (2, 1, 3)]
+    files = ErrorFiles((written(tmp_path, json_lines(records)),))
+    (group,) = groups_of(files, None, NOW).groups
+    assert group.releases == ("1.0", "2.0", "3.0")
+    assert [trace.release for trace in files.traces(group, limit=2)] == ["3.0", "2.0"]
+    assert files.traces(group.model_copy(update={"fingerprint": "v1:0"})) == ()
+
+
+def test_traces_need_no_earlier_call(tmp_path: Path) -> None:
+    path = written(tmp_path, json_lines([FULL]))
+    assert len(ErrorFiles((path,)).traces(only(path))) == 1
+
+
+def test_gzip_is_told_by_content(tmp_path: Path) -> None:
+    assert only(written(tmp_path, gzip.compress(json_lines([FULL]).encode()))).occurrences == 1
+
+
+def test_a_cut_gzip_gives_what_it_holds(tmp_path: Path) -> None:
+    lines = json_lines({**FULL, "error.message": f"no {n}", "salt": str(hash(str(n)))}
+                       for n in range(5_000)).encode()  # fmt: skip
+    packed = gzip.compress(lines)
+    answer = fetched(written(tmp_path, packed[: len(packed) // 2]))
+    assert 0 < answer.groups[0].occurrences < 5_000
+    assert "cut off or damaged" in answer.rejects[-1].reason
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    record = json.dumps({"class": "KeyError", "message": "caf\u00e9"}, ensure_ascii=False)
+    message = only(written(tmp_path, f"{record}\n{record}\n".encode(encoding))).message
+    assert message == ("caf\ufffd" if encoding == "latin-1" else "caf\u00e9")
+
+
+def test_broken_records_are_rejected_one_by_one(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(FULL),
+        '{"class": "KeyError", ',
+        "7",
+        '"text"',
+        "{}",
+        '{"message": "no class"}',
+        '{"level": "info", "message": "fine"}',
+        "[" * 100_000,
+        '{"class": "X", "n": ' + "9" * 5_000 + "}",
+        "not json",
+        json.dumps(FULL)[:40],
+    ]
+    answer = fetched(written(tmp_path, "\n".join(lines), "export.jsonl"))
+    assert [group.occurrences for group in answer.groups] == [1]
+    assert [reject.place for reject in answer.rejects] == [
+        f"export.jsonl:{number}" for number in (2, 3, 4, 5, 6, 8, 9, 10, 11)
+    ]
+    reasons = {reject.place.partition(":")[2]: reject.reason for reject in answer.rejects}
+    assert reasons["6"] == "no error class and no stack trace"
+    assert reasons["8"] == "nested too deeply"
+    assert "no JSON" in reasons["11"]
+    assert all(len(reject.text) <= 2_000 for reject in answer.rejects)
+
+
+def test_a_huge_line_is_rejected_and_the_next_one_read(tmp_path: Path) -> None:
+    huge = json.dumps({**FULL, "error.message": "x" * (LINE_LIMIT + 10)})
+    for lines in ((huge, json.dumps(FULL)), (json.dumps(FULL), huge)):
+        answer = fetched(written(tmp_path, "\n".join(lines)))
+        assert answer.groups[0].occurrences == 1
+        assert [reject.reason for reject in answer.rejects] == ["longer than 4194304 characters"]
+
+
+def test_a_document_on_one_huge_line_is_read(tmp_path: Path) -> None:
+    filler = [{**FULL, "error.message": "y" * 1_000_000} for _ in range(5)]
+    assert only(written(tmp_path, json.dumps(filler))).occurrences == 5
+
+
+def test_a_cut_array_gives_what_came_before(tmp_path: Path) -> None:
+    text = json.dumps([FULL, FULL, FULL], indent=1)
+    for cut in (len(text) - 2, len(text) - 200):
+        answer = fetched(written(tmp_path, text[:cut], "export.json"))
+        assert answer.groups[0].occurrences in (2, 3)
+        assert len(answer.rejects) == 1
+        assert answer.partial[0].startswith("export.json:")
+
+
+def test_missing_files_stop_the_night(tmp_path: Path) -> None:
+    with pytest.raises(StopTheNight, match="gone.jsonl does not exist"):
+        fetched(tmp_path / "gone.jsonl")
+    with pytest.raises(StopTheNight, match="no error file is given"):
+        groups_of(ErrorFiles(()), None, NOW)
+
+
+def test_one_missing_file_of_two_is_partial(tmp_path: Path) -> None:
+    there = written(tmp_path, json_lines([FULL]))
+    answer = groups_of(ErrorFiles((tmp_path / "gone", there)), None, NOW)
+    assert len(answer.groups) == 1
+    assert "gone does not exist" in answer.partial[0]
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04\x00\xff\xfe\x00" * 9, b"\x1f\x8b\x08broken"])
+def test_binary_files_stop_the_night(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(StopTheNight, match=r"errors\.txt is (binary|damaged)"):
+        fetched(written(tmp_path, content))
+
+
+def test_nothing_readable_stops_the_night(tmp_path: Path) -> None:
+    with pytest.raises(StopTheNight, match=r"none of the 2 records.*errors\.txt:1: no error class"):
+        fetched(written(tmp_path, '{"a": 1}\n{"b": 2}\n'))
+
+
+@pytest.mark.parametrize("content", ["", "\n \n", "\ufeff", "[]", "[\n]\n"])
+def test_an_empty_file_is_a_quiet_night_that_is_told(tmp_path: Path, content: str) -> None:
+    answer = fetched(written(tmp_path, content, "export.jsonl"))
+    assert (answer.groups, answer.partial) == ((), ("export.jsonl holds no records",))
+    assert answer.window.until == NOW
+
+
+def test_quiet_records_are_no_errors(tmp_path: Path) -> None:
+    answer = fetched(written(tmp_path, '{"level": "INFO", "msg": "a"}\n{"level": 30}\n'))
+    assert (answer.groups, answer.rejects, answer.partial) == ((), (), ())
+
+
+def test_a_folder_is_all_files_in_it(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    written(tmp_path, json_lines([FULL]), "a.jsonl")
+    written(tmp_path / "old", json_lines([{"x": 1}, FULL]), "b.jsonl")
+    written(tmp_path, "junk", ".hidden")
+    answer = fetched(tmp_path)
+    assert answer.groups[0].occurrences == 2
+    assert answer.rejects[0].place == "old/b.jsonl:1"
+
+
+def test_an_empty_folder_is_told(tmp_path: Path) -> None:
+    assert fetched(tmp_path).partial == (f"{tmp_path} holds no files",)
+
+
+def test_since_counts_back_from_the_last_record(tmp_path: Path) -> None:
+    hours = [{**FULL, "timestamp": EPOCH_MS + n * 3_600_000} for n in range(48)]
+    path = written(tmp_path, json_lines([*hours, {"class": "Timeless"}]))
+    answer = fetched(path, since=NOW - timedelta(hours=5))
+    assert [group.occurrences for group in answer.groups] == [5, 1]
+    assert answer.window.until == AT + timedelta(hours=47, microseconds=1)
+    assert answer.window.since == AT + timedelta(hours=43)
+    assert sum(answer.groups[0].hourly) == 5
+    assert answer.partial == ()
+
+
+def test_files_are_read_once(tmp_path: Path) -> None:
+    path = written(tmp_path, json_lines([FULL]))
+    files = ErrorFiles((path,))
+    before = groups_of(files, None, NOW)
+    path.unlink()
+    assert groups_of(files, None, NOW) == before
+    assert len(files.traces(before.groups[0])) == 1
+
+
+def test_one_wrong_clock_does_not_hide_the_others(tmp_path: Path) -> None:
+    path = written(tmp_path, json_lines([FULL, {**FULL, "timestamp": "2071-01-01T00:00:00Z"}]))
+    answer = fetched(path, since=NOW - timedelta(hours=24))
+    assert (answer.groups[0].occurrences, answer.window.since) == (2, AT)
+    assert "1 records say a time in the future" in answer.partial[0]
+
+
+def test_a_caller_in_the_past_sees_the_records_times(tmp_path: Path) -> None:
+    files = ErrorFiles((written(tmp_path, json_lines([FULL])),))
+    answer = groups_of(files, None, AT - timedelta(days=900))
+    assert (answer.window.since, answer.partial) == (AT, ())
+
+
+def test_fifty_thousand_records(tmp_path: Path) -> None:
+    records = (
+        {"class": f"E{n % 40}", "message": f"no {n}", "time": EPOCH_MS + n} for n in range(50_000)
+    )
+    answer = fetched(written(tmp_path, json_lines(records)))
+    assert sum(group.occurrences for group in answer.groups) == 50_000
+    assert len(answer.groups) == 40
+
+
+def test_many_rejects_are_counted_not_kept(tmp_path: Path) -> None:
+    answer = fetched(written(tmp_path, json_lines([FULL, *({"x": n} for n in range(1_500))])))
+    assert len(answer.rejects) == 1_001
+    assert answer.rejects[-1].reason.startswith("500 more records")

@@ -1,0 +1,282 @@
+from pathlib import Path
+
+import pytest
+from deliveries import FIXED, HISTORY, NOW, delivery, outbox, pull, set_state
+from git_repositories import Change, git, repository
+
+from nightwatch_core.adapters.git.branch import changed
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.text import frontmatter
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return repository(tmp_path / "shop", *HISTORY)
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository for tests in which nothing may change."""
+    return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY)
+
+
+def test_a_draft_pull_is_one_commit_on_a_branch(shop: Path) -> None:
+    changes = (
+        FileChange(path="app/total.rb", text=FIXED),
+        FileChange(path="bin/run", text="#!/bin/sh\nset -e\nrun\n"),
+        FileChange(path="spec/total spec.rb", text="expect ü\n"),
+        FileChange(path="app/b c.rb", text=None),
+    )
+    receipt = delivery(shop).publish(pull(shop, *changes))
+    branch = "nightwatch/0123456789ab"
+    show = git(shop, "log", "-1", "--format=%an <%ae> %at %cn <%ce> %ct%n%B", branch)
+
+    assert (receipt.status, receipt.reason) == ("done", "")
+    assert git(shop, "rev-parse", f"{branch}~1") == git(shop, "rev-parse", "main")
+    signed = f"NightWatch <nightwatch@localhost> {int(NOW.timestamp())}"
+    assert show == f"{signed} {signed}\nCount an empty basket as 0\n\nRefs #1"
+    assert git(shop, "show", f"{branch}:app/total.rb") + "\n" == FIXED
+    assert git(shop, "diff-tree", "-r", "--no-renames", "--name-status", "main", branch) == (
+        "D\tapp/b c.rb\nM\tapp/total.rb\nM\tbin/run\nA\tspec/total spec.rb"
+    )
+    modes = git(shop, "ls-tree", branch, "bin/run", "spec/total spec.rb")
+    assert [line[:6] for line in modes.splitlines()] == ["100755", "100644"]
+    git(shop, "fsck", "--strict", "--no-dangling")
+
+
+def test_the_patch_can_be_applied_as_a_mail(shop: Path, tmp_path: Path) -> None:
+    receipt = delivery(shop).publish(pull(shop))
+    meta, _ = frontmatter.read(Path(receipt.url).read_text())
+    git(tmp_path, "clone", "--quiet", "--single-branch", str(shop), "clone")
+    git(tmp_path / "clone", "am", "--quiet", str(Path(receipt.url).with_suffix(".patch")))
+
+    assert (meta["branch"], meta["base"]) == ("nightwatch/0123456789ab", "main")
+    assert meta["commit"] == git(shop, "rev-parse", "nightwatch/0123456789ab")
+    assert git(tmp_path / "clone", "rev-parse", "HEAD^{tree}") == git(
+        shop, "rev-parse", f"{meta['commit']}^{{tree}}"
+    )
+    assert git(tmp_path / "clone", "log", "-1", "--format=%s") == "Count an empty basket as 0"
+
+
+def test_a_dirty_working_tree_is_left_untouched(shop: Path) -> None:
+    (shop / "app" / "total.rb").write_text("half done")
+    (shop / "staged.rb").write_text("new")
+    git(shop, "add", "staged.rb")
+    (shop / "untracked.rb").write_text("new")
+    (shop / ".git" / "hooks").mkdir(exist_ok=True)
+    for name in ("reference-transaction", "post-index-change", "pre-commit", "post-commit"):
+        (shop / ".git" / "hooks" / name).write_text(f"#!/bin/sh\ntouch {shop.parent}/hook-ran\n")
+        (shop / ".git" / "hooks" / name).chmod(0o755)
+    git(shop, "config", "commit.gpgSign", "true")
+    git(shop, "config", "gpg.program", "false")
+
+    def stand() -> tuple[str, ...]:
+        return (
+            git(shop, "-c", "core.hooksPath=/dev/null", "status", "--porcelain=v2", "--branch"),
+            git(shop, "ls-files", "--stage"),
+            (shop / "app" / "total.rb").read_text(),
+            (shop / ".git" / "HEAD").read_text(),
+        )
+
+    before = stand()
+    (shop.parent / "hook-ran").unlink(missing_ok=True)
+
+    assert delivery(shop).publish(pull(shop)).status == "done"
+    assert not (shop.parent / "hook-ran").exists()
+    assert stand() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "why"),
+    [
+        ("../evil.rb", "x", "leaves the repository"),
+        ("/etc/passwd", "x", "is absolute"),
+        ("app/../../x", "x", "leaves the repository"),
+        (".git/hooks/post-checkout", "x", "is in the git folder"),
+        ("app/.GIT/config", "x", "is in the git folder"),
+        ("git~1/config", "x", "is in the git folder"),
+        (".g\u200dit/config", "x", "unseen characters"),
+        ("%2e%2e/x", "x", "leaves the repository"),
+        ("a\nb", "x", "unseen characters"),
+        ("-rf", "x", "looks like an option"),
+        ("passwd", "x", "is a link"),
+        ("passwd", None, "is a link"),
+        ("passwd/x.rb", "x", "is a link, no folder"),
+        ("lib/vendored", "x", "is a submodule"),
+        ("lib/vendored/x.rb", "x", "is a submodule, no folder"),
+        ("app/total.rb/x.rb", "x", "is a file, no folder"),
+        ("app", "x", "is taken already"),
+        ("app/TOTAL.rb", "x", "is taken already"),
+        ("App/new.rb", "x", "another spelling"),
+        ("gone.rb", None, "is not there to be deleted"),
+        ("latin.rb", "café\n", "is not UTF-8"),
+        ("new.rb", "x\0", "binary"),
+        ("new.rb", "x" * 2_097_153, "over 2097152 bytes"),
+        ("app/total.rb", "def total\n  nil\nend\n", "nothing would change"),
+    ],
+)
+def test_changes_that_must_not_be_made_are_refused(
+    still: Path, path: str, text: str | None, why: str
+) -> None:
+    receipt = delivery(still).publish(pull(still, FileChange(path=path, text=text)))
+
+    assert receipt.status == "refused"
+    assert why in receipt.reason
+    assert git(still, "branch", "--list", "nightwatch/*") == ""
+    assert outbox(still) == {}
+
+
+def test_a_changed_mode_is_never_taken_for_a_plain_change(tmp_path: Path) -> None:
+    texts = {"a.rb": "1\n", "b.rb": "1\n", "c.rb": "1\n"}
+    modes = {"a.rb": "100755", "b.rb": "120000", "d.rb": "120000"}
+    second = Change("Second", {**texts, "c.rb": "2\n", "d.rb": "x", "e.rb": "x"}, modes)
+    folder = repository(tmp_path / "shop", Change("First", texts), second)
+    found = changed(Checkout(folder).git, "main~1", "main")
+
+    assert {path: blob.mode for path, blob in found.items()} == {
+        "a.rb": "100644 → 100755",
+        "b.rb": "100644 → 120000",
+        "c.rb": "100644",
+        "d.rb": "000000 → 120000",
+        "e.rb": "100644",
+    }
+
+
+def test_sets_of_changes_that_contradict_each_other_are_refused(still: Path) -> None:
+    twice = (FileChange(path="a.rb", text="1"), FileChange(path="A.rb", text="2"))
+    nested = (FileChange(path="a", text="1"), FileChange(path="a/b.rb", text="2"))
+    many = tuple(FileChange(path=f"n{n}.rb", text="1") for n in range(101))
+    reasons = [delivery(still).publish(pull(still, *each)).reason for each in (twice, nested, many)]
+
+    assert reasons == [
+        "a file is changed twice",
+        "'a' would be both file and folder",
+        "101 files are more than 100",
+    ]
+    assert delivery(still).publish(pull(still, changes=())).status == "refused"
+
+
+@pytest.mark.parametrize(
+    "branch",
+    ["", "-d", "a..b", "a b", "a\nb", "a.lock", "../x", "refs/../x", "@{-1}", "a/", ".a/b", "ü",
+     "x" * 300],
+)  # fmt: skip
+def test_names_that_are_no_branch_are_refused(still: Path, branch: str) -> None:
+    assert (
+        "cannot be the name of a branch"
+        in delivery(still).publish(pull(still, branch=branch)).reason
+    )
+
+
+def test_no_branch_of_anyone_is_moved(shop: Path) -> None:
+    git(shop, "branch", "nightwatch/0123456789ab", "main~1")
+    before = git(shop, "for-each-ref")
+    receipts = [
+        delivery(shop).publish(pull(shop, branch=branch))
+        for branch in ("nightwatch/0123456789ab", "main", "nightwatch", "main/x")
+    ]
+
+    assert [receipt.status for receipt in receipts] == ["refused"] * 4
+    assert "exists with other content" in receipts[0].reason
+    assert git(shop, "for-each-ref") == before
+    assert outbox(shop) == {}
+
+
+def test_a_branch_that_an_earlier_try_made_is_already_there(shop: Path) -> None:
+    first = delivery(shop).publish(pull(shop))
+    for path in Path(first.url).parent.iterdir():  # killed before the files were written
+        path.unlink()
+    again = delivery(shop).publish(pull(shop))
+
+    assert (again.status, again.number) == ("already there", 2)
+    assert [name[:9] for name in outbox(shop)] == ["pull-0002", "pull-0002"]
+
+
+def test_the_base_may_move_but_not_under_the_change(shop: Path) -> None:
+    proposal = pull(shop)
+    (shop / "other.rb").write_text("other")
+    git(shop, "add", "other.rb")
+    git(shop, "commit", "--quiet", "-m", "Other")
+
+    assert delivery(shop).publish(proposal).status == "done"
+    assert git(shop, "rev-parse", "nightwatch/0123456789ab~1") == git(shop, "rev-parse", "main")
+
+    (shop / "app" / "total.rb").write_text("def total = 1\n")
+    git(shop, "commit", "--quiet", "-am", "Mine")
+    late = proposal.model_copy(update={"key": "k2", "branch": "nightwatch/late"})
+    assert delivery(shop).publish(late).reason == "base moved: 'app/total.rb' changed"
+
+
+@pytest.mark.parametrize(("field", "value"), [("base", "trunk"), ("commit", "1" * 40),
+                                              ("commit", "main"), ("base", "--all")])  # fmt: skip
+def test_an_unknown_base_or_commit_is_refused(still: Path, field: str, value: str) -> None:
+    receipt = delivery(still).publish(pull(still, **{field: value}))
+
+    assert receipt.status == "refused"
+    assert value in receipt.reason
+
+
+def test_a_detached_checkout_has_a_base_too(shop: Path) -> None:
+    git(shop, "checkout", "--quiet", "--detach")
+
+    assert delivery(shop).publish(pull(shop, base="")).status == "done"
+    assert delivery(shop).own_items()[0].state == "open"
+
+
+def state_of_pull(shop: Path) -> str:
+    (item,) = delivery(shop).own_items()
+    assert item.kind == "pull"
+    assert item.branch == "nightwatch/0123456789ab"
+    return item.state
+
+
+def test_a_pull_is_open_while_its_branch_is_there(shop: Path) -> None:
+    receipt = delivery(shop).publish(pull(shop))
+
+    assert state_of_pull(shop) == "open"
+    set_state(receipt, state="closed")
+    assert state_of_pull(shop) == "closed"
+
+
+def test_a_pull_is_merged_once_the_base_holds_its_commit(shop: Path) -> None:
+    delivery(shop).publish(pull(shop))
+    git(shop, "merge", "--quiet", "--no-ff", "-m", "Merge", "nightwatch/0123456789ab")
+    git(shop, "branch", "-D", "nightwatch/0123456789ab")
+
+    assert state_of_pull(shop) == "merged"
+
+
+def test_a_pull_is_merged_at_origin_too(shop: Path) -> None:
+    delivery(shop).publish(pull(shop))
+    git(shop, "update-ref", "refs/remotes/origin/main", "nightwatch/0123456789ab")
+
+    assert state_of_pull(shop) == "merged"
+
+
+def test_a_squashed_pull_is_merged(shop: Path) -> None:
+    delivery(shop).publish(pull(shop))
+    (shop / "other.rb").write_text("other")
+    git(shop, "add", "other.rb")
+    git(shop, "commit", "--quiet", "-m", "Other")
+    git(shop, "merge", "--quiet", "--squash", "nightwatch/0123456789ab")
+    git(shop, "commit", "--quiet", "-m", "Count (#9)")
+    git(shop, "branch", "-D", "nightwatch/0123456789ab")
+
+    assert state_of_pull(shop) == "merged"
+
+
+def test_a_pull_whose_branch_is_gone_is_closed(shop: Path) -> None:
+    receipt = delivery(shop).publish(pull(shop))
+    git(shop, "branch", "-D", "nightwatch/0123456789ab")
+
+    assert state_of_pull(shop) == "closed"
+    set_state(receipt, commit="--output=x")
+    assert state_of_pull(shop) == "closed"
+
+
+def test_a_bare_repository_takes_branches(tmp_path: Path) -> None:
+    bare = repository(tmp_path / "bare.git", *HISTORY, bare=True)
+
+    assert delivery(bare).publish(pull(bare)).status == "done"
+    assert sorted(path.name for path in bare.iterdir() if path.name == "index") == []

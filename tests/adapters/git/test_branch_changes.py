@@ -1,0 +1,109 @@
+"""The rules for changed files, on listings that name folders and on those that do not."""
+
+import pytest
+
+from nightwatch_core.adapters.git.branch_changes import (
+    FOLDER,
+    GONE,
+    LARGEST_TEXT,
+    MOST_CHANGES,
+    Refused,
+    Stand,
+    check_not_moved,
+    stands,
+    wanted_changes,
+)
+from nightwatch_core.adapters.git.tree import EXECUTABLE, FILE, LINK, SUBMODULE, Node
+from nightwatch_core.models.proposal import FileChange
+
+CONTENT = {"1": b"one", "2": b"#!/bin/sh", "3": b"caf\xe9", "4": b"x"}
+
+
+def node(path: str, mode: str, oid: str, size: int = 3) -> Node:
+    return Node(path, mode, oid, size, path)
+
+
+FILES = {
+    one.path: one
+    for one in (
+        node("app/a.rb", FILE, "1"),
+        node("bin/run", EXECUTABLE, "2"),
+        node("latin.rb", FILE, "3"),
+        node("huge.rb", FILE, "4", LARGEST_TEXT + 1),
+        node("link", LINK, "5"),
+        node("lib/vendored", SUBMODULE, "6"),
+    )
+}
+FOLDERS = {path: node(path, FOLDER, f"tree-{path}", 0) for path in ("app", "bin", "lib")}
+LISTINGS = {"files only": FILES, "with folders": FILES | FOLDERS}
+
+
+def wanted(listing: str, *changes: tuple[str, str | None]) -> dict[str, Stand]:
+    made = tuple(FileChange(path=path, text=text) for path, text in changes)
+    return wanted_changes(
+        made,
+        LISTINGS[listing],
+        lambda node: CONTENT[node.oid],
+        lambda content, beside: f"new {content.decode()} {beside.oid if beside else '-'}",
+    )
+
+
+@pytest.mark.parametrize("listing", list(LISTINGS))
+def test_modes_are_kept_and_new_files_are_plain(listing: str) -> None:
+    assert wanted(
+        listing, ("app/a.rb", "two"), ("bin/run", "go"), ("app/new/b.rb", "x"), ("latin.rb", None)
+    ) == {
+        "app/a.rb": Stand(FILE, "new two 1"),
+        "bin/run": Stand(EXECUTABLE, "new go 2"),
+        "app/new/b.rb": Stand(FILE, "new x -"),
+        "latin.rb": Stand(GONE, ""),
+    }
+
+
+REFUSED: dict[str, tuple[tuple[tuple[str, str | None], ...], str]] = {
+    "outside": ((("../x", "x"),), "leaves the repository"),
+    "git's own": ((("a/.git/config", "x"),), "in the git folder"),
+    "not there": ((("gone.rb", None),), "not there to be deleted"),
+    "a folder deleted": ((("app", None),), "not there to be deleted"),
+    "a folder overwritten": ((("app", "x"),), "taken already"),
+    "another spelling": ((("App/A.RB", "x"),), "taken already"),
+    "a folder in another spelling": ((("APP/new.rb", "x"),), "in another spelling"),
+    "below a file": ((("app/a.rb/x", "x"),), "no folder"),
+    "below a link": ((("link/x", "x"),), "is a link, no folder"),
+    "a link": ((("link", "x"),), "is a link, no plain file"),
+    "a submodule": ((("lib/vendored", None),), "is a submodule, no plain file"),
+    "binary": ((("app/a.rb", "\0"),), "binary"),
+    "too much": ((("app/a.rb", "x" * (LARGEST_TEXT + 1)),), "binary or over"),
+    "half a character": ((("app/a.rb", "\ud800"),), "half a character"),
+    "another encoding": ((("latin.rb", "x"),), "not UTF-8"),
+    "too large before": ((("huge.rb", "x"),), "is over"),
+    "twice": ((("n.rb", "x"), ("N.rb", "y")), "changed twice"),
+    "file and folder": ((("n", "x"), ("n/m", "y")), "both file and folder"),
+    "nothing": ((), "nothing would change"),
+    "too many": (tuple((f"n{at}", "x") for at in range(MOST_CHANGES + 1)), "are more than"),
+}
+
+
+@pytest.mark.parametrize("listing", list(LISTINGS))
+@pytest.mark.parametrize("how", list(REFUSED))
+def test_what_must_not_be_made_is_refused_with_its_reason(listing: str, how: str) -> None:
+    changes, said = REFUSED[how]
+    with pytest.raises(Refused, match=said):
+        wanted(listing, *changes)
+
+
+def test_an_unchanged_file_is_no_change() -> None:
+    change = (FileChange(path="app/a.rb", text="one"), FileChange(path="n", text="x"))
+    found = wanted_changes(change, FILES, lambda node: b"one", lambda text, beside: "1")
+    assert found == {"n": Stand(FILE, "1")}
+
+
+@pytest.mark.parametrize("listing", list(LISTINGS))
+def test_a_base_that_moved_is_noticed(listing: str) -> None:
+    then = LISTINGS[listing]
+    now = then | {"app/a.rb": node("app/a.rb", FILE, "9"), "app": node("app", FOLDER, "other")}
+    check_not_moved((FileChange(path="bin/run", text="x"),), then, now)
+    check_not_moved((FileChange(path="app", text="x"),), then, now)
+    with pytest.raises(Refused, match=r"base moved: 'app/a\.rb'"):
+        check_not_moved((FileChange(path="app/a.rb", text="x"),), then, now)
+    assert stands(then, "app") is None

@@ -1,0 +1,304 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from git_repositories import NIGHT, Change, git, repository, tag
+
+from nightwatch_core.adapters.git.checkout import SPELLINGS, Checkout, owner_and_name
+from nightwatch_core.adapters.git.merged_pulls import FORMS, Landed, merged_pulls
+from nightwatch_core.errors import StopTheNight
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+HISTORY = (
+    Change("First", {"a.rb": "1\n"}),
+    Change("Quote lines", {"basket.rb": "1\n", "b c.rb": "1\n"}),
+    Change(
+        "Merge pull request #41 from ann/quote\n\nQuote lines",
+        {"basket.rb": "1\n", "b c.rb": "1\n"}, merges=1, after=0,
+    ),
+    Change("Ship fish chilled (#42)", {"fish.rb": "1\n"}, author="Bob"),
+    Change("A direct commit, see #43", {"a.rb": "2\n"}),
+    Change("Vouchers", {"voucher.rb": "1\n"}),
+    Change(
+        "Merge branch 'vouchers' into 'main'\n\nVouchers belong to accounts\n\n"
+        "See merge request shop/shop!12",
+        {"voucher.rb": "1\n"}, merges=5, after=4,
+    ),
+    Change("Merge branch 'hotfix'", {"a.rb": "3\n"}, merges=5, after=6),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tags = tag("v1.9.0", 0) + tag("v1.10.0", 3, NIGHT + 50_000) + tag("2.0", 4)
+    return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY, more=tags)
+
+
+def sha(folder: Path, revision: str) -> str:
+    return git(folder, "rev-parse", f"{revision}^{{commit}}")
+
+
+def test_the_head_of_the_checked_out_branch_is_read(shop: Path) -> None:
+    head = Checkout(shop).head()
+
+    assert head.sha == sha(shop, "main")
+    assert (head.repository, head.branch, head.because) == ("shop", "main", "head of main")
+    assert head.at == datetime.fromtimestamp(NIGHT + 3600 * 7, UTC)
+
+
+@pytest.mark.parametrize("release", ["v1.9.0", "1.9.0", "shop@1.9.0", " v1.9.0 ", "shop@v1.9.0"])
+def test_a_release_is_found_by_its_tag(shop: Path, release: str) -> None:
+    head = Checkout(shop).head(release)
+
+    assert (head.sha, head.because) == (sha(shop, "v1.9.0"), "release v1.9.0 (tag)")
+    assert head.branch == "main"
+
+
+def test_an_annotated_tag_stands_for_its_commit(shop: Path) -> None:
+    assert Checkout(shop).head("1.10.0").sha == sha(shop, "v1.10.0")
+    assert Checkout(shop).head("v2.0").sha == sha(shop, "2.0")
+
+
+@pytest.mark.parametrize("length", [7, 12, 40])
+def test_a_release_may_be_a_commit(shop: Path, length: int) -> None:
+    wanted = sha(shop, "main~2")
+
+    assert Checkout(shop).head(wanted[:length].upper()).sha == wanted
+
+
+@pytest.mark.parametrize(
+    "release",
+    ["v9", "main", "HEAD", "--output=x", "v1.9.0^{tree}", "deadbee", "a" * 5_000, "x\n\x1b[31m"],
+)
+def test_an_unknown_release_falls_back_to_the_branch_and_says_so(shop: Path, release: str) -> None:
+    head = Checkout(shop).head(release)
+
+    assert head.sha == sha(shop, "main")
+    assert head.because.startswith("head of main; release ")
+    assert head.because.isprintable()
+
+
+def test_an_object_that_is_no_commit_is_no_release(shop: Path) -> None:
+    blob = git(shop, "rev-parse", "main:a.rb")
+
+    assert Checkout(shop).head(blob).because.startswith("head of main")
+
+
+def test_each_spelling_is_needed() -> None:
+    assert len({spelling("shop@v1") for spelling in SPELLINGS[2:]} | {"v1"}) >= 3
+    assert [spelling("1") for spelling in SPELLINGS] == ["1", "v1", "1", "1", "v1"]
+
+
+def test_releases_are_tags_newest_first(shop: Path) -> None:
+    releases = Checkout(shop).releases()
+
+    assert [release.version for release in releases] == ["v1.10.0", "2.0", "v1.9.0"]
+    assert releases[0].at == datetime.fromtimestamp(NIGHT + 50_000, UTC)
+    assert releases[0].sha == sha(shop, "v1.10.0")
+
+
+def test_merged_pulls_are_read_off_the_first_parents(shop: Path) -> None:
+    pulls = Checkout(shop).pulls_merged_since(LONG_AGO)
+
+    assert [(pull.number, pull.title, pull.files) for pull in pulls] == [
+        (0, "Merge branch 'hotfix'", ("a.rb",)),
+        (12, "Vouchers belong to accounts", ("voucher.rb",)),
+        (42, "Ship fish chilled", ("fish.rb",)),
+        (41, "Quote lines", ("b c.rb", "basket.rb")),
+    ]
+    assert pulls[2].author == "Bob"
+    assert pulls[3].sha == sha(shop, "main~4")
+
+
+def test_a_merge_knows_the_commits_it_brought_in(tmp_path: Path) -> None:
+    folder = repository(
+        tmp_path / "shop",
+        Change("one", {"a.py": "1\n"}),
+        Change("side", {"b.py": "1\n"}),
+        Change("side again", {"b.py": "2\n"}),
+        Change("Merge pull request #7 from shop/side\n\nSide", {}, merges=2, after=0),
+        Change("two", {"a.py": "2\n"}),
+    )
+    shas = git(folder, "log", "--format=%H", "--reverse", "--topo-order").split()
+    (pull,) = Checkout(folder).pulls_merged_since(datetime.fromtimestamp(0, UTC))
+    brought = {git(folder, "log", "-1", "--format=%s", sha) for sha in pull.commits}
+    assert brought == {"side", "side again"}
+    assert set(pull.commits) <= set(shas)
+
+
+def test_the_authors_of_a_merge_are_those_of_its_commits(tmp_path: Path) -> None:
+    folder = repository(
+        tmp_path / "shop",
+        Change("one", {"a.py": "1\n"}, author="Ann"),
+        Change("side", {"b.py": "1\n"}, author="Bob"),
+        Change("side again", {"b.py": "2\n"}, author="Cid"),
+        Change("and again", {"b.py": "3\n"}, author="Bob"),
+        Change("Merge main into side", {}, author="Eve", merges=0),
+        Change("fourth", {"b.py": "4\n"}, author="Dee"),
+        Change("fifth", {"b.py": "5\n"}, author="Fay"),
+        Change("Merge pull request #7 from shop/side\n\nSide", {}, merges=6, after=0, author="Eve"),
+        Change("Alone (#8)", {"a.py": "2\n"}, author="Gil"),
+    )
+    alone, merged = Checkout(folder).pulls_merged_since(LONG_AGO)
+    assert (alone.author, alone.commits) == ("Gil", ())
+    assert merged.author == "Bob, Cid, Dee"
+    assert len(merged.commits) == 6
+
+
+def test_pulls_before_the_moment_are_left_out(shop: Path) -> None:
+    since = datetime.fromtimestamp(NIGHT + 3600 * 3, UTC)
+
+    assert [pull.number for pull in Checkout(shop).pulls_merged_since(since)] == [0, 12, 42]
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "is_merge", "number", "title"),
+    [
+        ("Merge pull request #7 from a/b", "\n Title \n\nMore", True, 7, "Title"),
+        ("Merge pull request #7 from a/b", "", True, 7, "Merge pull request #7 from a/b"),
+        ("Merged in fix (pull request #8)", "Title", True, 8, "Title"),
+        ("Fast-forwarded", "x\n\nSee merge request g/p!9", False, 9, "Fast-forwarded"),
+        ('Revert "Title (#41)" (#43)', "", False, 43, 'Revert "Title (#41)"'),
+        ("Merge pull request #7 from a/b", "", False, None, ""),
+        ("Fix #41", "See #42", False, None, ""),
+        ("T (#99999999999999999999)", "", False, None, ""),
+    ],
+)
+def test_forms_of_merge_messages(
+    subject: str, body: str, is_merge: bool, number: int | None, title: str
+) -> None:
+    commit = Landed("a" * 40, is_merge, "0", "Ann", subject, body)
+    named = next(filter(None, (form(commit) for form in FORMS)), None)
+
+    assert (named[0], named[1] or subject) == (number, title) if named else number is None
+
+
+def test_messages_and_names_cannot_forge_a_pull(tmp_path: Path) -> None:
+    forged = "Plain\n\n\x01Merge pull request #66 from x/y (#66)"
+    files: dict[str, str | bytes | None] = {"Evil (#67)": "1", "a\nMerge pull request #68": "1"}
+    folder = repository(tmp_path / "shop", Change("First", {}), Change(forged, files))
+    host = Checkout(folder)
+
+    assert merged_pulls(host.git, sha(folder, "main"), LONG_AGO) == ()
+
+
+def test_a_release_of_a_branch_that_is_only_at_origin(tmp_path: Path, shop: Path) -> None:
+    git(tmp_path, "clone", "--quiet", f"file://{shop}", "clone")
+    clone = tmp_path / "clone"
+    git(clone, "update-ref", "refs/remotes/origin/release", "HEAD~1")
+    git(clone, "remote", "set-url", "origin", "https://x:token@github.com/acme/shop.git")
+    head = Checkout(clone, "release").head()
+
+    assert (head.repository, head.sha) == ("acme/shop", sha(clone, "main~1"))
+
+
+def test_a_detached_head_is_read(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "shop", *HISTORY[:1])
+    git(folder, "checkout", "--quiet", "--detach")
+    head = Checkout(folder).head()
+
+    assert (head.branch, head.because) == ("", "HEAD, which is on no branch")
+
+
+def test_worktrees_bare_repositories_and_subfolders_are_fine(tmp_path: Path, shop: Path) -> None:
+    git(shop, "worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "side", "main~1")
+    git(tmp_path, "clone", "--quiet", "--bare", str(shop), "bare.git")
+    (shop / "sub").mkdir(exist_ok=True)
+
+    assert Checkout(tmp_path / "tree").head().because == "head of side"
+    assert Checkout(tmp_path / "tree").head().repository == "shop"
+    assert Checkout(tmp_path / "bare.git").head().sha == sha(shop, "main")
+    assert Checkout(shop / "sub").head().sha == sha(shop, "main")
+    tree = Checkout(tmp_path / "tree")
+    blame = tree.reader(tree.head()).blame("a.rb", 1)
+    assert blame is not None
+
+
+def test_the_probe_says_what_is_read(shop: Path) -> None:
+    said = Checkout(shop).probe()
+
+    assert said == f"shop at {sha(shop, 'main')[:10]} (head of main), 5 files"
+
+
+def test_git_variables_of_the_caller_do_not_count(
+    tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = repository(tmp_path / "other", Change("Other", {"x": "1"}))
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nonexistent/index")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+
+    assert Checkout(shop).head().repository == "shop"
+
+
+def test_a_folder_that_is_no_repository_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(StopTheNight, match="set `repo` to a git checkout"):
+        Checkout(tmp_path / "gone").head()
+    with pytest.raises(StopTheNight, match="not in a git repository"):
+        Checkout(tmp_path).probe()
+
+
+def test_an_empty_repository_says_what_to_do(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+
+    with pytest.raises(StopTheNight, match="no commits yet"):
+        Checkout(tmp_path).head()
+
+
+def test_an_unknown_base_branch_names_those_there_are(shop: Path) -> None:
+    with pytest.raises(StopTheNight, match="no branch trunk: set `base_branch` to one of main"):
+        Checkout(shop, "trunk").head()
+    with pytest.raises(StopTheNight, match="no branch --all"):
+        Checkout(shop, "--all").pulls_merged_since(LONG_AGO)
+
+
+def test_shallow_and_partial_clones_say_what_to_do(tmp_path: Path, shop: Path) -> None:
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{shop}", "shallow")
+    git(shop, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--filter=blob:none", "-n", f"file://{shop}", "partial")
+
+    with pytest.raises(StopTheNight, match="git fetch --unshallow"):
+        Checkout(tmp_path / "shallow").head()
+    with pytest.raises(StopTheNight, match="without --filter"):
+        Checkout(tmp_path / "partial").head()
+
+
+def test_a_broken_repository_says_what_git_says(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "shop", *HISTORY[:1])
+    (folder / ".git" / "config").write_text("[core\nbroken")
+
+    with pytest.raises(StopTheNight, match="config"):
+        Checkout(folder).head()
+
+
+def test_reading_leaves_no_trace(shop: Path) -> None:
+    def stand() -> dict[str, int]:
+        files = (path for path in (shop / ".git").rglob("*") if path.is_file())
+        return {str(path): path.stat().st_mtime_ns for path in files}
+
+    before = stand()
+    host = Checkout(shop)
+    tree = host.reader(host.head("1.9.0"))
+    tree.search("1")
+    tree.blame("a.rb", 1)
+    host.releases()
+    host.pulls_merged_since(LONG_AGO)
+
+    assert stand() == before
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://github.com/acme/shop", "acme/shop"),
+        ("ssh://git@host:2222/acme/shop.git", "acme/shop"),
+        ("git@gitlab.example:group/sub/shop.git", "group/sub/shop"),
+        ("file:///srv/git/acme/shop.git", ""),
+        ("../shop", ""),
+        ("https://[bad/acme/shop", ""),
+        ("https://host/acme/shop?x=`id`", "acme/shop"),
+        ("https://host/../../etc\n", ""),
+    ],
+)
+def test_names_of_remotes(address: str, name: str) -> None:
+    assert owner_and_name(address) == name

@@ -1,0 +1,263 @@
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import sleep
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from github_world import as_app, bare_shop, issue, outbox_of
+from pydantic import SecretStr
+from services.github import GitHub
+from services.github_app import pem
+
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.cloned_code import GitHubCode
+from nightwatch_core.adapters.github.errors import Forbidden
+from nightwatch_core.adapters.github.rows import place
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn, rsa_key
+from nightwatch_core.adapters.local.memory import MemoryClock
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+
+WHOLE = {"metadata": "read", "contents": "write", "issues": "write", "pull_requests": "write"}
+MINT = "POST /app/installations/678/access_tokens"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path)) as server:
+        yield server
+
+
+def client(server: GitHub, **more: object) -> GitHubClient:
+    sign_in = as_app(**{k: str(more.pop(k)) for k in ("app_id", "installation_id") if k in more})
+    fields = {"repository": server.repository, "pause": MemoryClock().pass_by, **more}
+    return GitHubClient(sign_in, server.url, **fields)  # type: ignore[arg-type]
+
+
+def described(client: GitHubClient) -> str:
+    return place(client, "acme/shop").described().full_name
+
+
+def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server: GitHub) -> None:
+    asking = client(server)
+    assert [described(asking) for _ in range(3)] == ["acme/shop"] * 3
+    assert server.calls() == ["GET /installation", MINT, "GET ", "GET ", "GET "]
+    assert server.app.minted == [{"repositories": ["shop"], "permissions": WHOLE}]
+    assert server.requests[2].headers["authorization"] == "token ghs_minted1"
+    assert asking.token() == "ghs_minted1"
+    assert asking.granted() == WHOLE
+
+
+def test_an_installation_may_be_named(server: GitHub) -> None:
+    assert described(client(server, installation_id="678")) == "acme/shop"
+    assert server.calls()[0] == "GET /app/installations/678"
+
+
+def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
+    reading = client(server, read_only=True)
+    where = place(reading, "acme/shop")
+    with pytest.raises(GiveUp, match="reading only"):
+        reading.ask(lambda rest: rest.issues.create(*where.at, title="x"))
+    described(reading)
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
+    assert reading.graph("query{a}", {}) == {"a": 1}
+    assert set(server.app.minted[0]["permissions"].values()) == {"read"}
+    assert [call for call in server.writes() if call != MINT] == ["POST /graphql"]
+
+
+def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> None:
+    server.app.permissions = {"metadata": "read", "issues": "write"}
+    asking = client(server)
+    described(asking)
+    assert asking.granted() == {"metadata": "read", "issues": "write"}
+    where = place(asking, "acme/shop")
+    with pytest.raises(Forbidden, match="contents=read"):
+        asking.ask(lambda rest: rest.git.get_ref(*where.at, "heads/main"))
+
+
+def test_many_threads_ask_for_one_token(server: GitHub) -> None:
+    asking = client(server)
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: described(asking), range(16))) == {"acme/shop"}
+    assert len(server.app.minted) == 1
+    server.app.expire()
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: described(asking), range(16))) == {"acme/shop"}
+    assert len(server.app.minted) == 2
+
+
+def test_a_token_is_renewed_before_it_ends(server: GitHub) -> None:
+    server.app.life = 1
+    asking = client(server)
+    first = asking.token()
+    sleep(1.1)
+    assert asking.token() != first
+    server.app.life = 3600
+    sleep(1.1)
+    later = asking.token()
+    assert asking.token() == later
+    assert len(server.app.minted) == 3
+
+
+@pytest.mark.parametrize("ahead", [300, -50])
+def test_clocks_may_differ(server: GitHub, ahead: float) -> None:
+    server.app.ahead = ahead
+    asking = client(server)
+    assert {asking.token() for _ in range(3)} == {"ghs_minted1"}
+
+
+def test_a_write_that_met_an_ended_token_is_done_once(server: GitHub) -> None:
+    out = outbox_of(client(server))
+    assert out.publish(issue("first")).status == "done"
+    server.app.expire()
+    assert out.publish(issue("second")).status == "done"
+    assert len(server.issues()) == 2
+    assert len(server.app.minted) == 2
+
+
+def test_answers_are_kept_for_the_next_nights_token(server: GitHub, tmp_path: Path) -> None:
+    for _ in range(2):
+        described(client(server, answers=tmp_path / "answers"))
+    assert [one.status for one in server.requests if one.path == "/repos/acme/shop"] == [200, 304]
+    kept = b"".join(file.read_bytes() for file in (tmp_path / "answers").iterdir())
+    assert b"ghs_minted" not in kept
+
+
+def test_a_lost_answer_is_asked_for_again(server: GitHub) -> None:
+    server.fail("GET", "/installation$", status=502)
+    server.fail("POST", "/access_tokens$", how="cut", stored=True)
+    assert described(client(server)) == "acme/shop"
+    server.fail("POST", "/access_tokens$", times=2)
+    with pytest.raises(TryLater):
+        described(client(server))
+
+
+def spoilt(server: GitHub, **more: object) -> str:
+    with pytest.raises(StopTheNight) as error:
+        described(client(server, **more))
+    assert "BEGIN" not in str(error.value)
+    assert error.value.__cause__ is None
+    return str(error.value)
+
+
+def test_what_is_wrong_with_an_app_is_told_apart(server: GitHub) -> None:
+    assert "GITHUB_APP_ID" in spoilt(server, app_id="999")
+    assert "GITHUB_APP_INSTALLATION_ID" in spoilt(server, installation_id="9")
+    assert "may not use acme/other" in spoilt(
+        server, installation_id="678", repository="acme/other"
+    )
+    assert "owner/name" in spoilt(server, repository="")
+    server.app.is_suspended = True
+    assert "suspended" in spoilt(server)
+    server.app.is_installed = False
+    assert "not installed on acme/shop" in spoilt(server)
+    server.fail("GET", "/installation$", status=200, body=b'{"id": "x"}')
+    with pytest.raises(GiveUp, match="as documented"):
+        described(client(server))
+
+
+def test_another_apps_key_and_a_wrong_clock_are_refused(server: GitHub) -> None:
+    other = GitHubSignIn(app_id="12345", private_key=SecretStr(pem("another")))
+    with pytest.raises(StopTheNight, match="could not be decoded.*GITHUB_APP_PRIVATE_KEY"):
+        GitHubClient(other, server.url, repository="acme/shop").token()
+    server.app.ahead = -3600
+    assert "this machine's clock" in spoilt(server)
+
+
+def test_a_clone_is_fetched_with_the_token_of_the_moment(server: GitHub, tmp_path: Path) -> None:
+    asking = client(server)
+    code = GitHubCode(asking, server.repository, tmp_path / "clones")
+    code.reader(code.head())
+    server.app.expire()
+    described(asking)  # meets the ended token, and renews it
+    assert code.reader(code.head()).read_file("old.rb") == "1\n"
+    files = [path for path in (tmp_path / "clones").rglob("*") if path.is_file()]
+    assert not [path for path in files if b"ghs_minted" in path.read_bytes()]
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "as it is": lambda text: text,
+    "line ends in two characters": lambda text: text.replace("\n", "\\n"),
+    "line ends of Windows": lambda text: text.replace("\n", "\r\n"),
+    "line ends of Windows in four": lambda text: text.replace("\n", "\\r\\n"),
+    "one line": lambda text: text.replace("\n", " "),
+    "in quotes": lambda text: json.dumps(text),
+    "newer form": lambda text: rsa_key(text).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", list(SPELLINGS))
+def test_keys_survive_the_ways_they_are_given(how: str) -> None:
+    whole = rsa_key(pem())
+    assert rsa_key(SPELLINGS[how](pem())).private_numbers() == whole.private_numbers()
+
+
+def another_kind_of_key() -> str:
+    return ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()  # fmt: skip
+
+
+def locked_key() -> str:
+    return rsa_key(pem()).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"secret"),
+    ).decode()  # fmt: skip
+
+
+SPOILT: dict[str, tuple[Callable[[], str], str]] = {
+    "nothing": (lambda: "x", "no PEM text"),
+    "a path": (lambda: "/etc/app.pem", "no PEM text"),
+    "the public key": (lambda: pem().replace("PRIVATE", "PUBLIC"), "cannot be read"),
+    "cut": (lambda: pem()[:400] + pem()[-40:], "cannot be read"),
+    "without its end": (lambda: pem()[:400], "no PEM text"),
+    "with a passphrase": (locked_key, "cannot be read"),
+    "of another kind": (another_kind_of_key, "no RSA key"),
+    "huge": (lambda: "-----BEGIN A-----" * 100_000, "no PEM text"),
+}
+
+
+@pytest.mark.parametrize("how", list(SPOILT))
+def test_what_is_no_key_stops_the_night(how: str) -> None:
+    given, said = SPOILT[how]
+    with pytest.raises(StopTheNight, match=said):
+        rsa_key(given())
+
+
+HALVES = (
+    ({}, "set GITHUB_TOKEN, or GITHUB_APP_ID and"),
+    ({"token": "  "}, "set GITHUB_TOKEN, or GITHUB_APP_ID and"),
+    ({"token": "ab cd"}, "GITHUB_TOKEN holds blanks"),
+    ({"token": "abc\nd"}, "GITHUB_TOKEN holds blanks"),
+    ({"token": "t", "app_id": "1"}, "set GITHUB_APP_PRIVATE_KEY, too"),
+    ({"private_key": "x"}, "set GITHUB_APP_ID, too"),
+    ({"installation_id": "5", "token": "t"}, "set GITHUB_APP_ID, too"),
+    ({"app_id": "1/2", "private_key": "x"}, "GITHUB_APP_ID is no App's number"),
+    (
+        {"app_id": "1", "private_key": "x", "installation_id": "acme"},
+        "INSTALLATION_ID is no number",
+    ),
+)
+
+
+@pytest.mark.parametrize("number", range(len(HALVES)))
+def test_half_a_sign_in_says_what_is_missing(number: int) -> None:
+    given, said = HALVES[number]
+    with pytest.raises(StopTheNight, match=said):
+        GitHubSignIn.model_validate(given).as_app()
+
+
+def test_a_sign_in_shows_no_secret_and_prefers_the_app() -> None:
+    both = GitHubSignIn(token=SecretStr("ghp_t"), app_id="1", private_key=SecretStr(pem()))
+    assert both.as_app()
+    assert "ghp_t" not in repr(both)
+    assert "BEGIN" not in f"{both!r}{both.model_dump()!s}"

@@ -1,0 +1,304 @@
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from github_world import bare_shop, client
+from pydantic import SecretStr
+from services.github import GitHub
+
+from nightwatch_core.adapters.github.advice import ADVICE, advice
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.errors import SOON, Forbidden, Lost, Rejected, Unwell
+from nightwatch_core.adapters.github.http import checked_address
+from nightwatch_core.adapters.github.rows import Place, place
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn
+from nightwatch_core.adapters.local.memory import MemoryClock
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path)) as server:
+        yield server
+
+
+def described(server: GitHub, clock: MemoryClock | None = None) -> str:
+    return place(client(server, clock), "acme/shop").described().full_name
+
+
+def create(where: Place, title: str = "x") -> object:
+    return where.client.ask(lambda rest: rest.issues.create(*where.at, title=title))
+
+
+def test_requests_carry_what_github_wants(server: GitHub) -> None:
+    assert described(server) == "acme/shop"
+    headers = server.requests[0].headers
+    assert headers["authorization"] == f"token {server.token}"
+    assert headers["x-github-api-version"] == "2026-03-10"
+    assert headers["user-agent"] == "nightwatch"
+
+
+def test_an_older_api_version_may_be_asked_for(server: GitHub) -> None:
+    assert place(client(server, api_version="2022-11-28"), "acme/shop").described()
+    assert server.requests[0].headers["x-github-api-version"] == "2022-11-28"
+
+
+@pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
+def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("GET", "shop$", how=how)
+    assert described(server, clock) == "acme/shop"
+    server.fail("GET", "shop$", how=how, times=2)
+    with pytest.raises(TryLater):
+        described(server, clock)
+    assert len(server.requests) == 4
+    assert clock.monotonic() - start == 2 * SOON < 2
+
+
+@pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
+def test_a_write_is_never_repeated(server: GitHub, how: str) -> None:
+    server.fail("POST", "/issues$", how=how, times=2)
+    with pytest.raises(Lost, match="may have been done"):
+        create(place(client(server), "acme/shop"))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "low", "high"),
+    [
+        (429, {"retry-after": "7"}, b"{}", 7, 7),
+        (403, {}, b'{"message": "You have exceeded a secondary rate limit."}', 60, 60),
+        (429, {"retry-after": "soon"}, b"not json", 60, 60),
+        (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1"}, b"{}", 0, 0),
+        (403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "x" * 40}, b"{}", 60, 60),
+    ],
+)
+def test_limits_are_waited_for(
+    server: GitHub, status: int, headers: dict[str, str], body: bytes, low: int, high: int
+) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("GET", "shop$", status=status, headers=headers, body=body)
+    assert described(server, clock) == "acme/shop"
+    assert low <= clock.monotonic() - start <= high
+
+
+def test_a_limit_until_a_date_is_waited_for(server: GitHub) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    server.fail("GET", "shop$", status=403, headers={"retry-after": soon}, body=b"{}")
+    assert described(server, clock) == "acme/shop"
+    assert 30 <= clock.monotonic() - start <= 120
+
+
+@pytest.mark.parametrize("wait", ["3600", "9" * 40, "Fri, 01 Jan 2100 00:00:00 GMT"])
+def test_nobody_waits_for_hours(server: GitHub, wait: str) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("GET", "shop$", status=429, headers={"retry-after": wait})
+    with pytest.raises(Unwell, match="asks to wait"):
+        described(server, clock)
+    assert (clock.monotonic(), len(server.requests)) == (start, 1)
+
+
+def test_an_hour_that_is_used_up_is_told(server: GitHub) -> None:
+    server.remaining = 1
+    described(server)
+    with pytest.raises(TryLater, match=r"wait \d+ s \(API rate limit exceeded"):
+        described(server)
+
+
+def test_a_slow_answer_is_no_answer(server: GitHub) -> None:
+    where = place(client(server, timeout=0.2), "acme/shop")
+    server.fail("GET", "shop$", seconds=0.5, times=2)
+    with pytest.raises(Unwell, match="ReadTimeout"):
+        where.described()
+    server.fail("POST", "/issues$", seconds=0.5, stored=True)
+    with pytest.raises(Lost, match="ReadTimeout"):
+        create(where)
+
+
+def refused(server: GitHub, kind: type[NightWatchError]) -> str:
+    with pytest.raises(kind) as error:
+        create(place(client(server), "acme/shop"))
+    assert server.token not in f"{error.value!s}{error.value!r}"
+    assert error.value.__cause__ is None
+    return str(error.value)
+
+
+def test_refusals_are_told_apart(server: GitHub) -> None:
+    server.permissions["issues"] = "read"
+    assert "POST /repos/acme/shop/issues: the token lacks the permission issues=write" in refused(
+        server, Forbidden
+    )
+    sso = {"x-github-sso": "required; url=https://evil.example"}
+    server.fail("POST", "/issues$", status=403, headers=sso, body=b"{}")
+    assert "single sign-on" in (told := refused(server, Forbidden))
+    assert "evil" not in told
+    server.fail("POST", "/issues$", status=404, body=b'{"message": "Not Found"}')
+    assert "GITHUB_REPO" in refused(server, Rejected)
+    server.fail("POST", "/issues$", status=422, body=b'["\\u001b[31m"]')
+    assert "with 422" in refused(server, Rejected)
+    server.fail("POST", "/issues$", status=451, body=b"\xff\xfe")
+    assert "451" in refused(server, GiveUp)
+    server.fail("POST", "/issues$", status=422, body=b"{}")
+    assert "with 422: status 422: run `nightwatch check`" in refused(server, Rejected)
+    server.fail("POST", "/issues$", status=401)
+    assert "GITHUB_TOKEN" in refused(server, StopTheNight)
+
+
+# What GitHub says, in its own words, and what its user is told to do.
+SAYINGS = (
+    ("Repository was archived so is read-only.", "unarchive it"),
+    ("Issues has been disabled in this repository.", "switch issues on"),
+    ("Although you appear to have the correct authorization credentials, the `acme` organization "
+     "has an IP allow list enabled", "this machine's address"),
+    ("Resource protected by organization SAML enforcement. You must grant your Personal Access "
+     "token access to this organization.", "authorise the token"),
+    ("The 'acme' organization forbids access via a fine-grained personal access tokens if the "
+     "token's lifetime is greater than 366 days.", "shorten the token's lifetime"),
+    ("`acme` forbids access via a personal access token (classic).", "refuses classic tokens"),
+    ("This installation has been suspended", "lift the suspension"),
+    ("The specified API version is not supported.", "set GITHUB_API_VERSION"),
+    ("Git Repository is empty.", "push a first commit"),
+    ("Could not resolve to a Repository with the name 'acme/shop'.", "check GITHUB_REPO"),
+    ("Repository rule violations found. Cannot create ref", "nightwatch/*"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(SAYINGS)))
+def test_what_github_says_comes_with_what_to_do(server: GitHub, number: int) -> None:
+    said, todo = SAYINGS[number]
+    for status in (403, 409):
+        body = json.dumps({"message": said}).encode()
+        server.fail("POST", "/issues$", status=status, body=body)
+        told = refused(server, GiveUp)
+        assert todo in told
+        assert said in told
+
+
+def test_every_advice_is_for_something_github_says() -> None:
+    assert {advice(said) for said, _ in SAYINGS} == {one.do for one in ADVICE}
+    assert advice("Something else") == ""
+
+
+def nobody() -> GitHubClient:
+    sign_in = GitHubSignIn(token=SecretStr("t"))
+    return GitHubClient(sign_in, "http://127.0.0.1:9", pause=MemoryClock().pass_by)
+
+
+def test_nobody_there_is_something_to_try_later() -> None:
+    where = place(nobody(), "acme/shop")
+    with pytest.raises(Unwell, match="GITHUB_API_URL"):
+        create(where)
+
+
+def test_a_renamed_repository_is_followed_on_the_same_machine(server: GitHub) -> None:
+    server.moved_to = "acme/market"
+    where = place(client(server), "acme/shop")
+    assert where.described().full_name == "acme/market"
+    create(where)
+    assert len(server.issues()) == 1
+
+
+def test_the_token_goes_to_no_other_machine(server: GitHub, tmp_path: Path) -> None:
+    with GitHub(bare_shop(tmp_path / "other")) as other:
+        elsewhere = {"location": f"{other.url}/repos/acme/shop"}
+        server.fail("GET", "shop$", status=302, headers=elsewhere, body=b"{}")
+        with pytest.raises(GiveUp, match="another machine"):
+            described(server)
+        link = {"link": f'<{other.url}/repos/acme/shop/labels?page=2>; rel="next"'}
+        server.fail("GET", "/labels$", status=200, headers=link, body=b"[]")
+        where = place(client(server), "acme/shop")
+        with pytest.raises(GiveUp, match="another machine"):
+            list(where.client.pages(lambda rest: rest.issues.list_labels_for_repo(*where.at)))
+        assert other.requests == []
+
+
+def test_a_redirected_write_is_not_sent_as_a_read(server: GitHub) -> None:
+    there = {"location": f"{server.url}/repos/acme/shop/issues"}
+    server.fail("POST", "/issues$", status=301, headers=there, body=b"{}")
+    with pytest.raises(Rejected, match="moved"):
+        create(place(client(server), "acme/shop"))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "ftp://x", "http://github.example", "https://u:p@github.example", "https://", "nonsense",
+     "https://x/?a=b"],
+)  # fmt: skip
+def test_addresses_that_no_token_may_be_sent_to(address: str) -> None:
+    with pytest.raises(StopTheNight, match="GITHUB_API_URL"):
+        checked_address(address)
+
+
+def test_without_a_token_nothing_starts() -> None:
+    with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
+        GitHubClient(GitHubSignIn(token=SecretStr(" ")))
+
+
+def test_what_did_not_change_costs_nothing_the_next_night(server: GitHub, tmp_path: Path) -> None:
+    folder = tmp_path / "cache"
+    for _ in range(2):  # a client a night
+        assert place(client(server, answers=folder), "acme/shop").described().size == 1_000
+    server.size = 2_000
+    assert place(client(server, answers=folder), "acme/shop").described().size == 2_000
+
+    assert [one.status for one in server.requests] == [200, 304, 200]
+    kept = b"".join(file.read_bytes() for file in folder.iterdir())
+    assert server.token.encode() not in kept
+    for file in folder.iterdir():
+        file.write_text("damaged")
+    assert place(client(server, answers=folder), "acme/shop").described().size == 2_000
+
+
+def test_one_token_is_not_shown_what_another_saw(server: GitHub, tmp_path: Path) -> None:
+    described_by(server, tmp_path)
+    server.token = "another"
+    described_by(server, tmp_path)
+    assert [one.status for one in server.requests] == [200, 200]
+    assert "if-none-match" not in server.requests[1].headers
+
+
+def described_by(server: GitHub, cache: Path) -> None:
+    place(client(server, answers=cache / "cache"), "acme/shop").described()
+
+
+def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:
+    server.fail("POST", "/graphql", status=502)
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
+    assert client(server).graph("query{a}", {}) == {"a": 1}
+    assert len(server.requests) == 2
+
+
+def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> None:
+    said = b'{"errors": [{"message": "Something went wrong while executing your query."}]}'
+    server.fail("POST", "/graphql", status=200, body=said)
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
+    assert client(server).graph("query{a}", {}) == {"a": 1}
+    server.fail("POST", "/graphql", status=200, body=said, times=2)
+    with pytest.raises(TryLater, match=r"githubstatus\.com"):
+        client(server).graph("query{a}", {})
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b'{"data": null, "errors": [{"message": "Not there", "type": "NOT_FOUND"}]}', GiveUp),
+        (b'{"data": {"a": 1}, "errors": [{"message": "Part", "type": "FORBIDDEN"}]}', GiveUp),
+        (b'{"errors": [{"message": "API rate limit", "type": "RATE_LIMITED"}]}', TryLater),
+        (b"<html>", TryLater),
+    ],
+)
+def test_errors_inside_an_answer_are_errors(
+    server: GitHub, body: bytes, kind: type[NightWatchError]
+) -> None:
+    server.fail("POST", "/graphql", status=200, body=body, times=2)
+    with pytest.raises(kind):
+        client(server).graph("query{a}", {"x": 1})

@@ -1,0 +1,278 @@
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from git_repositories import git
+from github_world import bare_shop, client
+from services.github import GitHub
+
+from nightwatch_core.adapters.github.api_code import GitHubApiCode
+from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
+from nightwatch_core.adapters.github.cloned_code import MOST_READERS, GitHubCode
+from nightwatch_core.adapters.github.host import GitHubHost
+from nightwatch_core.adapters.github.reader import ApiReader
+from nightwatch_core.adapters.local.memory import MemoryRecords
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.code import Commit
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path)) as server:
+        yield server
+
+
+def host(server: GitHub, folder: Path, branch: str = "") -> GitHubCode:
+    return GitHubCode(client(server), server.repository, folder / "clones", branch)
+
+
+def push(server: GitHub, path: str, text: str, parent: str = "main", branch: str = "main") -> str:
+    shop = server.git
+    tree = shop.write_tree(parent, [{"path": path, "mode": "100644", "content": text}])
+    head = shop.run("rev-parse", f"{parent}^{{commit}}")
+    made = shop.write_commit("Pushed (#7)", tree, [head])
+    if branch:
+        shop.run("update-ref", f"refs/heads/{branch}", made)
+    return made
+
+
+def test_the_head_of_the_default_branch_is_read(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    commit = code.head()
+    reader = code.reader(commit)
+
+    assert (commit.repository, commit.branch, commit.because) == (
+        "acme/shop",
+        "main",
+        "head of main",
+    )
+    assert commit.sha == git(server.git.folder, "rev-parse", "main")
+    assert reader.read_file("app/total.rb") == "def total\n  nil\nend\n"
+    assert reader.read_file("passwd") is None
+    assert [hit.path for hit in reader.search("def total")] == ["app/total.rb"]
+    assert "bin/run" in reader.paths()
+    found = reader.blame("app/total.rb", 2)
+    assert found is not None
+    assert (found.subject, found.text) == ("Shop", "  nil")
+
+
+def test_what_is_pushed_is_seen_and_what_was_pinned_stays(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    before = code.reader(code.head())
+    push(server, "app/total.rb", "def total\n  1\nend\n")
+    after = code.reader(code.head())
+
+    assert before.read_file("app/total.rb") == "def total\n  nil\nend\n"
+    assert after.read_file("app/total.rb") == "def total\n  1\nend\n"
+    blamed = after.blame("app/total.rb", 1), after.blame("app/total.rb", 2)
+    assert [one.subject for one in blamed if one] == ["Shop", "Pushed (#7)"]
+    assert host(server, tmp_path).head() == after.commit
+
+
+def test_only_files_of_the_pinned_commit_cross_the_network(server: GitHub, tmp_path: Path) -> None:
+    push(server, "app/total.rb", "def total\n  1\nend\n")
+    push(server, "app/total.rb", "def total\n  2\nend\n")
+    push(server, "dump.bin", "x" * 3_000_000)
+    code = host(server, tmp_path)
+    reader = code.reader(code.head())
+    view = tmp_path / "clones" / "acme__shop" / "view.git"
+    printed = git(view, "rev-list", "--objects", "--missing=print", reader.commit.sha)
+    missing = [line for line in printed.splitlines() if line.startswith("?")]
+
+    assert len(missing) == 4  # two old versions, the huge file, and the link
+    assert reader.read_file("dump.bin") is None
+    assert "dump.bin" in reader.paths()
+    assert reader.search("xxxx") == ()
+    assert [hit.text for hit in reader.search("def total")] == ["def total"]
+
+
+def test_a_release_is_a_tag_or_a_commit_even_on_no_branch(server: GitHub, tmp_path: Path) -> None:
+    first = git(server.git.folder, "rev-parse", "main~1")
+    stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
+    code = host(server, tmp_path)
+    commits = [
+        code.head(release) for release in ("1.0", "shop@1.0", first[:10], stray, "gone", "f" * 40)
+    ]
+    head = git(server.git.folder, "rev-parse", "main")
+
+    assert [commit.sha for commit in commits] == [first, first, first, stray, head, head]
+    assert {commit.branch for commit in commits} == {"main"}
+    assert code.reader(commits[3]).read_file("hotfix.rb") == "x\n"
+    assert [release.version for release in code.releases()] == ["v1.0"]
+
+
+def test_pull_requests_are_read_off_the_history(server: GitHub, tmp_path: Path) -> None:
+    push(server, "app/total.rb", "x\n")
+    code = host(server, tmp_path)
+    at = code.head().at
+    assert at is not None
+    (pull,) = code.pulls_merged_since(at)
+    assert (pull.number, pull.title, pull.files) == (7, "Pushed", ("app/total.rb",))
+
+
+def test_the_token_is_nowhere_on_disk(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    code.reader(code.head())
+    files = [path for path in (tmp_path / "clones").rglob("*") if path.is_file()]
+    encoded = [
+        path for path in files if b"x-access" in path.read_bytes() or b"Basic" in path.read_bytes()
+    ]
+
+    assert files
+    assert encoded == []
+    assert not [path for path in files if server.token.encode() in path.read_bytes()]
+    assert server.token not in repr(Origin("https://x", lambda: server.token))
+
+
+def test_who_may_not_clone_is_told_so(server: GitHub, tmp_path: Path) -> None:
+    server.has_clone = False
+    with pytest.raises(CloneRefused, match="403") as error:
+        host(server, tmp_path).head()
+    assert server.token not in str(error.value)
+    server.has_clone, server.size = True, 6 * 1024 * 1024
+    with pytest.raises(CloneRefused, match="6144 MiB"):
+        host(server, tmp_path).head()
+
+
+def test_a_clone_that_is_cut_short_is_tried_later_and_then_works(
+    server: GitHub, tmp_path: Path
+) -> None:
+    server.fail("GET", "info/refs", status=503)
+    server.fail("POST", "git-upload-pack", status=500)
+    for _ in range(2):
+        with pytest.raises(TryLater):
+            host(server, tmp_path).head()
+    assert host(server, tmp_path).head().branch == "main"
+
+
+def test_a_branch_that_is_not_there_stops_the_night(server: GitHub, tmp_path: Path) -> None:
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_BASE_BRANCH"):
+        host(server, tmp_path, "gone").head()
+
+
+def test_a_renamed_repository_is_cloned_under_its_new_name(server: GitHub, tmp_path: Path) -> None:
+    server.moved_to = "acme/market"
+    assert host(server, tmp_path).probe().startswith("acme/shop at ")
+    assert (tmp_path / "clones" / "acme__market" / "store.git").is_dir()
+
+
+def test_git_sends_the_token_to_this_machine_only(server: GitHub, tmp_path: Path) -> None:
+    with GitHub(bare_shop(tmp_path / "other")) as other:
+        there = f"{other.url}/acme/shop.git/info/refs?service=git-upload-pack"
+        server.fail("GET", "info/refs", status=302, headers={"location": there}, body=b"")
+        with pytest.raises(CloneRefused):
+            host(server, tmp_path).head()
+        assert other.requests == []
+
+
+def test_nothing_in_a_hostile_repository_is_run(server: GitHub, tmp_path: Path) -> None:
+    push(server, ".gitattributes", "* filter=x diff=x\n")
+    push(server, ".gitmodules", '[submodule "x"]\n\tpath = lib/x\n\turl = ext::sh -c touch% ran\n')
+    push(server, ".lfsconfig", "[lfs]\n\turl = http://127.0.0.1:9\n")
+    code = host(server, tmp_path)
+    reader = code.reader(code.head())
+
+    assert reader.read_file(".gitattributes") == "* filter=x diff=x\n"
+    assert not (tmp_path / "ran").exists()
+    assert not [
+        name for _, _, names in os.walk(tmp_path / "clones") for name in names if name == "index"
+    ]
+
+
+def test_a_store_that_lost_its_view_is_cloned_anew(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    first = code.reader(code.head())
+    (tmp_path / "clones" / "acme__shop" / "view.git" / "objects" / "info" / "alternates").unlink()
+    second = code.reader(code.head())
+    assert second is not first
+    assert second.read_file("old.rb") == "1\n"
+
+
+def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    commit = code.head()
+    server.requests.clear()
+    with ThreadPoolExecutor(8) as threads:
+        readers = list(threads.map(code.reader, [commit] * 24))
+    texts = [one.read_file("old.rb") for one in readers]
+    assert texts == ["1\n"] * 24
+    asked = [one.path.partition("?")[0] for one in server.requests]
+    assert asked.count(f"/repos/acme/shop/git/trees/{commit.sha}") == 1
+    assert asked.count("/acme/shop.git/git-upload-pack") == 1
+    assert len(asked) <= 3
+
+
+def test_readers_of_few_commits_are_kept(server: GitHub, tmp_path: Path) -> None:
+    shas = [push(server, "app/total.rb", f"{number}\n") for number in range(MOST_READERS + 1)]
+    code = host(server, tmp_path)
+    code.head()
+    commits = [Commit(repository="acme/shop", sha=sha) for sha in shas]
+    readers = [code.reader(one) for one in commits]
+    assert code.reader(commits[-1]) is readers[-1]
+    again = code.reader(commits[0])
+    assert again is not readers[0]
+    assert again.read_file("app/total.rb") == readers[0].read_file("app/total.rb") == "0\n"
+
+
+def test_a_failure_to_fetch_files_is_not_kept(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    commit = code.head()
+    server.fail("POST", "git-upload-pack", status=500)
+    with pytest.raises(TryLater):
+        code.reader(commit)
+    assert code.reader(commit).read_file("old.rb") == "1\n"
+
+
+def test_blobs_that_are_there_are_not_asked_for(server: GitHub, tmp_path: Path) -> None:
+    commit = host(server, tmp_path).head()
+    host(server, tmp_path).reader(commit)
+    code = host(server, tmp_path)  # another process, or another night
+    before = len(server.requests)
+    code.reader(commit)
+    clone = Clone(tmp_path / "clones" / "acme__shop", Origin("https://x", str))
+    clone.fetch_blobs([])
+    assert [one.path for one in server.requests[before:]] == [
+        "/repos/acme/shop",
+        f"/repos/acme/shop/git/trees/{commit.sha}",
+    ]
+    assert isinstance(commit, Commit)
+
+
+def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path: Path) -> None:
+    stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
+    for name, sha in (("a", stray), ("b", git(server.git.folder, "rev-parse", "main"))):
+        commit = Commit(repository="acme/shop", sha=sha)
+        assert host(server, tmp_path / name).reader(commit).read_file("old.rb") == "1\n"
+    with pytest.raises(GiveUp, match="any more"):
+        host(server, tmp_path).reader(Commit(repository="acme/shop", sha="f" * 40))
+
+
+def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_path: Path) -> None:
+    api = GitHubApiCode(client(server), server.repository, MemoryRecords())
+    cloned = GitHubHost(api, host(server, tmp_path))
+    first = cloned.head()
+    assert type(cloned.reader(first)) is ClonedReader
+    assert "read from a clone" in cloned.probe()
+
+    server.has_clone = False
+    for refused in (GitHubHost(api, host(server, tmp_path / "x")), GitHubHost(api)):
+        assert refused.head().sha == first.sha
+        assert type(refused.reader(first)) is ApiReader
+        assert refused.reader(first).read_file("old.rb") == "1\n"
+        assert [one.version for one in refused.releases()] == ["v1.0"]
+        assert "read through the API" in refused.probe()
+
+
+def test_pull_requests_come_from_github_or_else_from_the_history(
+    server: GitHub, tmp_path: Path
+) -> None:
+    push(server, "app/total.rb", "x\n")
+    api = GitHubApiCode(client(server), server.repository, MemoryRecords())
+    code = GitHubHost(api, host(server, tmp_path))
+    at = code.head().at
+    assert at is not None
+    assert code.pulls_merged_since(at) == ()
+    server.fail("POST", "/graphql", status=403, body=b'{"message": "Resource not accessible"}')
+    assert [pull.number for pull in code.pulls_merged_since(at)] == [7]

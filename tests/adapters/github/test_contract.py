@@ -1,0 +1,108 @@
+"""The stand-in's answers against the schemas that githubkit was generated from."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from git_repositories import git
+from github_world import bare_shop, comment, issue, outbox, pull
+from githubkit import GitHub as GitHubKit
+from githubkit.auth import BaseAuthStrategy
+from services.github import GitHub
+from services.github_app import pem
+
+from nightwatch_core.adapters.github.sign_in import app_token, rsa_key
+
+AT = ("acme", "shop")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path_factory.mktemp("github"))) as server:
+        out = outbox(server)
+        for proposal in (issue(), comment(1), pull(server)):
+            assert out.publish(proposal).status == "done"
+        server.add_review(2, "Good", state="APPROVED")
+        yield server
+
+
+SIGNED: dict[str, Callable[[Any], Any]] = {
+    "installation of a repository": lambda rest: rest.apps.get_repo_installation(*AT),
+    "installation": lambda rest: rest.apps.get_installation(678),
+    "token": lambda rest: rest.apps.create_installation_access_token(678, repositories=["shop"]),
+}
+
+
+class Signed(BaseAuthStrategy, httpx.Auth):
+    def get_auth_flow(self, github: object) -> httpx.Auth:
+        return self
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        signed = app_token("12345", rsa_key(pem()), int(time.time()))
+        request.headers["Authorization"] = f"Bearer {signed}"
+        yield request
+
+
+@pytest.mark.parametrize("name", list(SIGNED))
+def test_answers_to_apps_have_the_documented_shape(server: GitHub, name: str) -> None:
+    kit = GitHubKit(Signed(), base_url=server.url, http_cache=False, auto_retry=False)
+    assert SIGNED[name](kit.rest).parsed_data
+
+
+READS: dict[str, Callable[[Any, str], Any]] = {
+    "repository": lambda rest, _: rest.repos.get(*AT),
+    "issues": lambda rest, _: rest.issues.list_for_repo(*AT, state="all"),
+    "issue": lambda rest, _: rest.issues.get(*AT, 1),
+    "comments": lambda rest, _: rest.issues.list_comments(*AT, 1),
+    "labels": lambda rest, _: rest.issues.list_labels_for_repo(*AT),
+    "pulls": lambda rest, _: rest.pulls.list(*AT, state="all"),
+    "reviews": lambda rest, _: rest.pulls.list_reviews(*AT, 2),
+    "ref": lambda rest, _: rest.git.get_ref(*AT, "heads/main"),
+    "tree": lambda rest, sha: rest.git.get_tree(*AT, sha, recursive="1"),
+    "commit": lambda rest, sha: rest.git.get_commit(*AT, sha),
+    "listed commit": lambda rest, sha: rest.repos.get_commit(*AT, sha),
+    "tags": lambda rest, _: rest.repos.list_tags(*AT),
+}
+
+
+@pytest.mark.parametrize("name", list(READS))
+def test_answers_have_the_documented_shape(server: GitHub, name: str) -> None:
+    sha = git(server.git.folder, "rev-parse", "main")
+    kit = GitHubKit(server.token, base_url=server.url, http_cache=False, auto_retry=False)
+    response = READS[name](kit.rest, sha)
+    assert response.parsed_data
+    assert response.status_code == 200
+
+
+def test_answers_to_writes_have_the_documented_shape(server: GitHub) -> None:
+    sha = git(server.git.folder, "rev-parse", "main")
+    tree = git(server.git.folder, "rev-parse", "main^{tree}")
+    kit = GitHubKit(server.token, base_url=server.url, http_cache=False, auto_retry=False)
+    entry = {"path": "a", "mode": "100644", "type": "blob", "content": "x"}
+    made = kit.rest.git.create_tree(*AT, tree=[entry], base_tree=tree)
+    commit = kit.rest.git.create_commit(*AT, message="x", tree=made.parsed_data.sha, parents=[sha])
+    ref = kit.rest.git.create_ref(*AT, ref="refs/heads/nightwatch/x", sha=commit.parsed_data.sha)
+    draft = kit.rest.pulls.create(*AT, title="x", head="nightwatch/x", base="main", draft=True)
+    assert ref.parsed_data.ref == "refs/heads/nightwatch/x"
+    assert draft.parsed_data.draft is True
+    assert kit.rest.issues.create(*AT, title="x").parsed_data.number == 4
+    assert kit.rest.issues.create_comment(*AT, 4, body="x").parsed_data.body == "x"
+    assert kit.rest.issues.create_label(*AT, name="x").parsed_data.name == "x"
+
+
+def test_what_we_send_was_checked_by_githubkit(server: GitHub) -> None:
+    bodies = {one.path.split("/", 4)[-1]: one.body for one in server.requests if one.body}
+    assert set(bodies["issues"]) >= {"title", "body", "labels"} or set(bodies["issues"]) == {
+        "title"
+    }
+    first = next(one.body for one in server.requests if one.path.endswith("/pulls") and one.body)
+    assert first == {
+        "title": "Count an empty basket as 0",
+        "body": pull(server).body,
+        "head": "nightwatch/0123456789ab",
+        "base": "main",
+        "draft": True,
+        "maintainer_can_modify": False,
+    }

@@ -1,0 +1,227 @@
+"""Merged pull requests, as proposed or with something else in them."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from github_world import FIXED, bare_shop, issue, outbox, pull, tracker
+from services.github import GitHub
+from services.github_people import amend, merge, move_base, push, rebase, update
+
+from nightwatch_core.adapters.github.tracker import MOST_HEARD
+from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.models.proposal import FileChange, OwnItem
+
+PATH = "app/total.rb"
+OTHER = "def total\n  1\nend\n"
+MERGED = "2026-11-21T06:00:00Z"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path)) as server:
+        yield server
+
+
+def merged(server: GitHub) -> OwnItem:
+    (item,) = tracker(server).own_items()
+    assert item.state == "merged"
+    return item
+
+
+def nothing(server: GitHub) -> None: ...
+
+
+def moved(server: GitHub) -> None:
+    move_base(server, {"other.rb": "o\n"})
+
+
+def updated(server: GitHub) -> None:
+    moved(server)
+    update(server, 1)
+
+
+def updated_often(server: GitHub) -> None:
+    for at in range(3):
+        move_base(server, {"other.rb": f"{at}\n"})
+        update(server, 1)
+
+
+def checked_again(server: GitHub) -> None:
+    push(server, 1, {}, "Run the checks again")
+
+
+def said_otherwise(server: GitHub) -> None:
+    amend(server, 1, {}, "Another message")
+
+
+def rebased(server: GitHub) -> None:
+    moved(server)
+    rebase(server, 1)
+
+
+def amended_and_back(server: GitHub) -> None:
+    amend(server, 1, {PATH: OTHER})
+    amend(server, 1, {PATH: FIXED})
+
+
+def pushed_more(server: GitHub) -> None:
+    push(server, 1, {PATH: OTHER})
+
+
+def pushed_a_test(server: GitHub) -> None:
+    push(server, 1, {"test/total_test.rb": "t\n"})
+    updated(server)
+
+
+def amended(server: GitHub) -> None:
+    amend(server, 1, {PATH: OTHER})
+
+
+def amended_and_updated(server: GitHub) -> None:
+    amended(server)
+    updated(server)
+
+
+def rebased_with_more(server: GitHub) -> None:
+    moved(server)
+    rebase(server, 1, {"test/total_test.rb": "t\n"})
+
+
+def amended_then_rebased(server: GitHub) -> None:
+    amend(server, 1, {"test/total_test.rb": "t\n"})
+    rebased(server)
+
+
+Deed = Callable[[GitHub], None]
+AS_PROPOSED: tuple[Deed, ...] = (
+    nothing, moved, updated, updated_often, checked_again, said_otherwise, rebased,
+    amended_and_back,
+)  # fmt: skip
+WITH_EDITS: tuple[Deed, ...] = (
+    pushed_more, pushed_a_test, amended, amended_and_updated, rebased_with_more,
+    amended_then_rebased,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("deed", AS_PROPOSED, ids=lambda deed: deed.__name__)
+def test_a_fix_that_was_merged_as_proposed(server: GitHub, deed: Deed) -> None:
+    outbox(server).publish(pull(server))
+    deed(server)
+    merge(server, 1, at=MERGED)
+    item = merged(server)
+    assert not item.edited
+    assert item.merged_at == datetime(2026, 11, 21, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("deed", WITH_EDITS, ids=lambda deed: deed.__name__)
+def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, deed: Deed) -> None:
+    outbox(server).publish(pull(server))
+    deed(server)
+    merge(server, 1)
+    assert merged(server).edited
+
+
+def test_a_squash_hides_nothing(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    pushed_more(server)
+    merge(server, 1, "squash")
+    assert merged(server).edited
+
+
+def test_a_rebase_of_another_fix_of_that_size_cannot_be_told(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    moved(server)
+    rebase(server, 1, {PATH: OTHER})
+    merge(server, 1)
+    assert not merged(server).edited
+
+
+def test_where_github_forgot_what_was_replaced_it_cannot_be_told(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    amended(server)
+    merge(server, 1)
+    server.items[1]["replaced"] = [""]
+    assert not merged(server).edited
+
+
+def test_many_are_asked_about_at_once_and_open_ones_never(server: GitHub) -> None:
+    for at in range(4):
+        told = {"branch": f"nightwatch/b{at}", "key": f"key-{at}"}
+        body = pull(server).body.replace("pull-key-1", f"key-{at}")
+        change = FileChange(path=f"app/new_{at}.rb", text="1\n")
+        outbox(server).publish(pull(server, change, body=body, **told))
+    for number in (2, 4):
+        push(server, number, {f"x{number}.rb": "x\n"})
+    for number in (1, 2):
+        merge(server, number)
+    server.items[3] |= {"state": "closed", "closed_at": MERGED}
+    server.requests.clear()
+    items = tracker(server).own_items()
+
+    assert [(item.state, item.edited) for item in items] == [
+        ("merged", False),
+        ("merged", True),
+        ("closed", False),
+        ("open", False),
+    ]
+    (asked,) = [one for one in server.requests if one.path == "/graphql"]
+    assert {name: value for name, value in asked.body["variables"].items() if name[0] == "n"} == {
+        "name": "shop",
+        "n0": 1,
+        "n1": 2,
+    }
+
+
+def test_without_a_merge_nothing_more_is_asked(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    server.requests.clear()
+    tracker(server).own_items()
+    assert [call for call in server.calls() if "graphql" in call] == []
+
+
+def test_only_of_those_that_moved_lately(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    pushed_more(server)
+    merge(server, 1)
+    for number in range(MOST_HEARD):
+        server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
+    first, *_ = tracker(server).own_items()
+    assert (first.state, first.edited) == ("merged", False)
+    assert first.merged_at is not None
+    server.add_comment(1, "Thanks")
+    first, *_ = tracker(server).own_items()
+    assert first.edited
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (403, b'{"message": "Resource not accessible by personal access token"}'),
+        (404, b'{"message": "Not Found"}'),
+        (200, b'{"data": null, "errors": [{"type": "FORBIDDEN", "message": "not for you"}]}'),
+        (200, b'{"data": {"repository": null}}'),
+        (200, b'{"data": {"repository": {"pn0": null}}}'),
+        (200, b'{"data": {"repository": {"pn0": {"commits": 3}}}}'),
+        (200, b'{"data": {"repository": {"pn0": []}}}'),
+    ],
+)
+def test_a_refusal_leaves_the_items(server: GitHub, status: int, body: bytes) -> None:
+    outbox(server).publish(pull(server))
+    pushed_more(server)
+    merge(server, 1)
+    server.fail("POST", "/graphql", status=status, body=body)
+    assert not merged(server).edited
+    assert merged(server).edited
+
+
+def test_a_service_that_is_unwell_is_asked_again_later(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    merge(server, 1)
+    server.fail("POST", "/graphql", status=502, times=2)
+    with pytest.raises(TryLater):
+        tracker(server).own_items()
+    server.fail("POST", "/graphql", status=401, body=b'{"message": "Bad credentials"}')
+    with pytest.raises(StopTheNight):
+        tracker(server).own_items()

@@ -1,0 +1,413 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from git_repositories import git
+from github_world import FIXED, bare_shop, comment, issue, outbox, pull, reopen, tracker
+from services.github import GitHub
+
+from nightwatch_core.adapters.local.memory import MemoryClock
+from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.models.proposal import FileChange, Proposal
+
+BRANCH = "nightwatch/0123456789ab"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+    """A server for tests in which nothing may be published."""
+    with GitHub(bare_shop(tmp_path_factory.mktemp("github"))) as server:
+        yield server
+
+
+def test_an_issue_is_opened_with_its_labels(server: GitHub) -> None:
+    receipt = outbox(server).publish(issue())
+    held = server.issues()
+
+    assert (receipt.status, receipt.number, receipt.reason) == ("done", 1, "")
+    assert receipt.url == f"{server.url}/acme/shop/issues/1"
+    assert [(one["title"], one["body"], one["labels"]) for one in held] == [
+        (issue().title, issue().body, ["nightwatch", "confidence-high"])
+    ]
+    assert server.labels["nightwatch"]["color"] == "1d3557"
+
+
+def test_the_same_key_is_one_issue_whoever_asks(server: GitHub) -> None:
+    first = outbox(server).publish(issue())
+    server.items[1]["state"] = "closed"
+    again = outbox(server).publish(issue(body=issue().body + "More.\n"))
+
+    assert (again.status, again.number, again.url) == ("already there", 1, first.url)
+    assert len(server.issues()) == 1
+
+
+def test_a_key_in_the_middle_of_somebody_elses_body_does_not_count(server: GitHub) -> None:
+    server.add_item("Quote", f"Look:\n{issue().body}", labels=["nightwatch"])
+    assert outbox(server).publish(issue()).status == "done"
+    assert len(server.issues()) == 2
+
+
+def test_an_issue_behind_a_hundred_others_is_found(server: GitHub) -> None:
+    outbox(server).publish(issue())
+    for number in range(120):
+        server.add_item(f"Other {number}", "", labels=["nightwatch"])
+    assert outbox(server).publish(issue()).status == "already there"
+
+
+@pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
+def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server: GitHub, how: str) -> None:
+    server.fail("POST", "/issues$", how=how, stored=True)
+    receipt = outbox(server).publish(issue())
+
+    assert (receipt.status, receipt.number) == ("done", 1)
+    assert len(server.issues()) == 1
+    assert server.writes().count("POST /issues") == 1
+
+
+@pytest.mark.parametrize("how", ["answer", "cut"])
+def test_an_issue_that_never_arrived_is_opened_after_looking(server: GitHub, how: str) -> None:
+    server.fail("POST", "/issues$", how=how)
+    receipt = outbox(server).publish(issue())
+    calls = [call for call in server.calls() if call.endswith(" /issues")]
+
+    assert receipt.status == "done"
+    assert calls == ["GET /issues", "POST /issues", "GET /issues", "POST /issues"]
+
+
+def test_what_cannot_be_looked_up_is_unknown_and_settled_another_time(server: GitHub) -> None:
+    server.fail("POST", "/issues$", stored=True)
+    out = outbox(server)
+    out.publish(issue("other"))
+    server.fail("POST", "/issues$", stored=True)
+    calls = len(server.requests)
+    server.fail("GET", "/issues$", status=200, body=b"[]")  # before: there is none
+    server.fail("GET", "/issues$", status=503, times=6)
+    receipt = out.publish(issue())
+
+    assert receipt.status == "unknown"
+    assert "may have been done" in receipt.reason
+    assert len(server.requests) == calls + 8  # looked for three times, each read twice
+    assert out.publish(issue()).status == "already there"
+    assert len(server.issues()) == 2
+
+
+def test_a_look_that_fails_is_repeated_while_github_is_unwell(server: GitHub) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("POST", "/issues$", stored=True)
+    server.fail("GET", "/issues$", status=200, body=b"[]")  # before: there is none
+    server.fail("GET", "/issues$", status=503, times=4)
+    assert outbox(server, clock).publish(issue()).status == "done"
+    assert len(server.issues()) == 1
+    assert 15 <= clock.monotonic() - start < 20
+
+
+def test_a_write_that_keeps_failing_is_tried_twice_only(server: GitHub) -> None:
+    server.fail("POST", "/issues$", times=9)
+    assert outbox(server).publish(issue()).status == "unknown"
+    assert server.writes().count("POST /issues") == 2
+
+
+def test_a_limit_on_a_write_is_waited_for_once(server: GitHub) -> None:
+    clock = MemoryClock()
+    start = clock.monotonic()
+    server.fail("POST", "/issues$", status=429, headers={"retry-after": "30"})
+    assert outbox(server, clock).publish(issue()).status == "done"
+    assert 30 <= clock.monotonic() - start <= 40
+
+    server.fail("POST", "/issues$", status=403, headers={"retry-after": "3600"})
+    with pytest.raises(TryLater, match="3600 s"):
+        outbox(server, clock).publish(issue("second"))
+    assert len(server.issues()) == 1
+
+
+def test_writes_are_a_second_apart_and_not_too_many(server: GitHub) -> None:
+    clock = MemoryClock()
+    start, out = clock.monotonic(), outbox(server, clock)
+    receipts = [out.publish(issue(f"key-{number}")) for number in range(5)]
+    writes = len(server.writes())
+    assert [receipt.status for receipt in receipts] == ["done"] * 5
+    assert (writes, clock.monotonic() - start) == (7, 6.0)
+
+
+def test_the_missing_permission_is_named(server: GitHub) -> None:
+    server.permissions["issues"] = "read"
+    server.permissions["pull_requests"] = "read"
+    receipt = outbox(server).publish(issue())
+
+    assert receipt.status == "refused"
+    assert "lacks the permission issues=write" in receipt.reason
+    assert server.token not in receipt.reason
+
+
+def test_refusals_say_what_to_do(server: GitHub) -> None:
+    server.has_issues = False
+    disabled = outbox(server).publish(issue())
+    server.has_issues = True
+    long = outbox(server).publish(issue(body=issue().body + "x" * 70_000))
+
+    assert disabled.status == long.status == "refused"
+    assert "Issues has been disabled" in disabled.reason
+    assert "too_long" in long.reason
+    assert outbox(server).publish(issue(body="no marker")).status == "refused"
+    assert server.issues() == []
+
+
+def test_a_wrong_token_stops_the_night(server: GitHub) -> None:
+    out = outbox(server)
+    server.token = "another"
+    with pytest.raises(StopTheNight, match="GITHUB_TOKEN"):
+        out.publish(issue())
+
+
+def test_news_are_told_once(server: GitHub) -> None:
+    out = outbox(server)
+    out.publish(issue())
+    receipts = [out.publish(comment(1)), outbox(server).publish(comment(1))]
+
+    assert [receipt.status for receipt in receipts] == ["done", "already there"]
+    assert receipts[0].url == receipts[1].url
+    assert [said["body"] for said in server.comments] == [comment(1).body]
+
+
+def test_a_comment_whose_answer_was_lost_is_not_told_twice(server: GitHub) -> None:
+    out = outbox(server)
+    out.publish(issue())
+    server.fail("POST", "/comments$", stored=True)
+    assert out.publish(comment(1)).status == "done"
+    assert len(server.comments) == 1
+
+
+def test_only_issues_of_ours_are_commented_on(server: GitHub) -> None:
+    server.add_item("Somebody's", "text")
+    receipts = [outbox(server).publish(comment(number)) for number in (1, 2)]
+
+    assert [receipt.reason for receipt in receipts] == [
+        "issue 1 is none of ours",
+        "there is no issue 2",
+    ]
+    assert server.comments == []
+
+
+def test_a_closed_issue_is_opened_again(server: GitHub) -> None:
+    out = outbox(server)
+    out.publish(issue())
+    server.items[1] |= {
+        "state": "closed",
+        "state_reason": "completed",
+        "closed_at": "2026-11-20T00:00:00Z",
+    }
+    server.fail("PATCH", "/issues/1$", stored=True)
+    receipts = [out.publish(reopen(1)), out.publish(reopen(1))]
+
+    assert [receipt.status for receipt in receipts] == ["done", "already there"]
+    assert (server.items[1]["state"], server.items[1]["state_reason"]) == ("open", "reopened")
+    assert len(server.comments) == 1
+
+
+def test_what_people_closed_again_or_do_not_plan_stays_closed(server: GitHub) -> None:
+    out = outbox(server)
+    out.publish(issue())
+    server.items[1]["state"] = "closed"
+    out.publish(reopen(1))
+    server.items[1]["state"] = "closed"
+    assert out.publish(reopen(1)).status == "already there"
+    server.items[1]["state_reason"] = "not_planned"
+    assert "not planned" in out.publish(reopen(1, "other")).reason
+    assert server.items[1]["state"] == "closed"
+
+
+def test_a_draft_is_one_commit_on_a_branch(server: GitHub) -> None:
+    changes = (
+        FileChange(path="app/total.rb", text=FIXED),
+        FileChange(path="bin/run", text="#!/bin/sh\nset -e\nrun\n"),
+        FileChange(path="spec/models/total spec.rb", text="expect ü\n"),
+        FileChange(path="app/b c.rb", text=None),
+    )
+    receipt = outbox(server).publish(pull(server, *changes))
+    shop, held = server.git.folder, server.pulls()[0]
+
+    assert (receipt.status, receipt.reason, receipt.number) == ("done", "", 1)
+    assert (held["draft"], held["base"], held["labels"]) == (True, "main", ["nightwatch"])
+    assert git(shop, "rev-parse", f"{BRANCH}~1") == git(shop, "rev-parse", "main")
+    assert git(shop, "log", "-1", "--format=%B", BRANCH) == "Count an empty basket as 0\n\nRefs #1"
+    assert git(shop, "show", f"{BRANCH}:app/total.rb") + "\n" == FIXED
+    assert git(shop, "diff-tree", "-r", "--no-renames", "--name-status", "main", BRANCH) == (
+        "D\tapp/b c.rb\nM\tapp/total.rb\nM\tbin/run\nA\tspec/models/total spec.rb"
+    )
+    modes = git(shop, "ls-tree", BRANCH, "bin/run", "spec/models/total spec.rb")
+    assert [line[:6] for line in modes.splitlines()] == ["100755", "100644"]
+    git(shop, "fsck", "--strict", "--no-dangling")
+
+
+LOST = ["/git/trees$", "/git/commits$", "/git/refs$", "/pulls$", "/labels$"]
+
+
+@pytest.mark.parametrize("path", LOST)
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_draft_is_made_once_whichever_answer_is_lost(
+    server: GitHub, path: str, stored: bool
+) -> None:
+    server.fail("POST", path, stored=stored)
+    receipt = outbox(server).publish(pull(server))
+
+    assert (receipt.status, receipt.number, receipt.reason) == ("done", 1, "")
+    assert len(server.pulls()) == 1
+    assert server.pulls()[0]["labels"] == ["nightwatch"]
+    assert list(server.git.refs("refs/heads/")) == ["refs/heads/main", f"refs/heads/{BRANCH}"]
+
+
+def test_a_draft_that_was_killed_halfway_is_taken_up(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    tip = server.git.refs()[f"refs/heads/{BRANCH}"]
+    server.pulls()[0]["labels"].clear()
+    labelled = outbox(server).publish(pull(server))
+    server.items.clear()
+    made = outbox(server).publish(pull(server))
+
+    assert (labelled.status, made.status) == ("already there", "done")
+    assert server.git.refs()[f"refs/heads/{BRANCH}"] == tip
+    assert [one["labels"] for one in server.pulls()] == [["nightwatch"]]
+
+
+def test_a_draft_that_people_closed_is_not_proposed_again(server: GitHub) -> None:
+    outbox(server).publish(pull(server))
+    server.pulls()[0]["state"] = "closed"
+    assert outbox(server).publish(pull(server)).status == "already there"
+    assert len(server.pulls()) == 1
+
+
+def test_where_there_are_no_drafts_a_label_says_so(server: GitHub) -> None:
+    server.has_drafts = False
+    receipt = outbox(server).publish(pull(server))
+
+    assert receipt.status == "done"
+    assert server.pulls()[0]["draft"] is False
+    assert server.pulls()[0]["labels"] == ["nightwatch", "nightwatch-draft"]
+
+
+def test_no_branch_is_left_where_the_pull_request_is_refused(server: GitHub) -> None:
+    server.permissions["pull_requests"] = "read"
+    receipt = outbox(server).publish(pull(server))
+
+    assert receipt.status == "refused"
+    assert "pull_requests=write" in receipt.reason
+    assert list(server.git.refs("refs/heads/")) == ["refs/heads/main"]
+
+
+def test_no_branch_of_anyone_is_moved(server: GitHub) -> None:
+    main = git(server.git.folder, "rev-parse", "main~1")
+    server.git.run("update-ref", f"refs/heads/{BRANCH}", main)
+    before = server.git.refs()
+    names = (BRANCH, "main", "nightwatch", "nightwatch/../main", "nightwatch/x y", "nightwatch/-x")
+    receipts = [outbox(server).publish(pull(server, branch=branch)) for branch in names]
+
+    assert [receipt.status for receipt in receipts] == ["refused"] * 6
+    assert "exists with other content" in receipts[0].reason
+    assert server.git.refs() == before
+    assert server.pulls() == []
+
+
+def test_a_pull_request_of_somebody_else_on_our_branch_is_left_alone(server: GitHub) -> None:
+    server.add_item("Mine", "text", head=BRANCH, head_sha="0" * 40, base="main", base_sha="0" * 40)
+    assert "none of ours" in outbox(server).publish(pull(server)).reason
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "why"),
+    [
+        ("../evil.rb", "x", "leaves the repository"),
+        ("/etc/passwd", "x", "is absolute"),
+        (".git/hooks/post-checkout", "x", "is in the git folder"),
+        ("app/.GIT/config", "x", "is in the git folder"),
+        (".g\u200dit/config", "x", "unseen characters"),
+        ("%2e%2e/x", "x", "leaves the repository"),
+        ("-rf", "x", "looks like an option"),
+        ("passwd", "x", "is a link"),
+        ("passwd", None, "is a link"),
+        ("passwd/x.rb", "x", "is a link, no folder"),
+        ("lib/vendored", "x", "is a submodule"),
+        ("lib/vendored/x.rb", "x", "is a submodule, no folder"),
+        ("app/total.rb/x.rb", "x", "is a file, no folder"),
+        ("app", "x", "is taken already"),
+        ("app/TOTAL.rb", "x", "is taken already"),
+        ("App/new.rb", "x", "another spelling"),
+        ("app/Models/new.rb", "x", "another spelling"),
+        ("gone.rb", None, "is not there to be deleted"),
+        ("app", None, "is not there to be deleted"),
+        ("latin.rb", "café\n", "is not UTF-8"),
+        ("new.rb", "x\0", "binary"),
+        ("app/total.rb", "def total\n  nil\nend\n", "nothing would change"),
+    ],
+)
+def test_changes_that_must_not_be_made_are_refused(
+    still: GitHub, path: str, text: str | None, why: str
+) -> None:
+    receipt = outbox(still).publish(pull(still, FileChange(path=path, text=text)))
+
+    assert receipt.status == "refused"
+    assert why in receipt.reason
+    assert [w for w in still.writes() if not w.startswith("POST /labels")] == []
+
+
+def test_sets_of_changes_that_contradict_each_other_are_refused(still: GitHub) -> None:
+    twice = (FileChange(path="a.rb", text="1"), FileChange(path="A.rb", text="2"))
+    nested = (FileChange(path="a", text="1"), FileChange(path="a/b.rb", text="2"))
+    many = tuple(FileChange(path=f"n{n}.rb", text="1") for n in range(101))
+    reasons = [outbox(still).publish(pull(still, *each)).reason for each in (twice, nested, many)]
+
+    assert reasons == [
+        "a file is changed twice",
+        "'a' would be both file and folder",
+        "101 files are more than 100",
+    ]
+
+
+def test_the_base_may_move_but_not_under_the_change(server: GitHub) -> None:
+    proposal, shop = pull(server), server.git
+    tree = shop.write_tree("main", [{"path": "other.rb", "mode": "100644", "content": "x"}])
+    shop.run("update-ref", "refs/heads/main", shop.write_commit("Other", tree, [proposal.commit]))
+    assert outbox(server).publish(proposal).status == "done"
+
+    tree = shop.write_tree("main", [{"path": "app/total.rb", "mode": "100644", "content": "x"}])
+    head = shop.refs()["refs/heads/main"]
+    shop.run("update-ref", "refs/heads/main", shop.write_commit("Under", tree, [head]))
+    moved = outbox(server).publish(
+        pull(server, branch="nightwatch/other", commit=proposal.commit, **other_key())
+    )
+    assert (moved.status, moved.reason) == ("refused", "base moved: 'app/total.rb' changed")
+
+
+def other_key() -> dict[str, object]:
+    return {"key": "other", "body": issue("other").body}
+
+
+def test_a_base_or_commit_that_is_not_there_is_refused(still: GitHub) -> None:
+    reasons = [
+        outbox(still).publish(pull(still, base="gone")).reason,
+        outbox(still).publish(pull(still, base="../../x")).reason,
+        outbox(still).publish(pull(still, commit="f" * 40)).reason,
+    ]
+    assert reasons == [
+        "there is no base branch 'gone'",
+        "there is no base branch '../../x'",
+        f"commit '{'f' * 40}' is not in the repository",
+    ]
+
+
+def test_a_night_of_three_issues_and_a_draft_asks_this_often(server: GitHub) -> None:
+    proposals: list[Proposal] = [issue(f"key-{number}") for number in range(3)]
+    out = outbox(server)
+    for proposal in [*proposals, pull(server)]:
+        assert out.publish(proposal).status == "done"
+    reads = [call for call in server.calls() if call.startswith("GET")]
+
+    assert len(server.writes()) == 10
+    assert len(reads) == 13
+    assert {item.kind for item in tracker(server).own_items()} == {"issue", "pull"}

@@ -1,0 +1,133 @@
+"""Merged pull requests in the three ways that GitHub merges them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from git_repositories import git
+from github_world import bare_shop, client
+from services.github import GitHub
+
+from nightwatch_core.adapters.github.pulls import merged_pulls
+from nightwatch_core.adapters.github.rows import place
+from nightwatch_core.code.blame import is_of
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import MergedPull
+
+SINCE = datetime(2026, 11, 1, tzinfo=UTC)
+MERGED = "2026-11-20T10:00:00Z"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path)) as server:
+        yield server
+
+
+def commit(server: GitHub, message: str, *parents: str, written: int = 1_790_000_000) -> str:
+    """A commit that changes nothing; `written` is its author's date, made is now."""
+    more = {
+        "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "a@b.c", "GIT_COMMITTER_NAME": "GitHub",
+        "GIT_COMMITTER_EMAIL": "g@b.c", "GIT_AUTHOR_DATE": f"@{written} +0100",
+    }  # fmt: skip
+    tree = server.git.run("rev-parse", f"{parents[0]}^{{tree}}")
+    above = [word for parent in parents for word in ("-p", parent)]
+    return server.git.run("commit-tree", tree, *above, stdin=message.encode(), more=more)
+
+
+def branch(server: GitHub, count: int) -> tuple[str, list[str]]:
+    """The base, and commits of a branch on it, oldest first."""
+    base = git(server.git.folder, "rev-parse", "main")
+    made: list[str] = []
+    for at in range(count):
+        parent = made[-1] if made else base
+        made.append(commit(server, f"Step {at}", parent, written=1_790_000_000 + at))
+    return base, made
+
+
+def merge(server: GitHub, sha: str, commits: list[str], number: int = 1) -> None:
+    server.add_item(
+        "Pull", "", number=number, head=f"b{number}", head_sha=commits[-1], base="main",
+        base_sha="", state="closed", merged_at=MERGED, updated_at=MERGED, files=["app/x.rb"],
+        merge_sha=sha, commits=commits,
+    )  # fmt: skip
+
+
+def pulls(server: GitHub) -> tuple[MergedPull, ...]:
+    return merged_pulls(place(client(server), server.repository), "main", SINCE)
+
+
+def test_a_merge_brings_its_commits_as_they_are(server: GitHub) -> None:
+    base, made = branch(server, 3)
+    sha = commit(server, "Merge pull request #1", base, made[-1])
+    merge(server, sha, made)
+    (pull,) = pulls(server)
+    assert (pull.sha, pull.commits) == (sha, tuple(reversed(made)))
+    assert (pull.files, pull.author, pull.number) == (("app/x.rb",), "ann", 1)
+    assert is_of(pull, made[0][:10])
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_of_a_squash_only_the_one_commit_is_on_the_base(server: GitHub, count: int) -> None:
+    base, made = branch(server, count)
+    sha = commit(server, "Pull (#1)", base, written=1_790_009_999)
+    merge(server, sha, made)
+    (pull,) = pulls(server)
+    assert (pull.sha, pull.commits) == (sha, ())
+    assert is_of(pull, sha[:10])
+    assert not is_of(pull, made[0])
+
+
+def test_a_rebase_brings_copies(server: GitHub) -> None:
+    _, made = branch(server, 3)
+    tip = git(server.git.folder, "rev-parse", "main")
+    other = commit(server, "Step 0", tip, written=1_789_999_999)  # like ours, of another day
+    copies = [other]
+    for at in range(3):
+        copies.append(commit(server, f"Step {at}", copies[-1], written=1_790_000_000 + at))
+    merge(server, copies[-1], made)
+    (pull,) = pulls(server)
+    assert (pull.sha, pull.commits) == (copies[3], (copies[2], copies[1]))
+    assert is_of(pull, copies[1])
+    assert not is_of(pull, other)
+    assert len(server.requests) == 2
+
+
+def test_a_rebase_of_one_commit_is_that_commit(server: GitHub) -> None:
+    base, made = branch(server, 1)
+    copy = commit(server, "Step 0", commit(server, "Other", base))
+    merge(server, copy, made)
+    (pull,) = pulls(server)
+    assert (pull.sha, pull.commits) == (copy, ())
+    assert len(server.requests) == 1
+
+
+def test_many_commits_and_many_rebases_stay_within_the_limits(server: GitHub) -> None:
+    base, made = branch(server, 103)
+    merge(server, commit(server, "Merge", base, made[-1]), made)
+    for number in range(2, 30):
+        merge(server, made[2], made[:3], number)
+    found = pulls(server)
+    assert sorted(len(pull.commits) for pull in found) == [2] * 28 + [100]
+    assert max(found, key=lambda pull: len(pull.commits)).commits[0] == made[-1]
+    assert len(server.requests) == 2 + 2  # pages of pull requests, then their histories
+
+
+def test_a_merge_commit_that_is_gone_is_no_trouble(server: GitHub) -> None:
+    merge(server, "a" * 40, ["b" * 40, "c" * 40])
+    (pull,) = pulls(server)
+    assert (pull.sha, pull.commits) == ("a" * 40, ())
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        b'{"data": {"repository": null}}',
+        b'{"data": {"repository": {"pullRequests": {"nodes": [1]}}}}',
+    ],
+)
+def test_an_odd_answer_is_told(server: GitHub, told: bytes) -> None:
+    server.fail("POST", "/graphql", status=200, body=told)
+    with pytest.raises(GiveUp, match="as documented"):
+        pulls(server)

@@ -1,0 +1,203 @@
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from git_repositories import git
+from github_world import bare_shop, client
+from services.github import GitHub
+
+from nightwatch_core.adapters.github.code_cache import CodeCache
+from nightwatch_core.adapters.github.reader import ApiReader
+from nightwatch_core.adapters.github.rows import place
+from nightwatch_core.adapters.local.memory import MemoryRecords
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import CodeReads, Commit, Entry
+from nightwatch_core.ports import CountsReads
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+    with GitHub(bare_shop(tmp_path_factory.mktemp("github"))) as server:
+        yield server
+
+
+def reader(server: GitHub, records: MemoryRecords | None = None, name: str = "main") -> ApiReader:
+    """A reader in a process of its own, as far as memory goes."""
+    server.requests.clear()
+    return reader_on(server, CodeCache(records or MemoryRecords()), name)
+
+
+def reader_on(server: GitHub, cache: CodeCache, name: str = "main") -> ApiReader:
+    sha = git(server.git.folder, "rev-parse", name)
+    where = place(client(server), server.repository)
+    return ApiReader(where, Commit(repository="acme/shop", sha=sha), cache)
+
+
+def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:
+    code = reader(server)
+    assert code.paths() == (
+        "app/b c.rb", "app/models/order.rb", "app/total.rb", "bin/run", "latin.rb", "old.rb",
+    )  # fmt: skip
+    assert code.read_file("app/total.rb") == "def total\n  nil\nend\n"
+    assert code.read_file("latin.rb") == "caf\ufffd\n"
+    assert [code.read_file(p) for p in ("passwd", "lib/vendored", "app", "gone", "../x", "")] == [
+        None
+    ] * 6
+    assert code.list_directory("app") == (
+        Entry(name="b c.rb", kind="file", size=2),
+        Entry(name="models", kind="folder"),
+        Entry(name="total.rb", kind="file", size=20),
+    )
+    assert {e.name: e.kind for e in code.list_directory()}["passwd"] == "link"
+    assert reader(server, name="main~1").paths() == ("old.rb",)
+
+
+def test_a_search_asks_once_for_many_files(server: GitHub) -> None:
+    code = reader(server)
+    hits = code.search("total")
+    assert [(hit.path, hit.line, hit.text) for hit in hits] == [("app/total.rb", 1, "def total")]
+    assert [(hit.path, hit.line) for hit in code.search("e", "app/models")] == [
+        ("app/models/order.rb", 1),
+        ("app/models/order.rb", 2),
+    ]
+    assert len(code.search("e", limit=1)) == 1
+    assert code.search("") == code.search("a\nb") == code.search("x", "gone") == ()
+    assert [one.path for one in server.requests if one.method == "POST"] == ["/graphql"]
+    assert len(server.requests) <= 3  # the tree, the files, and one that is not UTF-8
+
+
+def test_what_was_read_is_never_asked_for_again(server: GitHub) -> None:
+    records = MemoryRecords()
+    first = reader(server, records)
+    told = first.read_file("old.rb"), first.blame("old.rb", 1), first.paths()
+    again = reader(server, records)
+    assert (again.read_file("old.rb"), again.blame("old.rb", 1), again.paths()) == told
+    assert server.requests == []
+    sha = first.commit.sha
+    assert all(key.startswith(f"code/acme__shop/{sha}/") for key in records.kept)
+
+
+def test_readers_of_one_commit_ask_once_between_them(server: GitHub) -> None:
+    server.requests.clear()
+    records = MemoryRecords()
+    cache = CodeCache(records)
+    readers = [reader_on(server, cache) for _ in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        told = list(threads.map(lambda one: (one.read_file("old.rb"), one.search("t")), readers))
+    assert len(set(told)) == 1
+    asked = Counter(f"{one.method} {one.path.rpartition('/')[0]}" for one in server.requests)
+    assert asked["GET /repos/acme/shop/git/trees"] == 1
+    assert asked["POST "] == 1
+    assert len(server.requests) <= 4  # the tree, old.rb, the others together, one not in UTF-8
+    counts = sum((one.code_reads for one in readers), CodeReads())
+    assert counts.asked == 7  # the tree and six files
+    assert counts.requests == len(server.requests)
+    assert counts.memory == 8 * 8 - 7
+
+
+def test_a_reader_counts_its_own_reads(server: GitHub) -> None:
+    records = MemoryRecords()
+    cache = CodeCache(records)
+    first, second = reader_on(server, cache), reader_on(server, cache)
+    first.read_file("old.rb")
+    first.read_file("old.rb")
+    second.blame("old.rb", 1)
+    elsewhere = reader(server, records)
+    elsewhere.read_file("old.rb")
+    elsewhere.read_file("gone.rb")
+    assert first.code_reads == CodeReads(memory=1, asked=2, requests=2, saved=1, files=("old.rb",))
+    assert second.code_reads == CodeReads(memory=2, asked=1, requests=1, saved=2, files=("old.rb",))
+    assert elsewhere.code_reads == CodeReads(disk=2, saved=2, files=("old.rb",))
+    assert isinstance(elsewhere, CountsReads)
+
+
+def test_a_search_is_worth_one_question(server: GitHub) -> None:
+    cache = CodeCache(MemoryRecords())
+    first, again = reader_on(server, cache), reader_on(server, cache)
+    first.search("e", "app")
+    again.search("e", "app")
+    app = ("app/b c.rb", "app/models/order.rb", "app/total.rb")
+    assert first.code_reads == CodeReads(asked=4, requests=2, files=app)
+    assert again.code_reads == CodeReads(memory=4, saved=2, files=app)
+
+
+def test_commits_never_mix(server: GitHub) -> None:
+    records = MemoryRecords()
+    cache = CodeCache(records)
+    now, before = reader_on(server, cache), reader_on(server, cache, "main~1")
+    assert now.read_file("app/total.rb")
+    assert before.read_file("app/total.rb") is None
+    assert now.read_file("old.rb") == before.read_file("old.rb") == "1\n"
+    assert now.blame("old.rb", 1) == before.blame("old.rb", 1)
+    shas = {sha for sha in (now.commit.sha, before.commit.sha)}
+    key = re.compile(r"code/acme__shop/([0-9a-f]{40})/(?:tree|read|blame)-[0-9a-f]{24}")
+    found = [key.fullmatch(one) for one in records.kept]
+    assert {one.group(1) for one in found if one} == shas
+    assert all(found)
+    assert len(records.kept) == 7
+
+
+def test_who_wrote_a_line_is_told(server: GitHub) -> None:
+    code = reader(server)
+    found = code.blame("app/total.rb", 2)
+    assert found is not None
+    assert (found.subject, found.author, found.text) == ("Shop", "Ann", "  nil")
+    assert code.blame("app/total.rb", 99) is code.blame("gone", 1) is None
+
+
+def test_failures_are_told_to_all_who_wait_and_not_kept(server: GitHub) -> None:
+    records = MemoryRecords()
+    cache = CodeCache(records)
+    readers = [reader_on(server, cache) for _ in range(4)]
+    for one in readers:
+        one.paths()
+    kept = dict(records.kept)
+    server.requests.clear()
+    server.fail("GET", "/git/blobs/", how="slow", seconds=2)  # until the others wait
+    server.fail("GET", "/git/blobs/")
+    together = threading.Barrier(4)
+
+    def read(code: ApiReader) -> str | None:
+        together.wait(60)
+        return code.read_file("old.rb")
+
+    with ThreadPoolExecutor(4) as threads:
+        futures = [threads.submit(read, one) for one in readers]
+    ends = [future.exception() for future in futures]
+    assert {isinstance(end, TryLater) for end in ends} == {True}
+    assert len({id(end) for end in ends}) == 4
+    assert len(server.requests) == 2  # one question, asked twice
+    assert records.kept == kept
+    assert readers[3].read_file("old.rb") == "1\n"
+
+
+@pytest.mark.parametrize("text", ["", "{", "null", '"a"', '{"sha": "x", "tree": [1]}', "[]"])
+def test_a_record_of_another_shape_is_asked_for_again(server: GitHub, text: str) -> None:
+    records = MemoryRecords()
+    code = reader(server, records)
+    code.blame("old.rb", 1)
+    (tree,) = (key for key in records.kept if "/tree-" in key)
+    records.kept[tree] = text
+    again = reader(server, records)
+    assert again.read_file("old.rb") == "1\n"
+    assert len(server.requests) == 1
+    assert records.kept[tree] != text
+
+
+def test_a_tree_that_is_not_told_whole_is_no_tree(server: GitHub) -> None:
+    server.largest_tree = 3
+    try:
+        with pytest.raises(GiveUp, match="allow it to be cloned"):
+            reader(server).paths()
+    finally:
+        server.largest_tree = 100_000
+
+
+def test_only_a_full_sha_pins_a_commit(server: GitHub) -> None:
+    where = place(client(server), server.repository)
+    for name in ("main", "HEAD", "", "a" * 39, "../" + "a" * 37, "A" * 40):
+        with pytest.raises(GiveUp, match="full commit sha"):
+            ApiReader(where, Commit(repository="acme/shop", sha=name), CodeCache(MemoryRecords()))

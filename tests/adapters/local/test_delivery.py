@@ -1,0 +1,203 @@
+import os
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from deliveries import HISTORY, ISSUE, NOW, delivery, outbox, pull, set_state
+from git_repositories import git, repository
+
+from nightwatch_core.adapters.local.delivery import LocalDelivery
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.models.proposal import Comment, OwnItem, Proposal, Receipt, Reopen
+from nightwatch_core.text import frontmatter
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return repository(tmp_path / "shop", *HISTORY)
+
+
+@pytest.fixture(scope="module")
+def still(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository for tests in which nothing may change."""
+    return repository(tmp_path_factory.mktemp("git") / "shop", *HISTORY)
+
+
+def test_an_issue_becomes_a_file_that_says_everything(shop: Path) -> None:
+    receipt = delivery(shop).publish(ISSUE)
+    name = "issue-0001-nomethoderror-total-of-nil.md"
+    meta, body = frontmatter.read(outbox(shop)[name])
+
+    assert (receipt.status, receipt.number, receipt.title) == ("done", 1, ISSUE.title)
+    assert Path(receipt.url).name == name
+    assert body == ISSUE.body
+    assert meta == {
+        "kind": "issue",
+        "number": 1,
+        "key": "issue-key-1",
+        "fingerprint": "v1:aa",
+        "title": ISSUE.title,
+        "state": "open",
+        "state_reason": "",
+        "words": [],
+        "labels": ["nightwatch", "bug: x"],
+        "night": "2026-11-21-aa",
+    }
+
+
+def test_the_same_key_is_one_file_in_any_night(shop: Path) -> None:
+    first = delivery(shop).publish(ISSUE)
+    again = delivery(shop, "2026-11-22-bb").publish(ISSUE)
+
+    assert (again.status, again.number, again.url) == ("already there", 1, first.url)
+    assert len(outbox(shop)) == 1
+
+
+def test_a_key_in_somebody_elses_body_does_not_count(shop: Path) -> None:
+    delivery(shop).publish(ISSUE)
+    other = ISSUE.model_copy(update={"key": "other-key"})
+
+    assert delivery(shop).publish(other).status == "done"
+
+
+def test_a_file_with_broken_front_matter_still_holds_its_key(shop: Path) -> None:
+    path = Path(delivery(shop).publish(ISSUE).url)
+    path.write_text(path.read_text().replace("state: open", "state: [open"))
+
+    assert delivery(shop).publish(ISSUE).status == "already there"
+    assert delivery(shop).own_items() == ()
+
+
+def test_numbers_grow_over_nights_and_are_never_given_twice(shop: Path) -> None:
+    receipts = [
+        delivery(shop, f"night-{n}").publish(ISSUE.model_copy(update={"key": f"k{n}"}))
+        for n in range(3)
+    ]
+    Path(receipts[2].url).unlink()
+    fourth = delivery(shop).publish(ISSUE.model_copy(update={"key": "k3"}))
+    (shop.parent / "nights" / ".last-number").write_text("garbage")
+    fifth = delivery(shop).publish(ISSUE.model_copy(update={"key": "k4"}))
+
+    assert [receipt.number for receipt in (*receipts, fourth, fifth)] == [1, 2, 3, 4, 5]
+
+
+def test_threads_that_publish_the_same_key_make_one_file(shop: Path) -> None:
+    shared = delivery(shop)
+    receipts: list[Receipt] = []
+
+    def work(outbox: LocalDelivery) -> None:
+        receipts.append(outbox.publish(ISSUE))
+        receipts.append(outbox.publish(pull(shop)))
+
+    threads = [
+        threading.Thread(target=work, args=(each,)) for each in (shared, shared, delivery(shop))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(receipt.status for receipt in receipts) == ["already there"] * 4 + ["done"] * 2
+    assert [name.split(".")[-1] for name in outbox(shop)] == ["md", "md", "patch"]
+    assert git(shop, "rev-list", "--count", "main..nightwatch/0123456789ab") == "1"
+
+
+def test_a_comment_names_its_issue(shop: Path) -> None:
+    delivery(shop).publish(ISSUE)
+    comment = Comment(key="c1", fingerprint="v1:aa", number=1, body="Again.")
+    first, again = delivery(shop, "next").publish(comment), delivery(shop).publish(comment)
+    meta, body = frontmatter.read(Path(first.url).read_text())
+
+    assert (first.status, first.number, again.status) == ("done", 1, "already there")
+    assert Path(first.url).parts[-3:-1] == ("next", "outbox")
+    assert (meta["kind"], meta["issue"], body) == ("comment", 1, "Again.\n")
+    assert [item.number for item in delivery(shop).own_items()] == [1]
+
+
+def test_reopening_opens_the_file_and_says_why(shop: Path) -> None:
+    receipt = delivery(shop).publish(ISSUE)
+    set_state(receipt, state="closed", state_reason="completed", closed_at="2026-11-20")
+    reopen = Reopen(key="r1", fingerprint="v1:aa", number=1, body="It came back.")
+    done = delivery(shop, "next").publish(reopen)
+    item = delivery(shop).own_items()[0]
+
+    assert (done.status, done.number) == ("done", 1)
+    assert (item.state, item.state_reason, item.closed_at) == ("open", "reopened", None)
+    assert "It came back." in Path(done.url).read_text()
+    assert Path(receipt.url).read_text().endswith(ISSUE.body)
+    set_state(receipt, state="closed")
+    assert delivery(shop).publish(reopen).status == "already there"
+    assert delivery(shop).own_items()[0].state == "closed"
+
+
+@pytest.mark.parametrize(
+    "proposal",
+    [
+        Comment(key="c", fingerprint="f", number=7, body=""),
+        Reopen(key="r", fingerprint="f", number=7, body=""),
+        ISSUE.model_copy(update={"key": " "}),
+    ],
+)
+def test_what_has_no_issue_or_key_is_refused(still: Path, proposal: Proposal) -> None:
+    receipt = delivery(still).publish(proposal)
+
+    assert receipt.status == "refused"
+    assert receipt.reason
+    assert outbox(still) == {}
+
+
+def test_a_person_closes_and_comments_in_the_file(shop: Path) -> None:
+    receipt = delivery(shop).publish(ISSUE)
+    said = ["We want nil here.", "Really."]
+    set_state(
+        receipt, state="Closed", state_reason="not planned", words=said, closed_at="2026-11-20"
+    )
+
+    assert delivery(shop).own_items() == (
+        OwnItem(
+            kind="issue", number=1, fingerprint="v1:aa", key="issue-key-1", title=ISSUE.title,
+            state="closed", state_reason="not_planned", url=receipt.url, labels=ISSUE.labels,
+            words=tuple(said), night="2026-11-21-aa", closed_at=datetime(2026, 11, 20, tzinfo=UTC),
+        ),
+    )  # fmt: skip
+
+
+def test_without_a_date_the_change_of_the_file_is_the_closing(shop: Path) -> None:
+    receipt = delivery(shop).publish(ISSUE)
+    set_state(receipt, state="closed")
+    os.utime(receipt.url, (NOW.timestamp(), NOW.timestamp()))
+
+    assert delivery(shop).own_items()[0].closed_at == NOW
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no front matter", "---\nkind: issue\n", "---\na: &a [*a]\n---\n",
+             "---\n" + "[" * 50_000, "---\nfingerprint: []\n---\n"],
+)  # fmt: skip
+def test_unreadable_files_are_skipped(shop: Path, text: str) -> None:
+    receipt = delivery(shop).publish(ISSUE)
+    folder = Path(receipt.url).parent
+    (folder / "issue-0009-x.md").write_text(text)
+    (folder / "issue-0010-x.md").write_bytes(b"---\n\xff\0\n---\n")
+    outside = shop.parent / "outside.md"
+    outside.write_text(Path(receipt.url).read_text().replace("number: 1", "number: 11"))
+    (folder / "issue-0011-x.md").symlink_to(outside)
+    (folder / "issue-0012-x.md").mkdir()
+    (folder / "notes.md").write_text("mine")
+
+    assert [item.number for item in delivery(shop).own_items()] == [1]
+    assert delivery(shop).publish(ISSUE).status == "already there"
+
+
+@pytest.mark.parametrize("night", ["", "..", "a/b", "/x", "-x", "a\nb"])
+def test_a_night_that_cannot_name_a_folder_stops(still: Path, night: str) -> None:
+    with pytest.raises(StopTheNight, match="cannot name"):
+        delivery(still, night)
+
+
+def test_a_state_folder_that_cannot_be_written_gives_up(shop: Path) -> None:
+    (shop.parent / "nights").write_text("a file where the folder should be")
+
+    with pytest.raises(GiveUp, match="cannot write below"):
+        delivery(shop).publish(ISSUE)

@@ -1,0 +1,249 @@
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from graphql import build_schema, parse, validate
+from services.nerdgraph import KEY, SCHEMA, NerdGraphService
+
+from nightwatch_core.adapters.new_relic import documents
+from nightwatch_core.adapters.new_relic.answers import (
+    BadKey,
+    BadQuery,
+    Denied,
+    Throttled,
+    TooSlow,
+    Unwell,
+)
+from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_BODY, NerdGraph, address
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+
+QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
+
+
+@pytest.fixture
+def service() -> Iterator[NerdGraphService]:
+    with NerdGraphService() as started:
+        yield started
+
+
+def client(service: NerdGraphService, **given: Any) -> NerdGraph:
+    values: dict[str, Any] = {"times": QUICK, "deadline": 5.0, "pause": lambda _: None, **given}
+    return NerdGraph(values.pop("key", KEY), service.url, **values)
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [
+        ("", "https://api.newrelic.com/graphql"),
+        ("us", "https://api.newrelic.com/graphql"),
+        (" EU ", "https://api.eu.newrelic.com/graphql"),
+        ("jp", "https://api.jp.newrelic.com/graphql"),
+        ("FedRAMP", "https://gov-api.newrelic.com/graphql"),
+        ("https://proxy.example.org/nr", "https://proxy.example.org/nr"),
+        ("http://localhost:8080/graphql", "http://localhost:8080/graphql"),
+    ],
+)
+def test_regions_and_addresses(region: str, expected: str) -> None:
+    assert address(region) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["MARS", "http://api.newrelic.com/graphql", "ftp://x", "https://", "http://[", "//x", "x\ny"],
+)
+def test_the_key_is_not_sent_to_other_addresses(wrong: str) -> None:
+    with pytest.raises(StopTheNight, match="NEW_RELIC_REGION"):
+        NerdGraph(KEY, wrong)
+
+
+@pytest.mark.parametrize("key", ["", "  ", "NRAK\nX-Evil: 1", "ключ"])
+def test_what_cannot_be_a_key_is_said_before_asking(service: NerdGraphService, key: str) -> None:
+    with pytest.raises(BadKey, match="NRAK"):
+        client(service, key=key)
+    assert service.requests == []
+
+
+def test_a_question_and_its_answer(service: NerdGraphService) -> None:
+    answer = client(service).ask(documents.PING)
+    assert answer.at("actor", "user", "email") == "bot@example.org"
+    with pytest.raises(Unwell, match="left out"):
+        answer.at("actor", "elsewhere")
+
+
+def test_every_document_fits_the_public_schema() -> None:
+    schema = build_schema(SCHEMA)
+    for text in (
+        documents.PING,
+        documents.FIND_ENTITY,
+        documents.INBOX,
+        documents.DEPLOYMENTS,
+        documents.nrql(("whole", "detail")),
+        documents.frames(3),
+    ):
+        assert validate(schema, parse(text)) == []
+
+
+KINDS: tuple[tuple[str, dict[str, Any], type[Exception], type[Exception]], ...] = (
+    ("errors", {"code": "BAD_API_KEY", "name": "error_code"}, BadKey, StopTheNight),
+    ("errors", {"code": "", "message": "Invalid API key"}, BadKey, StopTheNight),
+    ("errors", {"code": "ACCESS_DENIED"}, Denied, StopTheNight),
+    ("errors", {"code": "TOO_MANY_REQUESTS"}, Throttled, TryLater),
+    ("errors", {"code": "TIMEOUT"}, TooSlow, TryLater),
+    ("errors", {"code": "INVALID_INPUT"}, BadQuery, GiveUp),
+    ("errors", {"code": "INTERNAL_SERVER_ERROR"}, Unwell, TryLater),
+    # What a message quotes does not decide where there is a code.
+    (
+        "errors",
+        {"code": "INVALID_INPUT", "message": "'invalid api key'"},
+        BadQuery,
+        GiveUp,
+    ),
+    ("status", {"status": 401}, BadKey, StopTheNight),
+    ("status", {"status": 418}, BadQuery, GiveUp),
+    ("status", {"status": 503}, Unwell, TryLater),
+    ("status", {"status": 307}, StopTheNight, StopTheNight),
+    ("429", {}, Throttled, TryLater),
+    ("cut", {}, Unwell, TryLater),
+    ("truncated", {}, Unwell, TryLater),
+    ("slow", {"seconds": 2.5}, TooSlow, TryLater),
+    ("answer", {"document": {"data": 5}}, Unwell, TryLater),
+    ("answer", {"document": {"errors": ["odd", None, 3]}}, Unwell, TryLater),
+    ("answer", {"document": {"errors": [{"path": {}, "extensions": []}]}}, Unwell, TryLater),
+    ("huge", {"size": LONGEST_BODY + 2_000_000}, TooSlow, TryLater),
+)
+
+
+@pytest.mark.parametrize(("how", "given", "kind", "to_do"), KINDS)
+def test_every_failure_has_its_kind(
+    service: NerdGraphService,
+    how: str,
+    given: dict[str, Any],
+    kind: type[Exception],
+    to_do: type[Exception],
+) -> None:
+    service.fail(how, times=2, **given)
+    with pytest.raises(kind) as raised:
+        client(service).ask(documents.PING).at("actor")
+    assert isinstance(raised.value, to_do)
+    assert raised.value.__cause__ is None  # no vendor's exception, which may quote a request
+
+
+def test_nobody_listens() -> None:
+    with NerdGraphService() as gone:
+        url = gone.url
+    with pytest.raises(Unwell, match="cannot be reached"):
+        NerdGraph(KEY, url, times=QUICK, pause=lambda _: None).ask(documents.PING)
+
+
+def test_an_answer_that_drips_ends_at_the_deadline(service: NerdGraphService) -> None:
+    service.fail("drip", seconds=3.0)
+    with pytest.raises(TooSlow, match="too slowly"):
+        client(service, deadline=0.3).ask(documents.PING)
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "waited"),
+    [
+        ("7", 7.0),
+        ("0", 1.0),
+        ("-5", 1.0),
+        ("60", 60.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 1.0),
+        ("Wed, 99 Oct 2065 99:28:00 GMT", 1.0),
+        ("soon", 1.0),
+        ("²", 1.0),
+    ],
+)
+def test_it_waits_as_told_within_reason(
+    service: NerdGraphService, retry_after: str, waited: float
+) -> None:
+    waits: list[float] = []
+    service.fail("429", retry_after=retry_after)
+    asked = client(service, pause=waits.append)
+    assert asked.ask(documents.PING).at("actor", "user", "id") == 7
+    assert waits == [waited]
+    assert len(service.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "told"),
+    [
+        ("61", "61 seconds"),
+        ("86400", "86,400 seconds"),
+        ("9" * 20, "86,400 seconds"),
+        ("Wed, 21 Oct 2065 07:28:00 GMT", "86,400 seconds"),
+    ],
+)
+def test_it_does_not_wait_for_long(service: NerdGraphService, retry_after: str, told: str) -> None:
+    waits: list[float] = []
+    service.fail("429", retry_after=retry_after)
+    with pytest.raises(Throttled, match=f"fewer requests, and to wait {told}"):
+        client(service, pause=waits.append).ask(documents.PING)
+    assert (waits, len(service.requests)) == ([], 1)
+
+
+def test_it_asks_twice_and_no_more(service: NerdGraphService) -> None:
+    service.fail("status", times=9, status=502)
+    with pytest.raises(Unwell):
+        client(service).ask(documents.PING)
+    assert len(service.requests) == 2
+
+
+def test_what_will_not_change_is_asked_once(service: NerdGraphService) -> None:
+    service.fail("status", times=9, status=401)
+    with pytest.raises(BadKey):
+        client(service).ask(documents.PING)
+    assert len(service.requests) == 1
+
+
+def test_a_part_may_fail_alone(service: NerdGraphService) -> None:
+    service.fail("errors", code="TIMEOUT", path=["actor", "user"])
+    answer = client(service).ask(documents.PING)
+    assert answer.at("actor", "accounts") == [{"id": 1, "name": "main"}]
+    for path in (("actor", "user"), ("actor", "user", "email"), ("actor",)):
+        with pytest.raises(TooSlow):
+            answer.at(*path)
+
+
+def test_at_most_four_at_once(service: NerdGraphService) -> None:
+    service.fail("slow", times=12, seconds=0.05)
+    asked = client(service, times=httpx.Timeout(5.0))
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda _: asked.ask(documents.PING), range(12)))
+    assert len(answers) == 12
+    assert 2 <= service.most_at_once <= 4
+
+
+def test_the_key_shows_nowhere(service: NerdGraphService) -> None:
+    service.fail(
+        "errors", code="ACCESS_DENIED", message=f"key {KEY}\nis\x1b[31m weak " + "x" * 9_999
+    )
+    asked = client(service)
+    with pytest.raises(Denied) as raised:
+        asked.ask(documents.PING).at("actor")
+    said = str(raised.value)
+    assert KEY not in said + repr(asked) + repr(vars(asked)["_client"])
+    assert "\n" not in said
+    assert "\x1b" not in said
+    assert len(said) < 500
+
+
+def test_the_stand_in_is_strict(service: NerdGraphService) -> None:
+    asked = client(service)
+    for wrong in (
+        '{actor{account(id:1){nrql(query:"SELECT 1"){results}}}}',
+        "{actor{nothing}}",
+        "{actor{",
+    ):
+        with pytest.raises(BadQuery):
+            asked.ask(wrong).at("actor")
+    text = "SELECT count(*) FROM TransactionError SINCE 1 UNTIL 2"
+    elsewhere = asked.ask(documents.nrql(("x",)), account=2, timeout=60, x=text)
+    with pytest.raises(Denied):
+        elsewhere.at("actor", "account")
+    with pytest.raises(BadKey):
+        client(service, key="NRAK-OTHER").ask(documents.PING)
+    assert httpx.get(service.url).status_code == 405
+    assert httpx.post(service.url, content=b"{}").status_code == 400

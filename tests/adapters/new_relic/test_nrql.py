@@ -1,0 +1,118 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from services.nrql_table import BadNrql, Parser
+
+from nightwatch_core.adapters.new_relic import nrql
+from nightwatch_core.models.error import Window
+from nightwatch_core.text.templates import transaction_template
+
+END = datetime(2026, 11, 21, 4, tzinfo=UTC)
+WINDOW = Window(since=END - timedelta(days=1), until=END)
+EVERYTHING = frozenset(nrql.ATTRIBUTES)
+SURROGATES_TOO = st.text(st.characters(exclude_categories=()), max_size=300)
+NAMES = SURROGATES_TOO | st.text("'\\\"`%\n\0 <>n()=-/A", max_size=300)
+
+
+@given(NAMES, NAMES)
+@example("x' OR error.class IS NULL LIMIT MAX --", "\\")
+@example("\\'", "%" * 300)
+@example("<n>\ud800", "line\nbreak\0")
+def test_no_name_changes_a_query_and_every_name_is_found(name: str, transaction: str) -> None:
+    template = transaction_template(transaction)
+    text = nrql.occurrences(("GUID",), WINDOW, name, template, "")
+    query = Parser(text).parse()
+    assert (query.event, query.limit, query.newest_first) == ("ErrorTrace", 500, True)
+    assert (query.since, query.until) == (1795147200000, 1795233600000)
+    assert query.facets == []
+    assert len(query.literals) == 2 + bool(template)
+    event = {"entityGuid": "GUID", "error.class": name, "transactionName": transaction}
+    assert query.where(event)
+    assert not query.where({**event, "entityGuid": "another"})
+
+
+@given(NAMES)
+def test_a_plain_name_matches_only_itself(name: str) -> None:
+    condition = nrql.matching("error.class", name)
+    query = Parser(f"SELECT id FROM ErrorTrace WHERE {condition} SINCE 1 UNTIL 2").parse()
+    assert query.where({"error.class": name})
+    if " = " in condition.partition("'")[0]:
+        assert query.literals == [name]
+        assert not query.where({"error.class": name + "x"})
+
+
+@given(NAMES)
+def test_a_literal_is_read_back_or_refused(text: str) -> None:
+    try:
+        said = nrql.literal(text)
+    except ValueError:
+        assert len(text) > 1_000 or not text.isprintable()
+        return
+    query = Parser(f"SELECT id FROM ErrorTrace WHERE id = {said} SINCE 1 UNTIL 2").parse()
+    assert query.literals == [text]
+
+
+@pytest.mark.parametrize("text", ["\0", "a\nb", "\x7f", "\u2028", "\ud800", "x" * 1_001])
+def test_what_cannot_be_said_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="value"):
+        nrql.literal(text)
+
+
+@pytest.mark.parametrize("name", ["error.stack_trace", "id, key", "", "id FROM Log", "`id`"])
+def test_only_attributes_of_the_list_are_asked_for(name: str) -> None:
+    for use in (nrql.attribute, lambda each: nrql.matching(each, "x")):
+        with pytest.raises(ValueError, match="attribute"):
+            use(name)
+
+
+def test_an_escape_that_is_not_documented_is_never_needed() -> None:
+    for name in ("App\\Cart", "it's", '"', "`", "%'\\" * 99):
+        assert "\\" not in nrql.matching("error.class", name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        nrql.errors(("A", "B"), WINDOW, EVERYTHING, nrql.DETAIL),
+        nrql.errors(("A",), WINDOW, frozenset(), nrql.FACETS),
+        nrql.versions(("A",), WINDOW, "service.version"),
+        nrql.hourly(("A",), WINDOW),
+        nrql.count(("A",), WINDOW),
+        nrql.keys("ErrorTrace", ("A",), WINDOW),
+    ],
+)
+def test_every_query_is_understood(text: str) -> None:
+    query = Parser(text).parse()
+    assert query.literals[0] == "A"
+    assert query.until == 1795233600000
+
+
+def test_the_count_leads_because_it_ranks_the_facets() -> None:
+    text = nrql.errors(("A",), WINDOW, EVERYTHING, nrql.FACETS)
+    assert text.startswith("SELECT count(*) AS 'n', ")
+    assert text.endswith(" LIMIT MAX")
+    assert nrql.NOT_EXPECTED in text
+
+
+def test_only_attributes_that_exist_are_selected() -> None:
+    known = frozenset({"userId", "tags.releaseTag", "hostname"})
+    text = nrql.errors(("A",), WINDOW, known, nrql.FACETS)
+    assert "uniqueCount(userId) AS 'u1'" in text
+    assert "latest(tags.releaseTag) AS 'ver'" in text
+    assert "uniques(hostname, 20) AS 'hosts'" in text
+    assert "enduser.id" not in text
+
+
+def test_a_query_that_the_service_refuses_for_its_length_is_not_made() -> None:
+    with pytest.raises(ValueError, match="longer"):
+        nrql.count(tuple("G" * 100 for _ in range(50)), WINDOW)
+    longest = nrql.occurrences(("G" * 100,) * 10, WINDOW, "🔥" * 300, "🔥" * 300, "release")
+    assert len(longest.encode()) <= nrql.LONGEST_QUERY
+
+
+def test_the_stand_in_refuses_what_is_not_escaped() -> None:
+    for value in ("'it's'", "'tail\\'", "'line\nbreak'", "'\\n'"):
+        with pytest.raises(BadNrql):
+            Parser(f"SELECT id FROM ErrorTrace WHERE id = {value} SINCE 1 UNTIL 2").parse()

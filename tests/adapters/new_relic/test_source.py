@@ -1,0 +1,595 @@
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from services.nerdgraph import ACCOUNT, KEY, NOW, NerdGraphService, entity, frame, inbox_group
+
+from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
+from nightwatch_core.adapters.new_relic.source import NewRelic
+from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
+from nightwatch_core.intake.grouping import hours_of
+from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+WINDOW = Window(since=NOW - DAY, until=NOW)
+QUICK = httpx.Timeout(connect=5.0, read=2.0, write=5.0, pool=10.0)
+RUBY = [
+    frame("app/models/cart.rb:7:in 'Cart#total'"),
+    frame("app/controllers/orders.rb:3:in 'show'"),
+]
+# Names as attackers, languages and accidents make them.
+HOSTILE = (
+    "it's",
+    'say "no"',
+    "App\\Exceptions\\Cart",
+    "tail\\",
+    "\\' OR 1 = 1 OR \\'",
+    "x' OR error.class IS NOT NULL LIMIT MAX --",
+    "50% off",
+    "line\nbreak\r\nand\ttab",
+    "nul\x00byte",
+    "null') FACET error.class SINCE 0",
+    "Ошибка • エラー 🔥",
+    "\u202egnp.exe\u200b",
+    "`backtick`",
+    "{{#if}} ${x} <n> <hex>",
+    "%",
+    "x" * 700,
+    "%'\\" * 200,
+)
+
+
+class FixedClock:
+    seconds = 0.0
+
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def service() -> Iterator[NerdGraphService]:
+    with NerdGraphService() as started:
+        yield started
+
+
+def source(service: NerdGraphService, key: str = KEY, **given: Any) -> NewRelic:
+    client = NerdGraph(key, service.url, times=QUICK, deadline=5.0, pause=lambda _: None)
+    values: dict[str, Any] = {
+        **{"app_name": "shop", "watermark": None, "clock": FixedClock()},
+        **given,
+    }
+    return NewRelic(key, ACCOUNT, url=service.url, client=client, **values)
+
+
+def fetched(service: NerdGraphService) -> Fetched:
+    return source(service).error_groups(WINDOW)
+
+
+def only(found: Fetched) -> ErrorGroup:
+    assert found.partial == ()
+    assert len(found.groups) == 1
+    return found.groups[0]
+
+
+def test_the_window_follows_the_watermark_and_the_lag(service: NerdGraphService) -> None:
+    watermark = NOW - timedelta(hours=30)
+    lag = timedelta(minutes=3)
+    after = source(service, watermark=watermark)
+    assert after.window(None, NOW) == Window(since=watermark, until=NOW - lag)
+    assert after.window(7 * DAY, NOW) == Window(since=NOW - lag - 7 * DAY, until=NOW - lag)
+    assert source(service).window(None, NOW) == Window(since=NOW - lag - DAY, until=NOW - lag)
+    old = source(service, watermark=NOW - 9 * DAY)
+    assert old.window(None, NOW) == Window(since=NOW - lag - 7 * DAY, until=NOW - lag)
+    ahead = source(service, watermark=NOW + DAY)
+    assert ahead.window(None, NOW).until == NOW - lag
+    assert service.requests == []
+
+
+def test_a_window_that_was_read_before_is_said_to_be(service: NerdGraphService) -> None:
+    just_read = source(service, watermark=NOW - timedelta(seconds=20))
+    found = just_read.error_groups(just_read.window(None, NOW))
+    assert found.groups == ()
+    assert "were read before" in found.partial[0]
+
+
+def test_groups_carry_counts_users_hosts_releases_and_hours(service: NerdGraphService) -> None:
+    for ago, user, version in ((20, "ann", "v1"), (3, "bob", "v2"), (1, "bob", "v2")):
+        service.error(
+            "KeyError",
+            "GET /orders/17",
+            f"order {ago} has no 'total'",
+            ago * HOUR,
+            userId=user,
+            host=f"web-{ago}",
+            **{"service.version": version},
+        )
+    group = only(fetched(service))
+    assert (group.source, group.app, group.error_class) == ("newrelic", "shop", "KeyError")
+    assert group.transaction == "GET /orders/<n>"
+    assert group.message == "order 1 has no 'total'"
+    assert (group.occurrences, group.users) == (3, 2)
+    assert group.hosts == ("web-1", "web-20", "web-3")
+    assert (group.release, group.releases) == ("v2", ("v1", "v2"))
+    assert (group.first_seen, group.last_seen) == (NOW - 20 * HOUR, NOW - HOUR)
+    assert len(group.hourly) == len(hours_of(WINDOW))
+    assert [at for at, n in enumerate(group.hourly) if n] == [4, 21, 23]
+
+
+def test_the_first_hour_counts_only_what_lies_in_the_window(service: NerdGraphService) -> None:
+    window = Window(since=NOW - timedelta(minutes=90), until=NOW)
+    for minutes in (110, 100, 80, 30):
+        service.error("KeyError", ago=timedelta(minutes=minutes))
+    group = only(source(service).error_groups(window))
+    assert (group.occurrences, group.hourly) == (2, (1, 1))
+
+
+def test_two_messages_of_one_transaction_are_two_groups_every_night(
+    service: NerdGraphService,
+) -> None:
+    for at in range(6):
+        name = "total" if at % 2 else "price"
+        service.error("NoMethodError", "orders/show", f"no '{name}' in order {at}")
+    first = fetched(service)
+    assert [group.occurrences for group in first.groups] == [3, 3]
+    service.error("NoMethodError", "orders/show", "no 'price' in order 77", timedelta(0, 1))
+    second = fetched(service)
+    assert {g.fingerprint for g in second.groups} == {g.fingerprint for g in first.groups}
+    assert sum(group.occurrences for group in second.groups) == 7
+
+
+def test_users_are_not_counted_once_a_message(service: NerdGraphService) -> None:
+    for order in range(40):
+        service.error("KeyError", message=f"order {order} is gone", userId=f"user {order % 8}")
+    assert only(fetched(service)).users == 8
+
+
+def test_expected_errors_and_other_applications_are_left_out(service: NerdGraphService) -> None:
+    service.entities.append(entity("GUID-other", "other", "python"))
+    service.error("KeyError", **{"error.expected": False})
+    service.error("NotFound", **{"error.expected": True})
+    service.error("Elsewhere", guid="GUID-other")
+    service.error("TooOld", ago=25 * HOUR)
+    service.error("TooLate", ago=timedelta(0))
+    assert only(fetched(service)).error_class == "KeyError"
+
+
+def test_errors_without_transaction_or_message_are_counted(service: NerdGraphService) -> None:
+    service.error("BootError", transaction=None, message="no port")
+    service.error("KeyError", message=None)
+    service.error("KeyError", "orders/show", "no 'total'")
+    found = fetched(service)
+    assert found.partial == ()
+    assert {(g.error_class, g.transaction, g.occurrences) for g in found.groups} == {
+        ("BootError", "", 1),
+        ("KeyError", "orders/show", 2),
+    }
+
+
+def test_a_quiet_application_is_a_complete_empty_answer(service: NerdGraphService) -> None:
+    found = fetched(service)
+    assert (found.groups, found.partial, found.rejects) == ((), (), ())
+
+
+def test_more_errors_than_the_service_lists_are_said(service: NerdGraphService) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    names = [f"{x}{y}{z}" for x in letters for y in letters for z in letters][:5_003]
+    for name in (*names, "aaa"):
+        service.error("KeyError", f"orders/{name}")
+    found = fetched(service)
+    assert len(found.groups) == 5_000
+    assert found.groups[0].occurrences == 2
+    assert found.partial == ("3 more occurrences are not listed: too many different errors",)
+
+
+def test_two_entities_of_one_name_are_one_application(service: NerdGraphService) -> None:
+    service.entities += [entity("GUID-two", "shop", "ruby"), entity("GUID-x", "shop", "go", 99)]
+    service.error("KeyError")
+    service.error("KeyError", guid="GUID-two")
+    service.error("KeyError", guid="GUID-x")
+    assert only(fetched(service)).occurrences == 2
+
+
+def test_the_inbox_says_what_the_team_said(service: NerdGraphService) -> None:
+    person = {"email": "ann@example.org", "userInfo": {"id": 1, "name": "Ann  Example"}}
+    back = round((NOW - HOUR).timestamp() * 1_000)
+    service.inbox = [
+        inbox_group("Ignored", "no 17", "IGNORED"),
+        inbox_group("Fixed", "no 17", "RESOLVED", assignment=person),
+        inbox_group("Back", "no 17", "UNRESOLVED", regressedAt=back),
+        inbox_group("Open", "no 17", "UNRESOLVED"),
+        inbox_group("Ignored", "a different failure of this class", "UNRESOLVED"),
+        inbox_group("Both", "no 1", "IGNORED"),
+        inbox_group("Both", "no 2", "UNRESOLVED"),
+    ]
+    for name in ("Ignored", "Fixed", "Back", "Open", "Both", "Unheard"):
+        service.error(name, message="no 4711")
+    found = fetched(service)
+    assert found.partial == ()
+    assert {group.error_class: group.inbox for group in found.groups} == {
+        "Ignored": "ignored",
+        "Fixed": "resolved; assigned to Ann Example",
+        "Back": "resolved, and back",
+        "Open": "",
+        "Both": "",  # its two groups there say different things: never drop by chance
+        "Unheard": "",
+    }
+    came_back = {group.error_class: group.regressed_at for group in found.groups}
+    assert came_back.pop("Back") == NOW - HOUR
+    assert set(came_back.values()) == {None}
+
+
+def test_of_two_returns_the_later_one_counts(service: NerdGraphService) -> None:
+    times = [round((NOW - hours * HOUR).timestamp() * 1_000) for hours in (3, 1, 2)]
+    service.inbox = [
+        inbox_group("KeyError", f"no {at}", "UNRESOLVED", regressedAt=at) | {"id": str(at)}
+        for at in times
+    ]
+    service.error("KeyError", message="no 4711")
+    assert only(fetched(service)).regressed_at == NOW - HOUR
+
+
+def test_an_assignee_without_a_name_is_told_without_an_address(service: NerdGraphService) -> None:
+    who = {"email": "ann@example.org", "userInfo": None}
+    service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", assignment=who)]
+    service.error("KeyError")
+    assert only(fetched(service)).inbox == "assigned to ann"
+
+
+def test_a_regression_of_an_earlier_night_is_none_tonight(service: NerdGraphService) -> None:
+    before = round((NOW - DAY - HOUR).timestamp() * 1_000)
+    service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", regressedAt=before)]
+    service.error("KeyError")
+    assert only(fetched(service)).inbox == ""
+
+
+def test_an_inbox_that_is_longer_than_we_read_is_said(service: NerdGraphService) -> None:
+    service.inbox = [inbox_group(f"Class{at}", "no", "IGNORED") for at in range(10)]
+    service.error("KeyError")
+    assert "more groups than were read" in fetched(service).partial[0]
+
+
+def test_the_inbox_group_an_error_names_itself_wins(service: NerdGraphService) -> None:
+    service.inbox = [
+        inbox_group("KeyError", "no 'total'", "IGNORED") | {"id": "one"},
+        inbox_group("KeyError", "no 'total'", "UNRESOLVED") | {"id": "two"},
+    ]
+    service.error("KeyError", message="no 'total'", **{"error.group.guid": "one"})
+    assert only(fetched(service)).inbox == "ignored"
+
+
+TRACED: tuple[tuple[str, list[str], str, str], ...] = (
+    (
+        "ruby",
+        ["app/models/cart.rb:7:in 'Cart#total'", "app/orders.rb:3:in 'Orders#show'"],
+        "app/models/cart.rb:7",
+        "total",
+    ),
+    (
+        "python",
+        [
+            '  File "/srv/app/orders.py", line 3, in show',
+            '  File "/srv/app/cart.py", line 7, in total',
+        ],
+        "/srv/app/cart.py:7",
+        "total",
+    ),
+    (
+        "java",
+        ["\tat com.shop.Cart.total(Cart.java:7)", "\tat com.shop.Orders.show(Orders.java:3)"],
+        "Cart.java:7",
+        "total",
+    ),
+    (
+        "nodejs",
+        ["    at total (/srv/app/cart.js:7:5)", "    at show (/srv/app/orders.js:3:1)"],
+        "/srv/app/cart.js:7",
+        "total",
+    ),
+)
+
+
+@pytest.mark.parametrize(("language", "lines", "place", "function"), TRACED)
+def test_frames_are_read_in_the_entitys_language(
+    service: NerdGraphService, language: str, lines: list[str], place: str, function: str
+) -> None:
+    service.entities = [entity("GUID-shop", "shop", language)]
+    service.error("KeyError", message="no 'total'", frames=[frame(line) for line in lines])
+    (trace,) = source(service).traces(only(fetched(service)))
+    assert trace.top is not None
+    assert (trace.top.place, trace.top.function) == (place, function)
+    assert trace.links[0].error_class == "KeyError"
+    assert trace.links[0].message == "no 'total'"
+
+
+def test_frames_of_an_unknown_form_are_taken_from_their_fields(service: NerdGraphService) -> None:
+    known = frame("total, somewhere", filepath="/srv/app/cart.ex", line=7, name="total")
+    service.error("KeyError", frames=[known])
+    (trace,) = source(service).traces(only(fetched(service)))
+    assert [(each.place, each.function) for each in trace.frames] == [
+        ("/srv/app/cart.ex:7", "total")
+    ]
+
+
+def test_a_message_that_looks_like_frames_makes_none(service: NerdGraphService) -> None:
+    hostile = "no\napp/secrets.rb:1:in 'steal'\nCaused by: Fake"
+    service.error("KeyError", message=hostile, frames=RUBY)
+    (trace,) = source(service).traces(only(fetched(service)))
+    assert [each.path for each in trace.frames] == [
+        "app/models/cart.rb",
+        "app/controllers/orders.rb",
+    ]
+
+
+def test_traces_come_newest_first_of_the_group_alone(service: NerdGraphService) -> None:
+    for hours in range(5, 0, -1):
+        at = [frame(f"app/cart.rb:{hours}:in 'total'")]
+        service.error("KeyError", "GET /orders/17", f"no {hours}", hours * HOUR, at)
+    other = [frame("app/other.rb:1:in 'x'")]
+    service.error("KeyError", "GET /carts/17", "no 1", frames=other)
+    service.error("KeyError", "GET /orders/18", "quite another failure", frames=other)
+    group = max(fetched(service).groups, key=lambda group: group.occurrences)
+    traces = source(service).traces(group, limit=2)
+    assert [trace.frames[0].place for trace in traces] == ["app/cart.rb:1", "app/cart.rb:2"]
+    assert source(service).traces(group, limit=0) == ()
+
+
+def test_a_trace_that_was_sampled_away_is_normal(service: NerdGraphService) -> None:
+    service.error("KeyError", frames=RUBY, ago=2 * HOUR)
+    service.error("KeyError", frames=RUBY, ago=HOUR)
+    service.error("ValueError")
+    newest = max(service.exceptions)
+    del service.exceptions[newest]
+    by_class = {group.error_class: group for group in fetched(service).groups}
+    assert len(source(service).traces(by_class["KeyError"])) == 1
+    assert source(service).traces(by_class["ValueError"]) == ()
+
+
+def test_one_failing_trace_leaves_the_others(service: NerdGraphService) -> None:
+    service.error("KeyError", frames=RUBY, ago=2 * HOUR)
+    service.error("KeyError", frames=RUBY, ago=HOUR)
+    group = only(fetched(service))
+    path = ["actor", "x0", "exception"]
+    service.fail("errors", match="query Frames", path=path, times=2)
+    assert len(source(service).traces(group)) == 1
+    service.fail("errors", match="query Frames", times=2)
+    with pytest.raises(TryLater):
+        source(service).traces(group)
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_are_data(service: NerdGraphService, name: str) -> None:
+    service.error(name, f"WebTransaction/{name}", name, frames=RUBY)
+    service.error("Innocent", frames=[frame("app/innocent.rb:1:in 'x'")])
+    found = fetched(service)
+    group = next(group for group in found.groups if group.error_class == name)
+    (trace,) = source(service).traces(group)
+    assert trace.frames[0].path == "app/models/cart.rb"
+    assert all(len(text.encode()) < 4_000 for each in service.requests for text in each.nrql)
+
+
+@pytest.mark.parametrize("kept", [RUBY, None])
+def test_what_a_pattern_finds_too_much_is_left_out(
+    service: NerdGraphService, kept: list[dict[str, Any]] | None
+) -> None:
+    other = [frame("app/other.rb:1:in 'x'")]
+    name = "App\\Cart'"
+    service.error(name, "GET /orders/17", "no", frames=kept, ago=5 * HOUR)
+    service.error("App/Cart!", "GET /orders/17", "no", frames=other, ago=5 * HOUR)
+    service.error(name, "GET /orders/17/lines", "no", frames=other, ago=5 * HOUR)
+    wanted = next(
+        group
+        for group in fetched(service).groups
+        if (group.error_class, group.transaction) == (name, "GET /orders/<n>")
+    )
+    traces = source(service).traces(wanted)
+    assert [trace.frames[0].path for trace in traces] == ["app/models/cart.rb"] * bool(kept)
+
+
+def test_an_application_of_a_similar_name_is_another(service: NerdGraphService) -> None:
+    service.entities += [entity("GUID-1", "ann's", "go"), entity("GUID-2", "ann-s", "go")]
+    service.error("Ours", guid="GUID-1")
+    service.error("Theirs", guid="GUID-2")
+    found = source(service, app_name="ann's").error_groups(WINDOW)
+    assert [group.error_class for group in found.groups] == ["Ours"]
+
+
+def test_a_hostile_application_name_is_data(service: NerdGraphService) -> None:
+    name = "shop' OR name LIKE '%\\"
+    service.entities.append(entity("GUID-evil", name, "go"))
+    service.error("KeyError")
+    service.error("Evil", guid="GUID-evil")
+    found = source(service, app_name=name).error_groups(WINDOW)
+    assert [group.error_class for group in found.groups] == ["Evil"]
+
+
+def test_deployments_newest_first(service: NerdGraphService) -> None:
+    for days, version, commit in ((40, "v0", "c0"), (3, "v1", "c1"), (1, "v2", None)):
+        at = round((NOW - days * DAY).timestamp() * 1_000)
+        made = {"timestamp": at, "version": version, "commit": commit, "entityGuid": "GUID-shop"}
+        service.deployments.append(made)
+    releases = source(service).releases()
+    assert [(each.version, each.sha) for each in releases] == [("v2", ""), ("v1", "c1")]
+    assert releases[0].at == NOW - DAY
+
+
+def test_the_probe_says_what_is_there(service: NerdGraphService) -> None:
+    service.error("KeyError")
+    assert source(service).probe() == (
+        "application 'shop' (ruby) in account 1: 1 unexpected errors in the last 24 hours"
+    )
+
+
+def test_the_probe_says_what_to_do(service: NerdGraphService) -> None:
+    with pytest.raises(StopTheNight, match="user key"):
+        source(service, key="NRAK-WRONG").probe()
+    with pytest.raises(StopTheNight, match="there are 'shop'"):
+        source(service, app_name="shopp").probe()
+    service.accounts = [{"id": 5, "name": "other"}]
+    with pytest.raises(StopTheNight, match=r"account 1 is not among .* \(5\)"):
+        source(service).probe()
+
+
+# Every way to fail, and what a night without an answer must be told.
+MATRIX: tuple[tuple[str, dict[str, Any], type[NightWatchError]], ...] = (
+    ("status", {"status": 401}, StopTheNight),
+    ("errors", {"code": "BAD_API_KEY", "name": "error_code"}, StopTheNight),
+    ("errors", {"code": "ACCESS_DENIED"}, StopTheNight),
+    ("errors", {"code": "INVALID_INPUT"}, StopTheNight),
+    ("errors", {"code": "TIMEOUT"}, TryLater),
+    ("errors", {"code": "NRDB:1109", "name": "errorCode"}, TryLater),
+    ("errors", {"code": "TOO_MANY_REQUESTS"}, TryLater),
+    ("errors", {"code": "SERVER_ERROR"}, TryLater),
+    ("errors", {"code": "NEVER_HEARD_OF"}, TryLater),
+    ("429", {"retry_after": "7"}, TryLater),
+    ("429", {"retry_after": "Wed, 21 Oct 2065 07:28:00 GMT"}, TryLater),
+    ("429", {"retry_after": "99999999999999999999"}, TryLater),
+    ("429", {"retry_after": "soon"}, TryLater),
+    ("status", {"status": 402}, StopTheNight),
+    ("status", {"status": 403}, StopTheNight),
+    ("status", {"status": 404}, StopTheNight),
+    ("status", {"status": 302}, StopTheNight),
+    ("status", {"status": 400}, StopTheNight),
+    ("status", {"status": 500}, TryLater),
+    ("status", {"status": 502}, TryLater),
+    ("status", {"status": 504}, TryLater),
+    ("cut", {}, TryLater),
+    ("truncated", {}, TryLater),
+    ("slow", {"seconds": 4.0}, TryLater),
+    ("answer", {"document": {}}, TryLater),
+    ("answer", {"document": []}, TryLater),
+    ("answer", {"document": {"data": None}}, TryLater),
+    ("answer", {"document": {"data": {"actor": None}}}, TryLater),
+    ("answer", {"document": {"data": {"actor": {"account": {}}}}}, TryLater),
+)
+
+
+@pytest.mark.parametrize("match", ["query FindEntity", "FACET"])
+@pytest.mark.parametrize(("how", "given", "expected"), MATRIX)
+def test_a_failed_fetch_is_never_an_empty_success(
+    service: NerdGraphService,
+    how: str,
+    given: dict[str, Any],
+    expected: type[NightWatchError],
+    match: str,
+) -> None:
+    service.error("KeyError")
+    times = 1 if how == "slow" else 99
+    service.fail(how, match=match, times=times, **given)
+    service.fail("errors", match=match, times=99, code="TIMEOUT")  # what slow queries end in
+    with pytest.raises(expected) as raised:
+        fetched(service)
+    assert KEY not in str(raised.value)
+    assert len(str(raised.value)) < 500
+
+
+@pytest.mark.parametrize(("how", "given", "_expected"), [row for row in MATRIX if row[0] != "slow"])
+def test_what_stands_beside_the_counts_may_fail(
+    service: NerdGraphService, how: str, given: dict[str, Any], _expected: object
+) -> None:
+    service.error("KeyError", **{"service.version": "v1"})
+    service.fail(how, match="query ErrorGroups", times=99, **given)
+    service.fail(how, match="TIMESERIES", times=99, **given)
+    found = fetched(service)
+    assert [group.occurrences for group in found.groups] == [1]
+    said = " ".join(found.partial)
+    assert "Errors Inbox" in said
+    assert "could not be read" in said
+
+
+def test_a_moment_of_trouble_is_waited_out(service: NerdGraphService) -> None:
+    service.error("KeyError")
+    service.fail("429", match="FACET", times=1)
+    service.fail("status", match="query ErrorGroups", times=1, status=502)
+    assert only(fetched(service)).occurrences == 1
+
+
+def test_a_window_that_is_too_much_is_read_in_parts(service: NerdGraphService) -> None:
+    for hours in (1, 2, 13, 14, 23):
+        service.error("KeyError", ago=hours * HOUR, userId="ann", message=f"no {hours}")
+    path = ["actor", "account", "whole"]
+    service.fail("errors", match="$whole", times=2, code="TIMEOUT", path=path)
+    group = only(fetched(service))
+    assert (group.occurrences, group.users) == (5, 1)
+    assert (group.first_seen, group.last_seen) == (NOW - 23 * HOUR, NOW - HOUR)
+    counted = [each for each in service.requests if "whole" in each.variables]
+    assert len(counted) == 5  # the day, its first half, both quarters of that, its second half
+
+
+def test_messages_that_cannot_be_told_apart_are_said(service: NerdGraphService) -> None:
+    service.error("KeyError", message="no 'total'")
+    path = ["actor", "account", "detail"]
+    service.fail("errors", match="$detail", times=9, code="SERVER_ERROR", path=path)
+    found = fetched(service)
+    assert [group.occurrences for group in found.groups] == [1]
+    assert "told apart by message" in found.partial[0]
+
+
+def test_rows_left_out_without_an_error_are_a_failure(service: NerdGraphService) -> None:
+    service.error("KeyError")
+    service.fail("null", match="FACET", times=9, path=["actor", "account", "whole", "results"])
+    with pytest.raises(TryLater):
+        fetched(service)
+
+
+def test_rows_that_cannot_be_read_are_kept_as_rejects(service: NerdGraphService) -> None:
+    rows: list[Any] = [
+        {"facet": ["KeyError", "orders/show"], "n": 3.0, "first": "soon", "last": 1e300},
+        {"facet": [None, "orders/show"], "n": 1},
+        {"facet": ["NaN", "x"], "n": float("inf")},
+        {"facet": ["True", "x"], "n": True},
+        {"facet": ["Negative", "x"], "n": -4},
+        "no row",
+        None,
+    ]
+    part = {"results": rows, "totalResult": {"n": 3.0}, "otherResult": None}
+    account = {"whole": part, "classes": {"results": []}, "detail": {"results": []}}
+    service.fail("answer", match="$whole", document={"data": {"actor": {"account": account}}})
+    found = fetched(service)
+    assert [(group.error_class, group.occurrences) for group in found.groups] == [("KeyError", 3)]
+    assert len(found.rejects) == 6
+
+
+def test_calls_of_a_night(service: NerdGraphService) -> None:
+    for many, expected in ((3, 11), (10, 25)):
+        service.events.clear()
+        service.exceptions.clear()
+        service.requests.clear()
+        for at in range(many):
+            service.error(f"Error{'abcdefghij'[at]}", message="no", frames=RUBY, userId="ann")
+        night = source(service)
+        groups = night.error_groups(WINDOW).groups
+        assert [len(night.traces(group)) for group in groups] == [1] * many
+        assert len(service.requests) == expected
+    assert {request.key for request in service.requests} == {KEY}
+
+
+def test_a_long_lived_worker_sees_what_is_new(service: NerdGraphService) -> None:
+    clock = FixedClock()
+    night = source(service, clock=clock)
+    service.error("KeyError")
+    assert night.error_groups(WINDOW).groups[0].users is None
+    service.error("KeyError", userId="ann")
+    assert night.error_groups(WINDOW).groups[0].users is None
+    clock.seconds = 4_000.0
+    assert night.error_groups(WINDOW).groups[0].users == 1
+
+
+def test_attributes_that_cannot_be_asked_for_are_said(service: NerdGraphService) -> None:
+    service.error("KeyError", userId="ann")
+    service.fail("errors", match="keyset()", times=9, code="TIMEOUT")
+    found = fetched(service)
+    assert [group.users for group in found.groups] == [None]
+    assert "which attributes" in found.partial[0]
+
+
+def test_times_are_utc_whatever_the_zone(service: NerdGraphService) -> None:
+    service.error("KeyError")
+    group = only(fetched(service))
+    assert group.last_seen is not None
+    assert group.last_seen.tzinfo is UTC

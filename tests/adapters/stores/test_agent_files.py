@@ -1,0 +1,98 @@
+"""A folder of agent files."""
+
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.adapters.stores.agent_files import AgentFiles
+from nightwatch_core.analysis.specs import BUILT_IN, agents_of, choose
+from nightwatch_core.errors import StopTheNight
+
+OURS = Path(__file__).parents[3] / "agents"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("zebra", "base-analyzer", "README"):
+        (tmp_path / f"{name}.md").write_text(f"---\nlanguages: [go]\n---\nI am {name}.\n")
+    (tmp_path / "notes.txt").write_text("no agent")
+    (tmp_path / "folder.md").mkdir()
+    (tmp_path / "link.md").symlink_to(tmp_path / "notes.txt")
+    return tmp_path
+
+
+def test_the_agents_of_a_folder(folder):
+    shelf = AgentFiles(folder)
+    assert shelf.names() == ("base-analyzer", "zebra")
+    assert shelf.agent("zebra").prompt == "I am zebra."
+    assert shelf.agent("base-analyzer").prompt == "I am base-analyzer."
+
+
+def test_our_own_agents_can_all_be_read():
+    found = agents_of(AgentFiles(OURS))
+    assert [spec.name for spec in found.specs] == list(AgentFiles(OURS).names())
+    assert found.complaints == ()
+
+
+def test_an_agent_takes_what_its_base_gives(folder):
+    (folder / "young.md").write_text("---\nextends: zebra\n---\nI am younger.\n")
+    shelf = AgentFiles(folder)
+    assert shelf.agent("young").prompt == "I am zebra.\n\nI am younger."
+    (folder / "base-analyzer.md").unlink()
+    (folder / "young.md").write_text("---\nextends: base-analyzer\n---\nI am younger.\n")
+    assert shelf.agent("young").prompt == f"{BUILT_IN.prompt}\n\nI am younger."
+
+
+def test_a_broken_agent_is_told_of_and_left_alone(folder):
+    (folder / "broken.md").write_bytes(b"\xff")
+    found = agents_of(AgentFiles(folder))
+    assert [spec.name for spec in found.specs] == ["base-analyzer", "zebra"]
+    assert "cannot read agents/broken.md: not UTF-8" in found.complaints[0]
+    assert choose(found, "go").name == "base-analyzer"
+
+
+@pytest.mark.parametrize("name", ["none", "../secret", "link", "folder", "README", "", "a\x00"])
+def test_an_agent_that_is_not_there_stops_the_night_with_the_choice(folder, name):
+    (folder.parent / "secret.md").write_text("secret")
+    with pytest.raises(StopTheNight, match="choose base-analyzer, zebra"):
+        AgentFiles(folder).agent(name)
+
+
+def test_without_a_folder_there_is_the_built_in_agent(tmp_path):
+    for folder in (None, tmp_path / "none"):
+        shelf = AgentFiles(folder)
+        assert shelf.names() == ()
+        assert shelf.agent("base-analyzer") == BUILT_IN
+        with pytest.raises(StopTheNight, match="choose base-analyzer$"):
+            shelf.agent("ruby-rails")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"---\nmood: sunny\n---\nx", "agents/a.md:2: mood: it is not known"),
+        (b"---\r\nmodel: x\r\nmood: sunny\r\n---\r\nx", "agents/a.md:3: mood: it is not known"),
+        (b"\xff", "cannot read agents/a.md: not UTF-8"),
+        (b"x" * 300_000, "cannot read agents/a.md: longer than 256 KiB"),
+        (b"", "agents/a.md:1: the prompt"),
+        (b"---\nextends: link\n---\nx", "agents/a.md:2: extends: there is no agents/link.md"),
+    ],
+)
+def test_a_wrong_file_stops_the_night(tmp_path, content, said):
+    (tmp_path / "a.md").write_bytes(content)
+    (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
+    with pytest.raises(StopTheNight) as raised:
+        AgentFiles(tmp_path).agent("a")
+    assert str(raised.value).startswith(said)
+
+
+def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
+    (tmp_path / "agents").write_text("")
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_AGENTS_ENABLED"):
+        AgentFiles(tmp_path / "agents").names()
+
+
+def test_a_folder_behind_a_link_of_the_owner_is_read(folder, tmp_path_factory):
+    link = tmp_path_factory.mktemp("home") / "agents"
+    link.symlink_to(folder)
+    assert AgentFiles(link).names() == ("base-analyzer", "zebra")

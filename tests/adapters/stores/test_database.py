@@ -1,0 +1,90 @@
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.adapters.stores import database
+from nightwatch_core.errors import StopTheNight
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing after it runs."""
+
+
+def test_a_new_database_is_durable_and_up_to_date(tmp_path: Path) -> None:
+    with closing(database.connect(tmp_path / "a" / "b.db")) as connection:
+        pragmas = ("journal_mode", "synchronous", "user_version")
+        values = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+        tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+
+        assert values == ["wal", 2, len(database.MIGRATIONS)]
+        assert {row["name"] for row in tables} >= {"ledger", "nights"}
+
+
+def test_an_older_database_keeps_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with closing(sqlite3.connect(path)) as old:
+        old.execute(database.MIGRATIONS[0])
+        old.execute("INSERT INTO ledger VALUES ('k1', 'issue', 'f', 'd', 'done', '', 'n', 'u')")
+        old.execute("PRAGMA user_version = 1")
+        old.commit()
+
+    with closing(database.connect(path)) as connection:
+        assert connection.execute("SELECT key FROM ledger").fetchone()["key"] == "k1"
+        assert connection.execute("SELECT count(*) FROM nights").fetchone()[0] == 0
+
+
+def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute("PRAGMA user_version = 99")
+        newer.commit()
+
+    with pytest.raises(StopTheNight, match="newer NightWatch"):
+        database.connect(path)
+
+
+def test_threads_that_open_a_new_database_make_it_once(tmp_path: Path) -> None:
+    opened: list[int] = []
+
+    def work() -> None:
+        with database.transaction(tmp_path / "new.db") as connection:
+            opened.append(connection.execute("SELECT count(*) FROM ledger").fetchone()[0])
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert opened == [0] * 8
+
+
+def test_a_transaction_that_fails_is_undone(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    insert = "INSERT INTO nights (id, name, status, started) VALUES ('n', 'n', 'running', '')"
+
+    def fail(error: BaseException | None) -> None:
+        with database.transaction(path) as connection:
+            connection.execute(insert)
+            if error:
+                raise error
+            connection.execute("SELECT no_such_column FROM nights")
+
+    with pytest.raises(Killed):
+        fail(Killed())
+    with pytest.raises(StopTheNight, match="no_such_column"):
+        fail(None)
+    with closing(database.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM nights").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize("place", ["file/x.db", "folder"])
+def test_a_place_that_cannot_hold_a_database_says_so(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+
+    with pytest.raises(StopTheNight, match="cannot be used"):
+        database.connect(tmp_path / place)

@@ -1,0 +1,269 @@
+"""A rule is added to ignore.yml, and every other character of the file stays."""
+
+import threading
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.adapters.local.memory import MemoryClock
+from nightwatch_core.adapters.stores.ignore_files import LOCK, IgnoreFile
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.intake.ignore_file import rules_from
+from nightwatch_core.models.pattern import IgnoreRule
+
+TODAY = date(2031, 3, 10)
+OURS = Path(__file__).parents[3] / "knowledge" / "ignore.yml"
+RULE = IgnoreRule(
+    pattern='say "no": # never',
+    match="prefix",
+    field="message",
+    reason="bots: all of them",
+    expires=date(2031, 4, 9),
+    unless_rate_above=50,
+)
+LINES = (
+    '- pattern: "say \\"no\\": # never"',
+    "  match: prefix",
+    "  field: message",
+    '  reason: "bots: all of them"',
+    "  expires: 2031-04-09",
+    "  unless_rate_above: 50",
+)
+
+
+def lines(indent: int = 0) -> str:
+    return "".join(f"{' ' * indent}{line}\n" for line in LINES)
+
+
+def file_of(tmp_path: Path, text: str | None) -> IgnoreFile:
+    path = tmp_path / "ignore.yml"
+    if text is not None:
+        path.write_bytes(text.encode())
+    return IgnoreFile(path, MemoryClock(datetime(2031, 3, 10, 12, tzinfo=UTC)))
+
+
+def text_of(file: IgnoreFile) -> str:
+    return file.path.read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, "ignore:\n" + lines(2)),
+        ("", "ignore:\n" + lines(2)),
+        ("# only a comment", "# only a comment\nignore:\n" + lines(2)),
+        ("---\n", "---\nignore:\n" + lines(2)),
+        ("ignore:\n", "ignore:\n" + lines(2)),
+        ("ignore:  # none yet", "ignore:  # none yet\n" + lines(2)),
+        ("ignore:\n# later\n", "ignore:\n" + lines(2) + "# later\n"),
+        ("- pattern: a", "- pattern: a\n" + lines()),
+        ("ignore:\n- pattern: a  # c\n", "ignore:\n- pattern: a  # c\n" + lines()),
+        ("ignore:\n    - {pattern: a}\n", "ignore:\n    - {pattern: a}\n" + lines(4)),
+        (
+            "ignore:\n  - pattern: a\n    # about a\n\n# the end",
+            "ignore:\n  - pattern: a\n    # about a\n" + lines(2) + "\n# the end",
+        ),
+        (
+            "ignore:\n  - pattern: >-\n      a\n      b\n# end\n",
+            "ignore:\n  - pattern: >-\n      a\n      b\n" + lines(2) + "# end\n",
+        ),
+        (
+            "ignore:\n  - pattern: a\n    reason:\n# end\n",
+            "ignore:\n  - pattern: a\n    reason:\n" + lines(2) + "# end\n",
+        ),
+        (
+            "other: 1\nignore:\n  - pattern: a\nmore: 2\n",
+            "other: 1\nignore:\n  - pattern: a\n" + lines(2) + "more: 2\n",
+        ),
+        ("ignore:\n- {patern: a}\n", "ignore:\n- {patern: a}\n" + lines()),
+    ],
+)
+def test_the_rule_comes_last_and_the_rest_stays(tmp_path, before, after):
+    file = file_of(tmp_path, before)
+    added = file.add(RULE)
+    assert text_of(file) == after
+    assert added.status == "added"
+    assert added.rule.model_copy(update={"line": 0}) == RULE
+    assert file.rules().rules[-1] == added.rule
+
+
+def test_another_style_of_dashes_is_kept(tmp_path):
+    file = file_of(tmp_path, "ignore:\n -   pattern: a\n     match: exact\n")
+    file.add(RULE)
+    assert ' -   pattern: "say' in text_of(file)
+    assert "\n     match: prefix\n" in text_of(file)
+
+
+@pytest.mark.parametrize(
+    ("before", "begins", "ends"),
+    [
+        ("ignore: []  # none\n", "ignore: [{pattern:", "}]  # none\n"),
+        ("ignore: [{pattern: a},]\n# e", "ignore: [{pattern: a}, {pattern:", "},]\n# e"),
+        ("{ignore: [{pattern: a}]}", "{ignore: [{pattern: a}, {pattern:", "}]}"),
+    ],
+)
+def test_a_list_on_one_line_stays_on_it(tmp_path, before, begins, ends):
+    file = file_of(tmp_path, before)
+    file.add(RULE)
+    assert text_of(file).startswith(begins)
+    assert text_of(file).endswith(ends)
+    assert text_of(file).count("\n") == before.count("\n")
+
+
+def test_line_ends_and_the_mark_of_windows_stay(tmp_path):
+    before = "\ufeff# é\r\nignore:\r\n  - pattern: a\r\n"
+    file = file_of(tmp_path, before)
+    file.add(RULE)
+    assert text_of(file) == before + lines(2).replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        ("ignore:\n\t- pattern: a\n", "cannot be read"),
+        ("ignore:\n- pattern: [\n", "cannot be read"),
+        ("ignore:\n- &a {pattern: x}\n- *a\n", "anchors and aliases are refused"),
+        ("ignore:\n- !!python/name:os.system {pattern: x}\n", "tags are refused"),
+        ("ignore: none\n", "no list"),
+        ("just text\n", "no list"),
+        ("{ignore: }\n", "no list"),
+        ("ignore:\r\n- pattern: a\n", "lines end in different ways"),
+        ("- pattern: a\n...\n---\n- pattern: b\n", "cannot be read"),
+        ("a: 1\x00", "cannot be read"),
+        ("# " + "x" * 300_000, "longer than"),
+    ],
+)
+def test_what_cannot_be_edited_is_left_as_it_is(tmp_path, before, why):
+    file = file_of(tmp_path, before)
+    with pytest.raises(StopTheNight) as told:
+        file.add(RULE)
+    assert text_of(file) == before
+    assert "ignore.yml" in str(told.value)
+    assert 'pattern: "say' in str(told.value) or why == "cannot be read"
+    assert why in str(told.value)
+
+
+def test_no_text_is_left_as_it_is(tmp_path):
+    file = file_of(tmp_path, None)
+    file.path.write_bytes(b"ignore:\n- pattern: \xff\n")
+    with pytest.raises(StopTheNight, match="not UTF-8"):
+        file.add(RULE)
+    assert file.path.read_bytes() == b"ignore:\n- pattern: \xff\n"
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "else.yml").write_text("ignore: []\n")
+    file = file_of(tmp_path, None)
+    file.path.symlink_to(tmp_path / "else.yml")
+    with pytest.raises(StopTheNight, match="it is a link"):
+        file.add(RULE)
+    assert (tmp_path / "else.yml").read_text() == "ignore: []\n"
+
+
+def test_twice_is_once(tmp_path):
+    file = file_of(tmp_path, "# c\n")
+    file.add(RULE)
+    before = text_of(file)
+    again = file.add(RULE.model_copy(update={"pattern": ' SAY "no": # never ', "reason": "else"}))
+    assert again.status == "already there"
+    assert again.rule.line == 3
+    assert text_of(file) == before
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "- pattern: a\n  match: prefix\n  field: message\n  expires: 2031-03-09  # c\n",
+            "- pattern: a\n  match: prefix\n  field: message\n  expires: 2031-04-09  # c\n",
+        ),
+        (
+            "- pattern: b\n"
+            "- {expires: '2031-01-01', unless_rate_above: 7, pattern: A, match: prefix,"
+            " field: message}\n# é",
+            "- pattern: b\n"
+            "- {expires: 2031-04-09, unless_rate_above: 50, pattern: A, match: prefix,"
+            " field: message}\n# é",
+        ),
+    ],
+)
+def test_an_expired_rule_is_renewed_where_it_stands(tmp_path, before, after):
+    file = file_of(tmp_path, before)
+    rule = RULE.model_copy(update={"pattern": "a"})
+    assert file.add(rule).status == "renewed"
+    assert text_of(file) == after
+    assert file.add(rule).status == "already there"
+
+
+def test_an_expired_rule_is_not_made_to_hold_for_ever(tmp_path):
+    before = "- {pattern: a, expires: 2031-03-09}\n"
+    file = file_of(tmp_path, before)
+    with pytest.raises(StopTheNight, match="edit its line"):
+        file.add(IgnoreRule(pattern="a"))
+    assert text_of(file) == before
+
+
+def test_a_rule_our_reader_would_not_take_is_not_written(tmp_path):
+    file = file_of(tmp_path, "ignore: []\n")
+    for wrong in ("", "*", "a" * 501):
+        with pytest.raises(StopTheNight, match="left as it is"):
+            file.add(IgnoreRule(pattern=wrong, match="glob"))
+    assert text_of(file) == "ignore: []\n"
+
+
+def test_our_own_file_keeps_every_line(tmp_path):
+    before = OURS.read_text(encoding="utf-8")
+    file = file_of(tmp_path, before)
+    file.add(RULE)
+    assert text_of(file) == before + lines(2)
+
+
+def test_rights_stay(tmp_path):
+    file = file_of(tmp_path, "ignore:\n")
+    file.path.chmod(0o640)
+    file.add(RULE)
+    assert file.path.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in tmp_path.glob(".tmp*")] == []
+
+
+def test_two_at_once_are_both_written(tmp_path):
+    file = file_of(tmp_path, "ignore:\n")
+    rules = [RULE.model_copy(update={"pattern": f"number {n}"}) for n in range(8)]
+    threads = [threading.Thread(target=file.add, args=(rule,)) for rule in rules]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {rule.pattern for rule in file.rules().rules} == {rule.pattern for rule in rules}
+
+
+def test_it_waits_for_another_writer(tmp_path):
+    file = file_of(tmp_path, "ignore:\n")
+    lock = FileLock(tmp_path / LOCK)
+    thread = threading.Thread(target=file.add, args=(RULE,))
+    with lock:
+        thread.start()
+        assert text_of(file) == "ignore:\n"
+    thread.join()
+    assert file.rules().rules
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=40)
+
+
+@given(TEXTS, TEXTS, st.sampled_from(["", "ignore:\n  - pattern: a\n", "[{pattern: a}]", "# c"]))
+def test_any_text_becomes_exactly_that_rule_or_nothing(tmp_path_factory, pattern, reason, before):
+    file = file_of(tmp_path_factory.mktemp("any"), before)
+    rule = IgnoreRule(pattern=pattern, reason=reason, expires=date(2031, 4, 1))
+    try:
+        file.add(rule)
+    except StopTheNight:
+        assert text_of(file) == before
+    else:
+        *others, last = file.rules().rules
+        assert last.model_copy(update={"line": 0}) == rule or pattern.strip().casefold() == "a"
+        assert tuple(others) in (rules_from(before).rules, ())

@@ -1,0 +1,453 @@
+"""A folder of knowledge: what is written is found again, and what is broken harms nothing."""
+
+import hashlib
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+from core.lesson_shapes import lesson, seen
+from filelock import FileLock
+
+from nightwatch_core.adapters.stores import knowledge_files
+from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.memory.lessons.index_text import index_of
+from nightwatch_core.models.knowledge import Index
+from nightwatch_core.models.pattern import IgnoreRules, Pattern
+
+PATTERN = Pattern(
+    title="One cause in a.rb:3", description="D.", pattern_type="systemic_issue", occurrences=3
+)
+
+
+def known(folder: Path) -> KnowledgeFiles:
+    """A fresh reader, as another process would have."""
+    return KnowledgeFiles(folder)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(paths)}
+
+
+def test_a_folder_that_is_not_there_is_empty_and_stays_so(tmp_path):
+    folder = tmp_path / "none"
+    assert known(folder).index() == Index()
+    assert known(folder).read("errors/a.md") is None
+    assert known(folder).ignore_rules() == IgnoreRules()
+    assert not folder.exists()
+
+
+def test_what_is_written_is_listed_and_read(tmp_path):
+    files = known(tmp_path)
+    file = files.write(lesson(title="T", aliases=("v1:b",)))
+    assert file == "errors/2031-03-01_billing-ratemissing-controller-invoices-create_aaaaaaaa.md"
+    for reader in (files, known(tmp_path)):
+        assert reader.read(file) == lesson(title="T", aliases=("v1:b",), file=file)
+        (entry,) = reader.index().solutions
+        assert (entry.file, entry.fingerprint, entry.aliases) == (
+            file,
+            "v1:aaaaaaaabbbb",
+            ("v1:b",),
+        )
+        assert entry.last_seen == lesson().nights[-1].date
+    assert known(tmp_path).probe() == "1 lessons, 0 patterns"
+
+
+def test_one_document_a_fingerprint_whatever_its_file_is_called(tmp_path):
+    first = known(tmp_path).write(lesson())
+    (tmp_path / first).rename(tmp_path / "errors" / "renamed by hand.md")
+    again = known(tmp_path).write(lesson(root_cause="Better.", file=first))
+    assert again == "errors/renamed by hand.md"
+    assert [path.name for path in (tmp_path / "errors").glob("*.md")] == ["renamed by hand.md"]
+    assert known(tmp_path).read(again).root_cause == "Better."
+
+
+def test_two_fingerprints_of_one_short_name_are_two_documents(tmp_path):
+    one = known(tmp_path).write(lesson("v1:aaaaaaaa1"))
+    two = known(tmp_path).write(lesson("v1:aaaaaaaa2"))
+    assert two == one.replace(".md", "-2.md")
+    assert len(known(tmp_path).index().solutions) == 2
+
+
+@pytest.mark.parametrize("file", ["../outside.md", "/tmp/outside.md", "errors/../../outside.md"])
+def test_the_file_a_lesson_asks_for_is_not_trusted(tmp_path, file):
+    folder = tmp_path / "knowledge"
+    written = known(folder).write(lesson(file=file))
+    assert (folder / written).is_file()
+    assert {path.name for path in tmp_path.iterdir()} == {"knowledge"}
+
+
+def test_writing_the_same_changes_no_byte_and_no_time(tmp_path):
+    files = known(tmp_path)
+    for number in range(3):
+        files.write(lesson(f"v1:{number}{number}", first_detected=f"2031-03-0{number + 1}"))
+    files.write_pattern(PATTERN)
+    files.rebuild_index()
+    before = tree(tmp_path)
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "errors").iterdir()}
+    other = known(tmp_path)
+    for entry in other.index().solutions:
+        other.write(other.read(entry.file))
+    other.write_pattern(PATTERN)
+    other.rebuild_index()
+    assert tree(tmp_path) == before
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "errors").iterdir()} == times
+
+
+def test_the_index_has_the_layout_people_know(tmp_path):
+    files = known(tmp_path)
+    files.write(lesson(tags=("billing", "rates")))
+    files.write_pattern(PATTERN)
+    files.rebuild_index()
+    text = (tmp_path / "index.yml").read_text()
+    index = yaml.safe_load(text)
+    assert list(index) == [
+        "last_updated",
+        "total_solutions",
+        "total_patterns",
+        "solutions",
+        "patterns",
+    ]
+    assert (index["last_updated"], index["total_solutions"], index["total_patterns"]) == (
+        "2031-03-01",
+        1,
+        1,
+    )
+    assert index["solutions"][0]["tags"] == ["billing", "rates"]
+    assert index["patterns"] == [
+        {
+            "file": "patterns/one-cause-in-a-rb-3.md",
+            "title": PATTERN.title,
+            "occurrences": 3,
+            "tags": [],
+        }
+    ]
+    assert index_of(text) == known(tmp_path).index()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_text(path.read_text().replace("Billing", "Selling", 1)),
+        lambda path: path.write_bytes(path.read_bytes()[:-40]),
+        lambda path: path.write_bytes(path.read_bytes()[: len(path.read_bytes()) // 2]),
+        lambda path: path.write_bytes(b"\xff\xfe\x00"),
+        lambda path: path.write_text("solutions: 3"),
+        lambda path: path.write_text("- &a [*a]"),
+        lambda path: path.write_text("[" * 100_000),
+    ],
+)
+def test_a_missing_or_torn_index_is_made_from_the_documents(tmp_path, damage):
+    files = known(tmp_path)
+    files.write(lesson("v1:a"))
+    files.write(lesson("v1:b"))
+    whole = files.rebuild_index()
+    damage(tmp_path / "index.yml")
+    assert known(tmp_path).index() == whole
+    assert known(tmp_path).rebuild_index() == whole
+
+
+def claiming(folder: Path, old: str, new: str) -> None:
+    """Let index.yml say something else about a document, and be whole."""
+    index = folder / "index.yml"
+    time = index.stat().st_mtime_ns
+    text = index.read_text().replace(old, new).rpartition("# end ")[0]
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    index.write_text(f"{text}# end {digest}\n")
+    os.utime(index, ns=(time, time))
+
+
+def settled(folder: Path) -> None:
+    """Make index.yml once the clock that files are dated by has gone on."""
+    time.sleep(0.02)
+    known(folder).rebuild_index()
+
+
+def test_the_index_is_believed_only_about_documents_that_did_not_change_since(tmp_path):
+    file = known(tmp_path).write(lesson())
+    settled(tmp_path)
+    claiming(tmp_path, "has_fix: false", "has_fix: true")
+    assert known(tmp_path).index().solutions[0].has_fix  # no document was read
+    os.utime(tmp_path / file, ns=(0, 0))  # it says it is old, and was touched just now
+    assert not known(tmp_path).index().solutions[0].has_fix
+    assert not known(tmp_path).rebuild_index().solutions[0].has_fix
+    (tmp_path / file).unlink()
+    assert known(tmp_path).index().solutions == ()
+
+
+def test_an_index_that_was_changed_by_hand_is_not_believed(tmp_path):
+    known(tmp_path).write(lesson())
+    settled(tmp_path)
+    index = tmp_path / "index.yml"
+    whole = index.read_text()
+    index.write_text(whole.replace("has_fix: false", "has_fix: true"))
+    assert not known(tmp_path).index().solutions[0].has_fix
+    known(tmp_path).rebuild_index()
+    assert index.read_text() == whole
+
+
+def test_the_index_names_no_file_that_is_not_there(tmp_path):
+    known(tmp_path).write(lesson())
+    settled(tmp_path)
+    claiming(tmp_path, "errors/2031", "errors/../../2031")
+    (entry,) = known(tmp_path).index().solutions
+    assert entry.file.startswith("errors/2031")
+
+
+def test_an_index_is_made_anew_without_reading_what_it_knows(tmp_path):
+    names = [f"v1:{number:016x}" for number in range(3)]
+    kept = [known(tmp_path).write(lesson(name)) for name in names]
+    settled(tmp_path)
+    claiming(tmp_path, "has_fix: false", "has_fix: true")
+    known(tmp_path).write(lesson(names[1], root_cause="Changed."))
+    index = known(tmp_path).rebuild_index()
+    assert {entry.file: entry.has_fix for entry in index.solutions} == {
+        kept[0]: True,
+        kept[1]: False,
+        kept[2]: True,
+    }
+    (tmp_path / "index.yml").unlink()
+    assert not any(entry.has_fix for entry in known(tmp_path).rebuild_index().solutions)
+
+
+def test_what_changes_while_the_index_is_made_is_read_next_time(tmp_path):
+    file = known(tmp_path).write(lesson())
+    settled(tmp_path)
+    since = (tmp_path / "index.yml").stat().st_mtime_ns
+    (tmp_path / file).write_text((tmp_path / file).read_text())
+    os.utime(tmp_path / "index.yml", ns=(since, since))
+    changed = (tmp_path / file).stat().st_ctime_ns
+    assert since < changed <= (tmp_path / "index.yml").stat().st_ctime_ns
+    claiming(tmp_path, "has_fix: false", "has_fix: true")
+    assert not known(tmp_path).index().solutions[0].has_fix
+
+
+BROKEN = {
+    "errors/no-front-matter.md": b"# Prose\n",
+    "errors/open.md": b"---\nerror_class: X\n",
+    "errors/bomb.md": b"---\na: &a [x]\nb: *a\n---\n",
+    "errors/latin.md": b"---\nerror_class: \xe9\n---\n",
+    "errors/huge.md": b"---\n" + b"x" * 1_100_000,
+    "errors/nested.md": b"---\na: " + b"[" * 50_000 + b"\n---\n",
+    "errors/empty.md": b"",
+    "patterns/bad.md": b"---\ntitle: [\n---\n",
+}
+
+
+def broken(folder: Path) -> None:
+    for name, content in BROKEN.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def test_broken_documents_are_listed_when_reading_and_stay_where_they_are(tmp_path):
+    broken(tmp_path)
+    good = known(tmp_path).write(lesson())
+    before = tree(tmp_path)
+    index = known(tmp_path).index()
+    assert [entry.file for entry in index.solutions] == [good]
+    assert {said.partition(":")[0] for said in index.quarantined} == set(BROKEN)
+    assert all(known(tmp_path).read(name) is None for name in BROKEN)
+    assert tree(tmp_path) == before
+    assert known(tmp_path).probe() == "1 lessons, 0 patterns, 8 unreadable"
+
+
+def test_broken_documents_are_moved_away_with_a_reason_when_writing(tmp_path):
+    broken(tmp_path)
+    good = known(tmp_path).write(lesson())
+    index = known(tmp_path).rebuild_index()
+    assert {path.name for path in (tmp_path / "errors").glob("*.md")} == {Path(good).name}
+    moved = {path.name: path.read_bytes() for path in (tmp_path / "quarantine").glob("*.md")}
+    assert moved == {Path(name).name: content for name, content in BROKEN.items()}
+    reason = (tmp_path / "quarantine" / "bomb.reason.txt").read_text()
+    assert reason == "errors/bomb.md: front matter: line 1: anchors and aliases are refused\n"
+    assert len(index.quarantined) == len(BROKEN)
+    assert known(tmp_path).index() == index
+
+
+def test_two_broken_documents_of_one_name_are_both_kept(tmp_path):
+    for text in ("# one", "# two"):
+        (tmp_path / "errors").mkdir(exist_ok=True)
+        (tmp_path / "errors" / "a.md").write_text(text)
+        known(tmp_path).rebuild_index()
+    kept = {path.read_text() for path in (tmp_path / "quarantine").glob("*.md")}
+    assert kept == {"# one", "# two"}
+
+
+def test_a_document_in_the_way_is_not_overwritten(tmp_path):
+    file = known(tmp_path).write(lesson())
+    (tmp_path / file).write_text("# torn by hand")
+    again = known(tmp_path).write(lesson())
+    assert again != file
+    assert (tmp_path / file).read_text() == "# torn by hand"
+
+
+def test_links_are_not_followed(tmp_path):
+    folder, outside = tmp_path / "knowledge", tmp_path / "secret.md"
+    file = known(folder).write(lesson())
+    outside.write_bytes((folder / file).read_bytes())
+    (folder / "errors" / "link.md").symlink_to(outside)
+    index = known(folder).index()
+    assert [entry.file for entry in index.solutions] == [file]
+    assert index.quarantined == ("errors/link.md: a link, not followed",)
+    assert known(folder).read("errors/link.md") is None
+    known(folder).rebuild_index()
+    assert outside.is_file()
+    assert (folder / "errors" / "link.md").is_symlink()
+
+
+def test_a_shelf_that_is_a_link_is_neither_read_nor_written(tmp_path):
+    folder, outside = tmp_path / "knowledge", tmp_path / "outside"
+    folder.mkdir()
+    known(outside).write(lesson())
+    (folder / "errors").symlink_to(outside / "errors")
+    assert known(folder).index().solutions == ()
+    assert known(folder).index().quarantined == ("errors: a link, not followed",)
+    assert known(folder).read(f"errors/{next((outside / 'errors').iterdir()).name}") is None
+    with pytest.raises(GiveUp, match="is a link"):
+        known(folder).write(lesson("v1:ffff"))
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "",
+        "errors",
+        "../a.md",
+        "errors/../../a.md",
+        "/etc/passwd",
+        "errors/a\x00.md",
+        "patterns/x.md",
+        "errors/sub/x.md",
+        "index.yml",
+    ],
+)
+def test_only_lessons_are_read(tmp_path, file):
+    known(tmp_path / "k").write_pattern(PATTERN.model_copy(update={"title": "x"}))
+    (tmp_path / "a.md").write_text("secret")
+    assert known(tmp_path / "k").read(file) is None
+
+
+def test_a_writer_that_was_killed_leaves_nothing_behind(tmp_path):
+    (tmp_path / "errors").mkdir()
+    for name in (".tmp-1", "errors/.tmp-2"):
+        (tmp_path / name).write_text("half a docu")
+    known(tmp_path).index()
+    assert (tmp_path / ".tmp-1").exists()  # reading changes nothing
+    known(tmp_path).write(lesson())
+    assert not list(tmp_path.rglob(".tmp-*"))
+
+
+def test_writers_take_turns(tmp_path):
+    def keep(number: int) -> None:
+        KnowledgeFiles(tmp_path).write(lesson(f"v1:{number:08x}"))
+        KnowledgeFiles(tmp_path).rebuild_index()
+
+    threads = [threading.Thread(target=keep, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(known(tmp_path).index().solutions) == 8
+    assert index_of((tmp_path / "index.yml").read_text()) == known(tmp_path).index()
+
+
+def test_a_writer_waits_for_another(tmp_path):
+    done = threading.Event()
+
+    def keep() -> None:
+        KnowledgeFiles(tmp_path).write(lesson())
+        done.set()
+
+    with FileLock(tmp_path / knowledge_files.LOCK):
+        writer = threading.Thread(target=keep)
+        writer.start()
+        assert not done.wait(0.3)
+    assert done.wait(10)
+    writer.join()
+
+
+def test_patterns_are_known_by_their_title(tmp_path):
+    files = known(tmp_path)
+    file = files.write_pattern(PATTERN)
+    more = files.write_pattern(PATTERN.model_copy(update={"occurrences": 9}))
+    other = files.write_pattern(PATTERN.model_copy(update={"title": "One cause in a.rb: 3"}))
+    unnamed = files.write_pattern(PATTERN.model_copy(update={"title": "\u65e5\u672c"}))
+    assert (file, more) == ("patterns/one-cause-in-a-rb-3.md",) * 2
+    assert len({file, other, unnamed}) == 3
+    assert unnamed.startswith("patterns/pattern-")
+    assert [
+        entry.occurrences for entry in known(tmp_path).index().patterns if entry.file == file
+    ] == [9]
+
+
+def test_patterns_that_people_wrote_are_listed_and_their_notes_kept(tmp_path):
+    (tmp_path / "patterns").mkdir()
+    (tmp_path / "patterns" / "by-hand.md").write_text("# Ask the vendor\n")
+    (tmp_path / "patterns" / "README.md").write_text("---\n---\n")
+    files = known(tmp_path)
+    file = files.write_pattern(PATTERN)
+    with (tmp_path / file).open("a") as document:
+        document.write("\n## Notes\n\nOurs.\n")
+    files.write_pattern(PATTERN.model_copy(update={"occurrences": 9}))
+    assert (tmp_path / file).read_text().endswith("\n## Notes\n\nOurs.\n")
+    titles = [entry.title for entry in known(tmp_path).rebuild_index().patterns]
+    assert titles == ["by-hand", PATTERN.title]
+
+
+def test_a_folder_that_is_a_file_stops_the_night_with_advice(tmp_path):
+    (tmp_path / "knowledge").write_text("")
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_KNOWLEDGE_DIR"):
+        known(tmp_path / "knowledge").index()
+    with pytest.raises(GiveUp, match="cannot write to the knowledge folder"):
+        known(tmp_path / "knowledge").write(lesson())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads and writes everywhere")
+def test_folders_without_permission(tmp_path):
+    known(tmp_path).write(lesson())
+    (tmp_path / "errors").chmod(0o500)
+    with pytest.raises(GiveUp):
+        known(tmp_path).write(lesson("v1:new"))
+    (tmp_path / "errors").chmod(0)
+    with pytest.raises(StopTheNight):
+        known(tmp_path).index()
+    (tmp_path / "errors").chmod(0o700)
+
+
+def test_a_shelf_that_cannot_be_written_keeps_what_was_there(tmp_path):
+    file = known(tmp_path).write(lesson())
+    before = tree(tmp_path)
+    (tmp_path / "patterns").write_text("in the way")
+    with pytest.raises(GiveUp, match="check its permissions"):
+        known(tmp_path).write_pattern(PATTERN)
+    (tmp_path / "patterns").unlink()
+    assert tree(tmp_path) == before
+    assert known(tmp_path).read(file) is not None
+
+
+def test_ignore_rules_and_their_complaints(tmp_path):
+    (tmp_path / "ignore.yml").write_text("ignore:\n- pattern: a\n- b\n")
+    rules = known(tmp_path).ignore_rules()
+    assert [rule.pattern for rule in rules.rules] == ["a"]
+    assert rules.complaints[0].startswith("ignore.yml: line 3: ")
+    other = tmp_path / "team.yml"
+    other.write_bytes(b"\xff")
+    assert KnowledgeFiles(tmp_path, other).ignore_rules().complaints == (
+        "team.yml: not UTF-8 text: byte 0",
+    )
+
+
+def test_what_changed_since_is_read_again(tmp_path):
+    files = known(tmp_path)
+    file = files.write(lesson())
+    assert not files.index().solutions[0].has_fix
+    known(tmp_path).write(lesson(has_fix=True, nights=seen(1, 2)))
+    assert files.index().solutions[0].has_fix
+    assert files.read(file).nights == seen(1, 2)

@@ -1,0 +1,292 @@
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from git_repositories import Change, git, repository
+
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.local.delivery import LocalDelivery
+from nightwatch_core.adapters.local.memory_keepers import MemoryOutbox
+from nightwatch_core.adapters.stores import database
+from nightwatch_core.adapters.stores.ledger import STATES, LedgerOutbox, digest
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue, Proposal, Receipt
+
+ISSUE = OpenIssue(key="k1", fingerprint="v1:aa", title="Total of nil", body="Why.")
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing after it runs."""
+
+
+class Clock:
+    """A clock that kills the process at its nth look, from 1."""
+
+    def __init__(self, last: int = 0) -> None:
+        self.last = last
+        self.looks = 0
+
+    def now(self) -> datetime:
+        self.looks += 1
+        if self.looks == self.last:
+            raise Killed
+        return datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+class Outbox:
+    """An outbox that does what it is told, after storing, and counts its calls."""
+
+    def __init__(self, then: BaseException | str = "") -> None:
+        self.then = then
+        self.stored = MemoryOutbox()
+        self.calls = 0
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        self.calls += 1
+        if self.then in ("refused", "unknown"):
+            told = {"key": proposal.key, "kind": proposal.kind, "reason": f"no {self.calls}"}
+            return Receipt.model_validate({**told, "fingerprint": "f", "status": self.then})
+        receipt = self.stored.publish(proposal)
+        if isinstance(self.then, BaseException):
+            raise self.then
+        return receipt
+
+
+def ledger(
+    outbox: Outbox | LocalDelivery, path: Path, night: str = "n1", last: int = 0
+) -> LedgerOutbox:
+    return LedgerOutbox(outbox, path / "state" / "nightwatch.db", night, Clock(last))
+
+
+def row(path: Path, key: str = "k1") -> sqlite3.Row | None:
+    with closing(database.connect(path / "state" / "nightwatch.db")) as connection:
+        found = connection.execute("SELECT * FROM ledger WHERE key = ?", (key,)).fetchone()
+        return found if found is None or isinstance(found, sqlite3.Row) else None
+
+
+def state(path: Path) -> str:
+    found = row(path)
+    return str(found["state"]) if found else ""
+
+
+def test_what_is_done_is_answered_without_asking(tmp_path: Path) -> None:
+    outbox = Outbox()
+    first = ledger(outbox, tmp_path).publish(ISSUE)
+    again = ledger(outbox, tmp_path, "n2").publish(ISSUE.model_copy(update={"body": "Other."}))
+
+    assert (first.status, first.number) == ("done", 1)
+    assert (again.status, again.number, again.title) == ("already there", 1, "Total of nil")
+    assert outbox.calls == 1
+
+
+def test_the_row_says_what_was_published(tmp_path: Path) -> None:
+    receipt = ledger(Outbox(), tmp_path).publish(ISSUE)
+    found = row(tmp_path)
+
+    assert found is not None
+    assert dict(found) == {
+        "key": "k1",
+        "kind": "issue",
+        "fingerprint": "v1:aa",
+        "payload_digest": digest(ISSUE),
+        "state": "done",
+        "receipt": receipt.model_dump_json(),
+        "night": "n1",
+        "updated": "2026-11-21T03:00:00+00:00",
+    }
+
+
+def test_a_refusal_holds_for_the_same_payload_of_the_same_night(tmp_path: Path) -> None:
+    outbox = Outbox("refused")
+    other = ISSUE.model_copy(update={"body": "Other."})
+    reasons = [
+        ledger(outbox, tmp_path, night).publish(proposal).reason
+        for night, proposal in (("n1", ISSUE), ("n1", ISSUE), ("n1", other), ("n2", other))
+    ]
+
+    assert reasons == ["no 1", "no 1", "no 2", "no 3"]
+    outbox.then = ""
+    assert ledger(outbox, tmp_path, "n3").publish(ISSUE).status == "done"
+
+
+@pytest.mark.parametrize("error", [TryLater("504 from the service"), GiveUp("gone")])
+def test_an_outbox_that_fails_leaves_it_unknown_and_is_asked_again(
+    tmp_path: Path, error: NightWatchError
+) -> None:
+    outbox = Outbox(error)
+    receipt = ledger(outbox, tmp_path).publish(ISSUE)
+
+    assert (receipt.status, receipt.reason, state(tmp_path)) == ("unknown", str(error), "unknown")
+    outbox.then = ""
+    assert ledger(outbox, tmp_path).publish(ISSUE).status == "already there"
+    assert (len(outbox.stored.published), state(tmp_path)) == (1, "done")
+
+
+def test_an_unknown_receipt_is_asked_again(tmp_path: Path) -> None:
+    outbox = Outbox("unknown")
+
+    assert ledger(outbox, tmp_path).publish(ISSUE).status == "unknown"
+    assert ledger(outbox, tmp_path).publish(ISSUE).reason == "no 2"
+
+
+def test_an_outbox_that_stops_the_night_stops_it_and_leaves_it_unknown(tmp_path: Path) -> None:
+    with pytest.raises(StopTheNight, match="bad token"):
+        ledger(Outbox(StopTheNight("bad token")), tmp_path).publish(ISSUE)
+
+    assert state(tmp_path) == "unknown"
+
+
+def test_an_outbox_killed_after_storing_is_asked_again(tmp_path: Path) -> None:
+    outbox = Outbox(Killed())
+    with pytest.raises(Killed):
+        ledger(outbox, tmp_path).publish(ISSUE)
+    left = state(tmp_path)
+    outbox.then = ""
+    receipt = ledger(outbox, tmp_path).publish(ISSUE)
+
+    assert (left, receipt.status, receipt.number) == ("act", "already there", 1)
+    assert len(outbox.stored.published) == 1
+
+
+@pytest.mark.parametrize(("look", "left"), [(1, ""), (2, "intent"), (3, "act")])
+def test_a_kill_between_any_two_effects_publishes_once(
+    tmp_path: Path, look: int, left: str
+) -> None:
+    outbox = Outbox()
+    with pytest.raises(Killed):
+        ledger(outbox, tmp_path, last=look).publish(ISSUE)
+
+    assert state(tmp_path) == left
+    assert ledger(outbox, tmp_path).publish(ISSUE).number == 1
+    assert (len(outbox.stored.published), state(tmp_path)) == (1, "done")
+
+
+def test_a_kill_in_the_real_delivery_makes_one_branch_and_one_file(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop", Change("Shop", {"a.rb": "1\n"}))
+    pull = DraftPull(
+        key="k1", fingerprint="v1:aa", branch="nightwatch/k1", base="main", title="Two", body="",
+        commit_message="Two", changes=(FileChange(path="a.rb", text="2\n"),),
+        commit=git(shop, "rev-parse", "main"),
+    )  # fmt: skip
+    for look in (1, 2, 3, 0):
+        delivery = LocalDelivery(tmp_path / "nights", f"n{look}", Checkout(shop), Clock())
+        try:
+            receipt = ledger(delivery, tmp_path, last=look).publish(pull)
+        except Killed:
+            continue
+
+    assert (receipt.status, receipt.number) == ("already there", 1)
+    assert len(list((tmp_path / "nights").glob("*/outbox/*.md"))) == 1
+    assert git(shop, "rev-list", "--count", "main..nightwatch/k1") == "1"
+
+
+def in_threads(count: int, work: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_threads_that_publish_the_same_key_ask_once(tmp_path: Path) -> None:
+    outbox = Outbox()
+    receipts: list[Receipt] = []
+    in_threads(6, lambda: receipts.append(ledger(outbox, tmp_path).publish(ISSUE)))
+
+    assert outbox.calls == 1
+    assert sorted(receipt.status for receipt in receipts) == ["already there"] * 5 + ["done"]
+
+
+PROCESS = """
+import os, sys, time
+from pathlib import Path
+from adapters.stores.test_ledger import ISSUE, Clock, ledger
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.local.delivery import LocalDelivery
+
+class Deadly(LocalDelivery):
+    def publish(self, proposal):
+        receipt = super().publish(proposal)
+        if sys.argv[2] == "killed":
+            os.kill(os.getpid(), 9)
+        return receipt
+
+path = Path(sys.argv[1])
+delivery = Deadly(path / "nights", sys.argv[2], Checkout(path), Clock())
+print(ledger(delivery, path).publish(ISSUE).status)
+"""
+
+
+def start(path: Path, name: str) -> subprocess.Popen[str]:
+    tests = Path(__file__).parents[2]
+    return subprocess.Popen(
+        [sys.executable, "-c", PROCESS, str(path), name],
+        cwd=tests, stdout=subprocess.PIPE, text=True,
+        env={"PYTHONPATH": f"{tests}:{tests.parent}", "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+
+
+def test_processes_at_once_and_one_that_is_killed_make_one_file(tmp_path: Path) -> None:
+    processes = [start(tmp_path, name) for name in ("killed", "second", "third")]
+    said = [process.communicate(timeout=60)[0].strip() for process in processes]
+
+    assert processes[0].returncode == (-9 if not said[0] else 0)
+    assert all(process.returncode == 0 for process in processes[1:])
+    assert set(said[1:]) <= {"done", "already there"}
+    assert len(list((tmp_path / "nights").glob("*/outbox/*.md"))) == 1
+    assert state(tmp_path) == "done"
+
+
+def test_a_row_whose_receipt_is_unreadable_still_counts(tmp_path: Path) -> None:
+    outbox = Outbox()
+    ledger(outbox, tmp_path).publish(ISSUE)
+    with database.transaction(tmp_path / "state" / "nightwatch.db") as connection:
+        connection.execute("UPDATE ledger SET receipt = '{broken'")
+
+    assert ledger(outbox, tmp_path).publish(ISSUE).status == "already there"
+    assert outbox.calls == 1
+
+
+def test_nothing_is_published_without_a_ledger(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "nightwatch.db").write_bytes(b"this is no database" * 100)
+    outbox = Outbox()
+
+    with pytest.raises(StopTheNight, match="move it away"):
+        ledger(outbox, tmp_path).publish(ISSUE)
+    assert outbox.calls == 0
+
+
+def test_a_ledger_lost_after_publishing_says_what_was_published(tmp_path: Path) -> None:
+    outbox = Outbox()
+
+    class Breaking:
+        def publish(self, proposal: Proposal) -> Receipt:
+            receipt = outbox.publish(proposal)
+            with database.transaction(tmp_path / "state" / "nightwatch.db") as connection:
+                connection.execute("DROP TABLE ledger")
+            return receipt
+
+    with pytest.raises(StopTheNight, match="issue 1 .* is done, but the ledger"):
+        LedgerOutbox(Breaking(), tmp_path / "state" / "nightwatch.db", "n1", Clock()).publish(ISSUE)
+
+
+def test_every_status_has_a_state(tmp_path: Path) -> None:
+    statuses = Receipt.model_fields["status"].annotation
+    ledger(Outbox(), tmp_path).publish(ISSUE)
+
+    assert set(STATES) == set(statuses.__args__)  # type: ignore[union-attr]
+    with closing(database.connect(tmp_path / "state" / "nightwatch.db")) as connection:
+        for name in STATES.values():
+            connection.execute("UPDATE ledger SET state = ?", (name,))
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute("UPDATE ledger SET state = 'done?'")

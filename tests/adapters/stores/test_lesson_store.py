@@ -1,0 +1,317 @@
+"""Lessons at hand and in the archive: one document an error, and nothing is lost on the way."""
+
+from datetime import date
+
+import pytest
+from core.lesson_shapes import lesson, seen
+from core.memory.recall.recall_shapes import OTHERS, case, kept
+
+from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import document_folder
+from nightwatch_core.adapters.stores import lesson_store as lesson_shelf
+from nightwatch_core.adapters.stores.document_folder import put_away
+from nightwatch_core.adapters.stores.document_lines import DocumentLines
+from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
+from nightwatch_core.adapters.stores.search_index import SearchIndex
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.lessons.maker import file_name
+from nightwatch_core.memory.lessons.names import near, short_name
+from nightwatch_core.memory.lessons.text import document, lesson_of
+from nightwatch_core.models.learning import Notes
+
+ONE, OTHER = "v1:0123456789abcdef", "v1:fedcba9876543210"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "knowledge"
+
+
+@pytest.fixture
+def files(folder):
+    return KnowledgeFiles(folder)
+
+
+def seeds(folder, day, message="no rate for LU", **more):
+    """A document as earlier versions wrote them, one a night."""
+    told = {"occurrences": day, "fix_confidence": "high", "has_fix": "false", **more}
+    rows = "".join(f"{key}: {value}\n" for key, value in told.items())
+    text = (
+        f'---\nerror_class: "RateMissing"\ntransaction: "bills/new"\nmessage: "{message}"\n{rows}'
+        f'root_cause: "Night {day}"\nfirst_detected: "2031-03-0{day}"\nrun_id: "night-{day}"\n'
+        f"---\n\n# Title {day}\n\n## Analysis\n\nProse of night {day}.\n"
+    )
+    place = folder / "errors" / f"2031-03-0{day}_ratemissing-bills-new.md"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    return place
+
+
+def at_hand(folder):
+    return sorted(path.name for path in (folder / "errors").iterdir())
+
+
+def archived(folder):
+    return sorted(path.name for path in (folder / "archive").iterdir())
+
+
+# finding a fingerprint's document
+
+
+def test_names_speak_of_the_fingerprint():
+    assert file_name(lesson(ONE)).endswith(f"_{short_name(ONE)}.md")
+    assert near([file_name(lesson(OTHER))], ONE) == ([], [])
+
+
+def test_writing_reads_only_what_may_be_the_lessons_own(folder, files):
+    files.write(lesson(ONE))
+    (folder / file_name(lesson(OTHER))).write_text("broken, and never looked at")
+    lines, names = Counting(folder), at_hand(folder)
+    assert lesson_shelf.file_for(folder, lesson(ONE), lines, names) == file_name(lesson(ONE))
+    assert lines.asked == [file_name(lesson(ONE))]
+
+
+class Counting(DocumentLines):
+    """Lines that remember which documents were asked for."""
+
+    asked: list[str]
+
+    def of(self, files, *, trusted):
+        wanted = list(files)
+        self.asked = [*getattr(self, "asked", []), *wanted]
+        return super().of(wanted, trusted=trusted)
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_document_of_any_name_is_the_lessons_own(folder, files, indexed):
+    first = files.write(lesson(ONE))
+    (folder / first).rename(folder / "errors" / "by hand.md")
+    if indexed:
+        files.rebuild_index()
+    for told in (lesson(ONE, root_cause="B"), lesson(ONE, root_cause="C", file=first)):
+        assert KnowledgeFiles(folder).write(told) == "errors/by hand.md"
+    assert at_hand(folder) == ["by hand.md"]
+
+
+def test_a_document_under_anothers_name_is_found_where_the_lesson_says_so(folder, files):
+    first = files.write(lesson(ONE))
+    wrong = file_name(lesson(OTHER))
+    (folder / first).rename(folder / wrong)
+    read = files.read(wrong)
+    assert KnowledgeFiles(folder).write(read.model_copy(update={"root_cause": "B"})) == wrong
+    assert KnowledgeFiles(folder).write(lesson(ONE)) == first  # it was not told where
+    (entry,) = files.rebuild_index().solutions
+    assert entry.file == first
+    assert archived(folder) == [wrong[7:], f"{wrong[7:-3]}.reason.txt"]
+
+
+def test_notes_that_were_added_by_hand_survive_a_writer_that_never_saw_them(folder, files):
+    file = files.write(lesson(ONE, notes=(Notes(gotchas=("first",)),)))
+    with (folder / file).open("a") as text:
+        text.write("\n<future-agent-notes>\n<gotcha>by hand</gotcha>\n</future-agent-notes>\n")
+    files.write(lesson(ONE, root_cause="B", notes=(Notes(gotchas=("new",)),)))
+    notes = files.read(file).notes
+    assert [one.gotchas for one in notes] == [("first",), ("by hand",), ("new",)]
+    files.write(files.read(file))
+    assert files.read(file).notes == notes
+
+
+# uniting
+
+
+def test_seeds_documents_of_one_error_are_united_and_kept(folder, files):
+    texts = {place.name: place.read_text() for place in (seeds(folder, 1), seeds(folder, 2))}
+    alone = seeds(folder, 3, message="another")
+    index = files.rebuild_index()
+    assert len(index.solutions) == 2
+    whole = next(files.read(e.file) for e in index.solutions if e.file != f"errors/{alone.name}")
+    assert (whole.root_cause, whole.first_detected) == ("Night 2", date(2031, 3, 1))
+    assert [(n.night, n.occurrences) for n in whole.nights] == [("night-1", 1), ("night-2", 2)]
+    assert whole.file == file_name(whole)
+    assert alone.read_text().endswith("Prose of night 3.\n")
+    assert {n: (folder / "archive" / n).read_text() for n in texts} == texts
+    reason = (folder / "archive/2031-03-01_ratemissing-bills-new.reason.txt").read_text()
+    assert reason == (
+        "errors/2031-03-01_ratemissing-bills-new.md: "
+        f"superseded by {whole.file}, of {whole.fingerprint}\n"
+    )
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    KnowledgeFiles(folder).rebuild_index()
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert files.archived_lesson(whole.names) is None  # what gave way does not come back
+
+
+def test_a_document_that_comes_later_is_taken_in(folder, files):
+    seeds(folder, 1)
+    seeds(folder, 2)
+    files.rebuild_index()
+    seeds(folder, 4)
+    (entry,) = files.rebuild_index().solutions
+    assert [n.night for n in files.read(entry.file).nights] == ["night-1", "night-2", "night-4"]
+
+
+def test_uniting_that_was_interrupted_is_finished(folder, files):
+    for day in (1, 2, 3):
+        seeds(folder, day)
+    entries = DocumentLines(folder).on("errors", trusted=False)
+    lesson_shelf.unite(folder, entries)
+    whole = document(files.read(files.index().solutions[0].file))
+    # as if the writer had been killed after the first of three steps, and after the second
+    for name in ("2031-03-02_ratemissing-bills-new", "2031-03-03_ratemissing-bills-new"):
+        (folder / f"archive/{name}.md").rename(folder / f"errors/{name}.md")
+    (entry,) = files.rebuild_index().solutions
+    assert document(files.read(entry.file)) == whole
+    assert len([name for name in archived(folder) if name.endswith(".md")]) == 3
+
+
+def test_two_documents_of_ours_become_one(folder, files):
+    file = files.write(lesson(ONE, nights=seen(1), pr_number=7))
+    copy = lesson(ONE, nights=seen(2, 3), aliases=("v1:x",), root_cause="Newer.")
+    (folder / "errors" / "copy.md").write_text(document(copy))
+    (entry,) = files.rebuild_index().solutions
+    assert (entry.file, entry.aliases) == (file, ("v1:x",))
+    assert files.read(file).root_cause == "Newer."
+    assert files.read(file).pr_number == 7
+    assert files.index() == files.rebuild_index()
+
+
+# the archive
+
+
+def test_archived_lessons_are_out_of_the_way_and_still_there(folder, files):
+    one, other = files.write(lesson(ONE, aliases=("v1:b",))), files.write(lesson(OTHER))
+    text = (folder / one).read_text()
+    assert files.archive([one, "errors/gone.md", "../x.md", "patterns/x.md", ""]) == (
+        one.replace("errors", "archive"),
+    )
+    assert [entry.file for entry in KnowledgeFiles(folder).index().solutions] == [other]
+    (entry,) = KnowledgeFiles(folder).archived().solutions
+    assert entry.fingerprint == ONE
+    assert (folder / entry.file).read_text() == text
+    assert files.read(entry.file) == lesson_of(text, entry.file)
+    assert files.archived_lesson(frozenset({ONE, "f1:1"})).file == entry.file
+    assert files.archived_lesson(frozenset({OTHER})) is None
+    assert files.archived_lesson(frozenset({"v1:b"})) is None  # by an alias alone: missed
+    assert files.archived_lesson(frozenset()) is None
+
+
+def test_a_lesson_comes_back_to_its_place(folder, files):
+    file = files.write(lesson(ONE, aliases=("v1:b",)))
+    files.archive([file])
+    back = files.archived_lesson(frozenset({ONE}))
+    assert files.write(back.model_copy(update={"nights": seen(1, 9)})) == file
+    assert files.read(file).nights == seen(1, 9)
+    assert archived(folder) == []
+    assert files.archived() == type(files.archived())()
+
+
+def test_a_lesson_comes_back_where_its_place_is_taken(folder, files):
+    file = files.write(lesson(ONE))
+    files.archive([file])
+    (folder / file).write_text(document(lesson(OTHER)))
+    again = files.write(files.archived_lesson(frozenset({ONE})))
+    assert again == file.replace(".md", "-2.md")
+    assert archived(folder) == []
+    assert {entry.fingerprint for entry in files.index().solutions} == {ONE, OTHER}
+
+
+def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder, files):
+    file = files.write(lesson(ONE))
+    files.archive([file])
+    again = files.write(lesson(ONE, nights=seen(5)))
+    (name,) = files.archive([again])
+    assert name == file.replace("errors", "archive").replace(".md", "-2.md")
+    assert files.archived_lesson(frozenset({ONE})).file == name  # the one seen last
+
+
+def test_a_way_back_that_was_interrupted_is_finished(folder, files):
+    file = files.write(lesson(ONE, nights=seen(1)))
+    files.archive([file])
+    (folder / file).write_text(document(lesson(ONE, nights=seen(1, 2))))
+    files.rebuild_index()
+    assert archived(folder) == []
+    assert files.read(file).nights == seen(1, 2)
+
+
+def test_only_the_archived_document_of_the_same_lesson_is_removed(folder, files):
+    file = files.write(lesson(ONE))
+    (name,) = files.archive([file])
+    files.write(lesson(OTHER, file=name))
+    assert archived(folder) == [name[8:]]
+    for hostile in ("archive/../../secret.md", "archive/x\x00.md", "archive/.lock", "/etc/x.md"):
+        files.write(lesson(OTHER, file=hostile))
+    assert archived(folder) == [name[8:]]
+
+
+def test_an_archive_that_is_a_link_is_neither_read_nor_written(tmp_path, folder, files):
+    file = files.write(lesson(ONE))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x.md").write_text((folder / file).read_text())
+    (folder / "archive").symlink_to(outside)
+    assert files.archived().solutions == ()
+    assert files.archived().quarantined == ("archive: a link, not followed",)
+    assert files.read("archive/x.md") is None
+    with pytest.raises(GiveUp, match="is a link"):
+        files.archive([file])
+    assert (folder / file).is_file()
+
+
+def test_broken_documents_of_the_archive_are_said_and_stay(folder, files):
+    files.archive([files.write(lesson(ONE))])
+    (folder / "archive" / "broken.md").write_text("---\n")
+    index = files.archived()
+    assert len(index.solutions) == 1
+    assert index.quarantined[0].startswith("archive/broken.md: ")
+    files.rebuild_index()
+    assert "broken.md" in archived(folder)
+
+
+def test_the_archive_is_searched_on_request(tmp_path, folder, files):
+    told = {"error_class": "RateMissing", "message": "no rate for LU", "transaction": "bills/new"}
+    for number, other in enumerate(OTHERS):
+        files.write(kept(other, f"noise{number}"))
+    file = files.write(kept(case("v1:0123456789abcdef", **told), "right"))
+    at_hand = SearchIndex(tmp_path / "a.sqlite3", folder)
+    shelf = SearchIndex(tmp_path / "b.sqlite3", folder, shelf="archive")
+    assert shelf.similar(case(**told)) == ()
+    moved = files.archive([e.file for e in files.index().solutions])
+    assert at_hand.similar(case(**told)) == ()
+    ((entry, match),) = shelf.similar(case(**told))
+    assert entry.file == file.replace("errors", "archive")
+    assert entry.file in moved
+    assert match.relevance > 0.3
+    files.write(files.read(entry.file))
+    assert shelf.similar(case(**told)) == ()
+    assert at_hand.similar(case(**told))[0][0].file == file
+    at_hand.close()
+    shelf.close()
+
+
+# putting away
+
+
+def test_a_reason_without_its_document_is_no_name_that_is_taken(folder):
+    (folder / "errors").mkdir(parents=True)
+    for reason in ("first", ""):
+        (folder / "errors" / "a.md").write_text("text")
+        (folder / "archive").mkdir(exist_ok=True)
+        (folder / "archive" / "a.reason.txt").write_text("of a writer that was killed")
+        assert put_away(folder, "errors/a.md", "archive", reason) == "archive/a.md"
+        assert (folder / "archive" / "a.reason.txt").exists() == bool(reason)
+        (folder / "archive" / "a.md").unlink()
+    assert put_away(folder, "errors/a.md", "archive") == ""
+
+
+def test_a_temporary_file_may_lie_elsewhere(folder):
+    seen_there = []
+
+    class Watched(type(folder)):
+        def replace(self, target):
+            seen_there.append(self.parent)
+            return super().replace(target)
+
+    atomic.write(folder / "archive" / "a.txt", b"x", through=Watched(folder))
+    assert seen_there == [folder]
+    assert (folder / "archive" / "a.txt").read_bytes() == b"x"
+    assert not list(folder.glob(f"{document_folder.TEMPORARY}*"))

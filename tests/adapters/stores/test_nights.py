@@ -1,0 +1,465 @@
+"""The nights on disk."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from core.report_fixture import NOW, complete, degraded, empty, hostile, huge
+from filelock import FileLock
+
+from nightwatch_core.adapters.local.notifier import LocalNotifier
+from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
+from nightwatch_core.models.report import Night, NightKind, RunReport, Window
+
+NAME = "2026-11-20-3fa9c1"
+BEGIN = """
+import sys, time
+from datetime import UTC, datetime
+from pathlib import Path
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.report import Night, Window
+now = datetime(2026, 11, 20, tzinfo=UTC)
+def night(id, resumed):
+    return Night(id=id, window=Window(since=now, until=now), now=now, resumed=resumed)
+store = NightStore(Path(sys.argv[1]), SystemClock())
+try:
+    begun = store.begin(sys.argv[2], night)
+except StopTheNight as error:
+    print("stopped:", error, flush=True)
+    sys.exit(1)
+print("begun", begun.id, begun.resumed, flush=True)
+"""
+HOLD = f"{BEGIN}\ntime.sleep(60)\n"
+
+
+class Clock:
+    """A minute goes by at every look."""
+
+    def __init__(self) -> None:
+        self._now = NOW
+
+    def now(self) -> datetime:
+        self._now += timedelta(minutes=1)
+        return self._now
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> NightStore:
+    return NightStore(tmp_path / "state", Clock())
+
+
+def night(id: str, resumed: bool) -> Night:
+    window = Window(since=NOW - timedelta(days=1), until=NOW)
+    return Night(id=id, window=window, now=NOW, resumed=resumed)
+
+
+def lived(store: NightStore, report: RunReport, name: str = NAME) -> RunReport:
+    """A whole night that ends with this report."""
+    begun = store.begin(name, night)
+    report = report.model_copy(update={"night": begun})
+    store.keep(report)
+    store.finish(report)
+    return report
+
+
+def elsewhere(script: str, state: Path, name: str = NAME) -> subprocess.Popen[str]:
+    root = Path(__file__).parents[3]
+    return subprocess.Popen(
+        [sys.executable, "-c", script, str(state), name],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'tests'}"},
+    )
+
+
+def test_a_new_night_gets_its_name_and_a_folder(store: NightStore, tmp_path: Path) -> None:
+    begun = store.begin(NAME, night)
+    assert (begun.id, begun.resumed) == (NAME, False)
+    assert begun.folder == str(tmp_path / "state" / "nights" / NAME)
+    assert Path(begun.folder).is_dir()
+    assert [(each.id, each.status) for each in store.history()] == [(NAME, "running")]
+
+
+def test_an_unfinished_night_is_taken_up_again(store: NightStore, tmp_path: Path) -> None:
+    store.begin(NAME, night)
+    started = store.history()[0].started
+    again = NightStore(tmp_path / "state", Clock()).begin(NAME, night)
+    assert (again.id, again.resumed) == (NAME, True)
+    assert [each.started for each in store.history()] == [started]
+
+
+def test_a_report_that_was_kept_does_not_finish_a_night(store: NightStore) -> None:
+    begun = store.begin(NAME, night)
+    store.keep(empty(night=begun))
+    assert store.begin(NAME, night).resumed
+
+
+def test_finished_nights_are_counted_up(store: NightStore) -> None:
+    ids = [lived(store, empty()).night.id for _ in range(3)]
+    assert ids == [NAME, f"{NAME}-2", f"{NAME}-3"]
+    assert store.begin(NAME, night).id == f"{NAME}-4"
+    assert [each.status for each in store.history()] == ["running", *["complete"] * 3]
+
+
+def test_a_failed_night_is_taken_up_again(store: NightStore) -> None:
+    lived(store, empty(status="failed"))
+    again = store.begin(NAME, night)
+    assert again.id == NAME
+    assert again.resumed
+
+
+def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -> None:
+    holder = elsewhere(HOLD, tmp_path / "state")
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == f"begun {NAME} False\n"
+        with pytest.raises(StopTheNight, match="running in another process"):
+            store.begin(NAME, night)
+        assert store.begin("another", night).id == "another"
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.communicate()
+    assert store.begin(NAME, night).resumed
+
+
+def test_a_night_held_here_is_free_for_others_once_it_is_finished(
+    store: NightStore, tmp_path: Path
+) -> None:
+    begun = store.begin(NAME, night)
+    refused, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
+    assert refused.startswith("stopped: night")
+    store.finish(empty(night=begun))
+    FileLock(Path(begun.folder) / ".lock").acquire(timeout=0).lock.release()
+    said, _ = elsewhere(BEGIN, tmp_path / "state").communicate()
+    assert said == f"begun {NAME}-2 False\n"
+
+
+LIVE = NightKind(key="newrelic|||1|shop", scheduled=True)
+BEGIN_LIVE = BEGIN.replace(
+    "def night(id, resumed):\n"
+    "    return Night(id=id, window=Window(since=now, until=now), now=now, resumed=resumed)\n",
+    f"""
+from nightwatch_core.models.report import NightKind, RunReport
+from core.report_fixture import empty
+def night(id, resumed):
+    window = Window(since=datetime(2026, 11, 19, 3, 0, 0, 123456, UTC), until=now)
+    kind = NightKind.model_validate_json('{LIVE.model_dump_json()}')
+    return Night(id=id, window=window, now=now, resumed=resumed, kind=kind)
+""",
+)
+KEPT = f"""{BEGIN_LIVE}
+report = empty(night=begun, read_whole=True)
+store.keep(report)
+print("kept", flush=True)
+time.sleep(60)
+"""
+
+
+def live(hours: int = 24, **kind: object) -> Callable[[str, bool], Night]:
+    """A night of a live source whose window ends `hours` before `NOW`."""
+    until = NOW - timedelta(hours=hours)
+    made = LIVE.model_copy(update=kind)
+
+    def begun(id: str, resumed: bool) -> Night:
+        window = Window(since=until - timedelta(days=1), until=until)
+        return Night(id=id, window=window, now=until, resumed=resumed, kind=made)
+
+    return begun
+
+
+def ended(store: NightStore, hours: int, name: str, read: bool = True, **changes: object) -> None:
+    """A scheduled night that read all, unless said otherwise."""
+    report_changes = {key: changes.pop(key) for key in ("status", "degraded") if key in changes}
+    begun = store.begin(name, live(hours, **changes))
+    store.finish(empty(night=begun, read_whole=read, **report_changes))
+
+
+def killed(script: str, state: Path, until: str) -> None:
+    """Run a script up to the line that begins with `until`; then it is killed."""
+    process = elsewhere(script, state)
+    assert process.stdout is not None
+    try:
+        assert any(line.startswith(until) for line in process.stdout)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def test_the_watermark_is_where_the_last_scheduled_whole_night_ended(store: NightStore) -> None:
+    assert store.watermark(LIVE.key) is None
+    ended(store, 96, "first")
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=96)
+    assert store.watermark("newrelic|||1|till") is None
+    ended(store, 72, "second", status="degraded", degraded=("publishing: GitHub is away",))
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=72)
+    ended(store, 48, "by-hand", scheduled=False)
+    ended(store, 48, "dry", dry=True)
+    ended(store, 48, "partial", read=False)
+    ended(store, 48, "failed", status="failed")
+    ended(store, 48, "other", key="newrelic|||1|till")
+    store.begin("running", live(0))
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=72)
+
+
+def test_a_night_of_a_wrong_clock_is_mended_by_the_next_one(store: NightStore) -> None:
+    ended(store, -24 * 365, "ahead")
+    ended(store, 24, "right")
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=24)
+
+
+def test_an_unfinished_night_keeps_its_window_for_its_own_kind_alone(store: NightStore) -> None:
+    begun = store.begin("n", live(1))
+    assert store.unfinished(LIVE, NOW) == begun
+    others: tuple[dict[str, object], ...] = (
+        {"key": "newrelic|||1|till"}, {"scheduled": False}, {"dry": True}, {"since": "7d"},
+    )  # fmt: skip
+    for other in others:
+        assert store.unfinished(LIVE.model_copy(update=other), NOW) is None
+    store.begin("newer", live(0))
+    found = store.unfinished(LIVE, NOW)
+    assert found is not None
+    assert found.id == "newer"
+
+
+def test_what_began_too_long_ago_has_ended_or_had_no_window_is_not_taken_up(
+    store: NightStore,
+) -> None:
+    store.begin("n", live(1))
+    assert store.unfinished(LIVE, NOW + timedelta(minutes=2)) is None
+    ended(store, 1, "n")
+    assert store.unfinished(LIVE, NOW) is None
+    empty_one = Window(since=NOW, until=NOW)
+    made = live(0)
+    store.begin("e", lambda id, r: made(id, r).model_copy(update={"window": empty_one}))
+    assert store.unfinished(LIVE, NOW) is None
+
+
+def test_a_failed_night_is_found_until_it_ends_well(store: NightStore) -> None:
+    ended(store, 1, "n", status="failed")
+    found = store.unfinished(LIVE, NOW)
+    assert found is not None
+    again = store.begin(found.id, live(1))
+    assert (again.id, again.resumed) == ("n", True)
+    ended(store, 1, "n")
+    assert store.unfinished(LIVE, NOW) is None
+    assert store.watermark(LIVE.key) == NOW - timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("script", "until"), [(f"{BEGIN_LIVE}\ntime.sleep(60)\n", "begun"), (KEPT, "kept")],
+    ids=["begun", "kept"],
+)  # fmt: skip
+def test_a_night_that_was_killed_is_taken_up_with_its_window(
+    store: NightStore, tmp_path: Path, script: str, until: str
+) -> None:
+    killed(script, tmp_path / "state", until)
+    assert store.watermark(LIVE.key) is None
+    found = store.unfinished(LIVE, datetime(2026, 1, 1, tzinfo=UTC))
+    assert found is not None
+    assert found.id == NAME
+    assert found.window.since == datetime(2026, 11, 19, 3, 0, 0, 123456, UTC)
+    again = store.begin(found.id, lambda id, resumed: found.model_copy(update={"resumed": resumed}))
+    assert (again.id, again.resumed, again.window) == (NAME, True, found.window)
+    store.finish(empty(night=again, read_whole=True))
+    assert store.watermark(LIVE.key) == found.window.until
+    assert [each.id for each in store.history()] == [NAME]
+
+
+def test_a_night_that_still_runs_elsewhere_is_not_taken_from_it(
+    store: NightStore, tmp_path: Path
+) -> None:
+    holder = elsewhere(f"{BEGIN_LIVE}\ntime.sleep(60)\n", tmp_path / "state")
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == f"begun {NAME} False\n"
+        found = store.unfinished(LIVE, datetime(2026, 1, 1, tzinfo=UTC))
+        assert found is not None
+        with pytest.raises(NotTonight, match="running in another process"):
+            store.begin(found.id, live())
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.communicate()
+
+
+def test_a_history_from_before_nights_were_kept_in_it_is_read(
+    store: NightStore, tmp_path: Path
+) -> None:
+    ended(store, 1, "n")
+    with closing(sqlite3.connect(tmp_path / "state" / "nightwatch.db")) as database, database:
+        (record,) = database.execute("SELECT record FROM nights").fetchone()
+        old = json.loads(record)
+        del old["night"], old["read_whole"]
+        database.execute("UPDATE nights SET record = ?", (json.dumps(old),))
+        database.execute(
+            "INSERT INTO nights (id, name, status, started, record)"
+            " VALUES ('torn', 'torn', 'running', '2026', '{')"
+        )
+    assert store.watermark(LIVE.key) is None
+    assert store.unfinished(LIVE, NOW - timedelta(days=99)) is None
+    assert [each.id for each in store.history()] == ["n"]
+
+
+def test_files_of_a_night(store: NightStore) -> None:
+    report = lived(store, degraded())
+    folder = Path(report.night.folder)
+    kept = RunReport.model_validate_json((folder / "report.json").read_text())
+    assert kept == report
+    assert (folder / "report.md").read_text().startswith(f"# NightWatch {NAME}\n")
+    assert (folder / "report.html").read_text().rstrip().endswith("</html>")
+    rejects = [json.loads(each) for each in (folder / "rejects.jsonl").read_text().splitlines()]
+    assert rejects[0] == {"place": "export.jsonl:2000", "reason": "not JSON", "text": '{"error": '}
+    assert len(rejects) == 12
+    assert not list(folder.glob(".tmp-*"))
+
+
+def test_keeping_again_replaces_everything(store: NightStore) -> None:
+    begun = store.begin(NAME, night)
+    folder = Path(store.keep(degraded().model_copy(update={"night": begun})))
+    store.keep(empty(night=begun))
+    assert not (folder / "rejects.jsonl").exists()
+    assert store.reports()[0].errors == 0
+
+
+def test_a_hostile_report_is_kept_and_read_again(store: NightStore) -> None:
+    report = hostile()
+    kept = report.model_copy(update={"night": report.night.model_copy(update={"id": NAME})})
+    store.begin(NAME, night)
+    store.keep(kept)
+    found = store.report(NAME)
+    assert found is not None
+    assert len(found.analyses) == 4
+    assert "<script>" in found.analyses[0].title
+
+
+def test_a_huge_report_is_kept(store: NightStore) -> None:
+    report = lived(store, huge())
+    assert len(store.reports()[0].dropped) == 5000
+    assert (Path(report.night.folder) / "rejects.jsonl").read_text().count("\n") == 3000
+
+
+def test_reports_newest_first_without_those_that_cannot_be_read(
+    store: NightStore, tmp_path: Path
+) -> None:
+    for name in ("b", "a", "c", "d"):
+        lived(store, complete(), name)
+    nights = tmp_path / "state" / "nights"
+    (nights / "a" / "report.json").write_text('{"night": ')
+    (nights / "d" / "report.json").write_bytes(b"\xff\xfe")
+    (nights / "stray").mkdir()
+    reports = store.reports()
+    assert [each.night.id for each in reports] == ["c", "b"]
+    assert len(reports) == 2
+    assert reports[1].night.id == reports[-1].night.id == "b"
+    assert [each.night.id for each in reports[:1]] == ["c"]
+    with pytest.raises(IndexError):
+        reports[2]
+
+
+def test_reports_are_read_one_by_one(store: NightStore, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        lived(store, empty(), name)
+    reports = iter(store.reports())
+    assert next(reports).night.id == "new"
+    shutil.rmtree(tmp_path / "state" / "nights" / "old")
+    assert list(reports) == []
+
+
+def test_one_report_by_its_night(store: NightStore) -> None:
+    report = lived(store, complete())
+    assert store.report(NAME) == report
+    assert store.report("none") is None
+    assert store.report(f"../nights/{NAME}") is None
+
+
+def test_history_tells_what_became_of_nights(store: NightStore) -> None:
+    lived(store, degraded(), "first")
+    store.begin("second", night)
+    second, first = store.history()
+    assert (second.id, second.status, second.finished) == ("second", "running", None)
+    assert (first.status, first.errors, first.analysed) == ("degraded", 9, 3)
+    assert (first.issues, first.pulls, first.finished) == (1, 1, degraded().finished)
+
+
+def test_reports_outlive_a_lost_history(store: NightStore, tmp_path: Path) -> None:
+    lived(store, complete())
+    for file in (tmp_path / "state").glob("nightwatch.db*"):
+        file.unlink()
+    assert store.history() == ()
+    assert store.reports()[0].night.id == NAME
+    assert store.begin(NAME, night).id == f"{NAME}-2"
+
+
+@pytest.mark.parametrize("name", ["", ".", "../x", "a/b", ".hidden", "a b", "a\n", "x" * 200, "ä"])
+def test_names_that_could_leave_the_folder_are_refused(store: NightStore, name: str) -> None:
+    with pytest.raises(StopTheNight, match="cannot name a night"):
+        store.begin(name, night)
+
+
+def test_what_a_killed_process_left_half_written_is_removed(
+    store: NightStore, tmp_path: Path
+) -> None:
+    torn = tmp_path / "state" / "nights" / NAME / ".tmp-1234"
+    torn.parent.mkdir(parents=True)
+    torn.write_text("half")
+    store.begin(NAME, night)
+    assert not torn.exists()
+
+
+def test_a_state_folder_that_cannot_be_used_stops_the_night(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(StopTheNight, match="cannot be used"):
+        NightStore(tmp_path / "state", Clock()).begin(NAME, night)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "nights").write_text("a file")
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
+        NightStore(tmp_path / "other", Clock()).begin(NAME, night)
+
+
+def test_a_full_disk_leaves_the_report_that_was_there(store: NightStore, tmp_path: Path) -> None:
+    lived(store, complete())
+    script = f"""{BEGIN}
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+report = store.report("{NAME}")
+try:
+    store.keep(report)
+except StopTheNight as error:
+    print("stopped:", error)
+"""
+    said, _ = elsewhere(script, tmp_path / "state").communicate()
+    assert "stopped:" in said
+    assert "free some space" in said
+    assert store.report(NAME) is not None
+    assert not list((tmp_path / "state" / "nights" / NAME).glob(".tmp-*"))
+
+
+def test_the_news_are_where_the_page_is(store: NightStore) -> None:
+    report = lived(store, complete())
+    path = Path(LocalNotifier().publish(report))
+    assert path.name == "report.html"
+    assert path.is_file()
+
+
+def test_there_is_no_news_without_a_page(tmp_path: Path) -> None:
+    unkept = empty().night.model_copy(update={"folder": str(tmp_path)})
+    with pytest.raises(GiveUp, match="has not been written"):
+        LocalNotifier().publish(empty(night=unkept))
+    with pytest.raises(GiveUp):
+        LocalNotifier().publish(empty(night=unkept.model_copy(update={"folder": ""})))

@@ -1,0 +1,113 @@
+"""Task files in a folder, and their twin in memory."""
+
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.adapters.local.memory_tasks import MemoryTasks
+from nightwatch_core.adapters.stores.task_files import TaskFiles
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.learning import Notes
+from nightwatch_core.ports import TaskShelf
+
+NOTES = Notes(gotchas=("x",))
+BROKEN = "---\na: [\n---\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "apex" / "tasks"
+    place.mkdir(parents=True)
+    (place / "b.md").write_text("# B\n")
+    (place / "a.md").write_text("---\ntitle: A\n---\n")
+    (place / "broken.md").write_text(BROKEN)
+    return place
+
+
+@pytest.fixture(params=["files", "memory"])
+def shelf(request: pytest.FixtureRequest, folder: Path, tmp_path: Path) -> TaskShelf:
+    if request.param == "files":
+        return TaskFiles(folder, tmp_path / "state" / "tasks.lock")
+    return MemoryTasks({"a": "---\ntitle: A\n---\n", "b": "# B\n", "broken": BROKEN})
+
+
+def test_tasks_are_listed_and_broken_ones_are_named(shelf: TaskShelf) -> None:
+    assert [(task.id, task.title) for task in shelf.tasks()] == [("a", "A"), ("b", "B")]
+    (complaint,) = shelf.complaints()
+    assert complaint.startswith("tasks/broken.md: front matter: line ")
+
+
+def test_one_is_read_by_its_id(shelf: TaskShelf) -> None:
+    found = shelf.read("a")
+    assert found is not None
+    assert found.file == "tasks/a.md"
+    assert shelf.read("broken") is None
+    assert shelf.read("../../etc/passwd") is None
+    assert shelf.read("nul\0") is None
+
+
+def test_notes_and_promotions_are_kept(shelf: TaskShelf) -> None:
+    assert shelf.append("b", NOTES, ("a",)) == "tasks/b.md"
+    assert shelf.mark_promoted("b", ("d1",)) == "tasks/b.md"
+    found = shelf.read("b")
+    assert found is not None
+    assert (found.notes, found.related_tasks, found.promoted) == ((NOTES,), ("a",), ("d1",))
+
+
+def test_there_is_no_other_task(shelf: TaskShelf) -> None:
+    with pytest.raises(GiveUp, match="there is no task"):
+        shelf.append("c", NOTES)
+
+
+def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
+    shelf = TaskFiles(tmp_path / "none" / "tasks", tmp_path / "lock")
+    assert (shelf.tasks(), shelf.complaints(), shelf.read("a")) == ((), (), None)
+    with pytest.raises(GiveUp, match="there is no task"):
+        shelf.append("a", NOTES)
+    assert not (tmp_path / "none").exists()
+
+
+def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("# secret\n")
+    (folder / "link.md").symlink_to(tmp_path / "secret.md")
+    shelf = TaskFiles(folder, tmp_path / "lock")
+    assert shelf.read("link") is None
+    assert any("link" in complaint for complaint in shelf.complaints())
+    with pytest.raises(GiveUp, match="there is no task"):
+        shelf.append("link", NOTES)
+    assert (tmp_path / "secret.md").read_text() == "# secret\n"
+
+
+def test_files_too_large_or_no_text_are_left_out(folder: Path, tmp_path: Path) -> None:
+    (folder / "huge.md").write_bytes(b"x" * (1024 * 1024 + 1))
+    (folder / "binary.md").write_bytes(b"\xff\xfe")
+    shelf = TaskFiles(folder, tmp_path / "lock")
+    assert [task.id for task in shelf.tasks()] == ["a", "b"]
+    said = "\n".join(shelf.complaints())
+    assert "huge.md: longer than 1024 KiB" in said
+    assert "binary.md: not UTF-8 text" in said
+
+
+def test_a_file_that_would_grow_too_large_stays_as_it_is(folder: Path, tmp_path: Path) -> None:
+    text = "x" * (1024 * 1024 - 5)
+    (folder / "b.md").write_text(text)
+    with pytest.raises(GiveUp, match="longer than"):
+        TaskFiles(folder, tmp_path / "lock").append("b", NOTES)
+    assert (folder / "b.md").read_text() == text
+
+
+def test_only_the_file_changes_and_keeps_its_permissions(folder: Path, tmp_path: Path) -> None:
+    (folder / "b.md").chmod(0o640)
+    before = sorted(folder.iterdir())
+    TaskFiles(folder, tmp_path / "lock").append("b", NOTES)
+    assert (folder / "b.md").stat().st_mode & 0o777 == 0o640
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_file_that_changed_meanwhile_is_read_anew(folder: Path, tmp_path: Path) -> None:
+    shelf = TaskFiles(folder, tmp_path / "lock")
+    assert shelf.read("b") is not None
+    (folder / "b.md").write_text("# Another title\n")
+    found = shelf.read("b")
+    assert found is not None
+    assert found.title == "Another title"

@@ -1,0 +1,191 @@
+"""Transcripts on disk."""
+
+import json
+import os
+import stat
+import threading
+
+import pytest
+from analysis_shapes import allowance, case, group, trace, tree
+from claude_talks import claude
+from services.anthropic import Anthropic
+
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.stores import transcripts
+from nightwatch_core.adapters.stores.transcripts import Transcripts
+from nightwatch_core.analysis.analyst import analyse
+from nightwatch_core.analysis.specs import BUILT_IN
+from nightwatch_core.analysis.transcript import TranscribedModel
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.transcript import CallSaid, Entry, Opening, ResultSaid
+
+ONE, TWO = "v1:aaaa111122223333", "v1:aaaa444455556666"
+
+
+def opened(store, fingerprint=ONE, night="n1", look=1, text="hello"):
+    opening = Opening(night=night, fingerprint=fingerprint, error="KeyError", look=look)
+    store.keep(night, fingerprint, Entry(kind="opening", opening=opening))
+    store.keep(night, fingerprint, Entry(kind="user", text=text))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Transcripts(tmp_path / "transcripts", SystemClock())
+
+
+def file_of(tmp_path, night="n1", name="v1-aaaa111122223333"):
+    return tmp_path / "transcripts" / night / f"{name}.jsonl"
+
+
+def test_an_analysis_is_kept_and_found_again(tmp_path, store):
+    with Anthropic() as server:
+        model = TranscribedModel(claude(server), store, "n1")
+        of = case(group(fingerprint=ONE))
+        found = analyse(
+            of, (trace(),), ResearchContext(), tree(), model, BUILT_IN, allowance(), SystemClock()
+        )
+    kept = store.find("aaaa1")
+    assert (kept.night, kept.fingerprint, kept.unread) == ("n1", ONE, 0)
+    assert [entry.kind for entry in kept.entries] == [
+        "opening", "user", "assistant", "results", "assistant"
+    ]  # fmt: skip
+    assert all(entry.at for entry in kept.entries)
+    assert sum(entry.usage.input_tokens for entry in kept.entries) == found.usage.input_tokens
+    assert kept.entries[2].calls[0].name == "read_file"
+    lines = file_of(tmp_path).read_text().splitlines()
+    assert all(json.loads(line)["kind"] for line in lines)
+
+
+def test_files_are_for_the_owner_only(tmp_path, store):
+    old = os.umask(0)
+    try:
+        opened(store)
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(file_of(tmp_path).stat().st_mode) == 0o600
+    assert stat.S_IMODE(file_of(tmp_path).parent.stat().st_mode) == 0o700
+
+
+def test_secrets_do_not_reach_the_disk(tmp_path, store):
+    secret = "ghp_" + "aB3" * 12
+    store.keep(
+        "n1", ONE,
+        Entry(
+            kind="results", text=secret, detail=f"password={secret}",
+            calls=(CallSaid(name="f", arguments={secret: [secret, {"a": secret}]}),),
+            results=(ResultSaid(name=secret, text=f"   12| key = {secret}"),),
+            opening=Opening(night="n1", fingerprint=ONE, error=secret, system=secret),
+        ),
+    )  # fmt: skip
+    raw = file_of(tmp_path).read_text()
+    assert "aB3aB3" not in raw
+    assert raw.count("[GitHub token removed]") == 9
+    assert "password=[" in raw
+
+
+def test_texts_and_files_are_bounded(tmp_path, store, monkeypatch):
+    opened(store, text="x" * 100_000)
+    kept = store.find(ONE).entries[1].text
+    assert len(kept) < 21_000
+    assert "80000 characters left out" in kept
+    monkeypatch.setattr(transcripts, "MOST", 60_000)
+    for number in range(20):
+        store.keep("n1", ONE, Entry(kind="user", text=f"{number}" * 9_000))
+    assert file_of(tmp_path).stat().st_size < 61_000
+    assert store.find(ONE).entries[-1].kind == "full"
+
+
+def test_the_last_run_is_shown_and_its_second_look(store):
+    opened(store, text="first run")
+    opened(store, text="second run")
+    opened(store, look=2, text="looked again")
+    texts = [entry.text for entry in store.find(ONE).entries if entry.kind == "user"]
+    assert texts == ["second run", "looked again"]
+
+
+def test_torn_and_odd_lines_are_counted(tmp_path, store):
+    opened(store)
+    with file_of(tmp_path).open("ab") as file:
+        file.write(b'{"kind": "user", "te\n[]\n\xff\n{"kind": "dance"}\n{"kind": "user"')
+    kept = store.find(ONE)
+    assert (len(kept.entries), kept.unread) == (2, 5)
+
+
+def test_half_characters_can_be_kept(store):
+    opened(store, text="half \ud83d of it")
+    assert store.find(ONE).entries[1].text.startswith("half ")
+
+
+def test_the_newest_night_or_the_one_that_is_named(tmp_path, store):
+    for age, night in enumerate(("n3", "n1", "n2")):
+        opened(store, night=night)
+        os.utime(file_of(tmp_path, night), (1_000 + age, 1_000 + age))
+    assert store.find(ONE).night == "n2"
+    assert store.find(ONE, "n1").night == "n1"
+    with pytest.raises(StopTheNight, match=r"not kept|in that night: see n2, n1, n3"):
+        store.find(ONE, "n9")
+
+
+def test_a_beginning_that_is_not_enough(store):
+    opened(store, ONE)
+    opened(store, TWO)
+    assert store.find("v1:aaaa4").fingerprint == TWO
+    assert store.find("aaaa4").fingerprint == TWO
+    with pytest.raises(StopTheNight, match=f"may be {ONE}, {TWO}: say more"):
+        store.find("v1:aaaa")
+
+
+@pytest.mark.parametrize("wanted", ["v1:ffff", "../n1/v1-aaaa", "*", "\x00", "n1"])
+def test_nothing_is_found_where_there_is_nothing(tmp_path, store, wanted):
+    with pytest.raises(StopTheNight, match="no transcript"):
+        store.find(wanted)
+    opened(store)
+    with pytest.raises(StopTheNight, match="no transcript"):
+        store.find(wanted)
+
+
+@pytest.mark.parametrize("name", ["../../out", "/etc/passwd", "..", ".", "a" * 300, "ä/ö", ""])
+def test_odd_names_stay_in_the_folder(tmp_path, store, name):
+    opened(store, fingerprint=name, night=name)
+    (file,) = tmp_path.rglob("*.jsonl")
+    assert file.resolve().parent.parent == (tmp_path / "transcripts").resolve()
+    assert store.find(name).fingerprint == name
+
+
+def test_names_that_look_alike_have_files_of_their_own(tmp_path, store):
+    for name in ("a/b", "a:b", "a-b"):
+        opened(store, fingerprint=name)
+    assert len(list(tmp_path.rglob("*.jsonl"))) == 3
+
+
+def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path, store, caplog):
+    outside = tmp_path / "outside"
+    outside.write_text("")
+    file_of(tmp_path).parent.mkdir(parents=True)
+    file_of(tmp_path).symlink_to(outside)
+    opened(store)
+    assert outside.read_text() == ""
+    assert len([one for one in caplog.records if "cannot be written" in one.message]) == 1
+
+
+def test_a_folder_that_cannot_be_written_costs_only_the_transcript(tmp_path, caplog):
+    (tmp_path / "transcripts").write_text("a file")
+    with Anthropic() as server:
+        store = Transcripts(tmp_path / "transcripts", SystemClock())
+        model = TranscribedModel(claude(server), store, "n1")
+        of = case(group(fingerprint=ONE))
+        analyse(
+            of, (trace(),), ResearchContext(), tree(), model, BUILT_IN, allowance(), SystemClock()
+        )
+    assert "cannot be written" in caplog.text
+
+
+def test_many_errors_at_once(store):
+    names = [f"v1:{number:016x}" for number in range(8)]
+    threads = [threading.Thread(target=opened, args=(store, name)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(len(store.find(name).entries) == 2 for name in names)

@@ -1,0 +1,350 @@
+import json
+import time
+
+import pytest
+from analysis_shapes import answer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.analysis.answers import MOST_ITEMS, SYNONYMS, answer_schema, read_answer
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.analysis import Answer
+
+MINIMAL = {"title": "T", "root_cause": "R", "confidence": "low"}
+
+
+def said(**more):
+    return json.dumps({**MINIMAL, **more})
+
+
+def complaint(text):
+    with pytest.raises(GiveUp) as raised:
+        read_answer(text)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        said(),
+        f"Here it is:\n\n```json\n{said()}\n```\nHope that helps {{really}}.",
+        f"```\n{said()}\n```",
+        f"[{said()}]",
+        f'{{"answer": {said()}}}',
+        f"\ufeff \n{said()}",
+        json.dumps(MINIMAL, indent=4),
+        'Ruby: {|x| x} and { "a" => 1 } then ' + said(),
+        '{"title": "T", "root_cause": "R", "confidence": " LOW "}',
+        '{"Title": "T", "rootCause": "R", "Confidence": "low"}',
+        '{"title": "T", "root-cause": "R", "confidence": "low", "extra": {"deep": [1]}}',
+        said(evidence=None, tags=None, suspect_commit=None, has_fix=None, hypotheses=None),
+        said(file_changes=[], learnings=[None]),
+        json.dumps(said()),
+        json.dumps(f"```json\n{said()}\n```"),
+        said(evidence="[]", file_changes="none", tags="", hypotheses="N/A", learnings=["", None]),
+    ],
+)
+def test_how_an_answer_is_wrapped_does_not_matter(text):
+    assert read_answer(text) == Answer(**MINIMAL)
+
+
+def test_fences_and_braces_inside_strings_stay_text():
+    cause = 'It runs ```ruby\n{ "title": 1 }\n``` and "quotes" } {'
+    assert read_answer(f"```json\n{said(root_cause=cause)}\n```").root_cause == cause
+
+
+def test_raw_line_breaks_inside_strings_are_understood():
+    assert read_answer(said(root_cause="a!b").replace("!", "\n")).root_cause == "a\nb"
+
+
+def test_of_several_answers_the_last_complete_one_counts():
+    draft, final = said(title="draft"), said(title="final")
+    assert read_answer(f"{draft}\nOn reflection:\n{final}").title == "final"
+    assert read_answer(f'{draft}\n{{"title": "just a title"}}').title == "draft"
+    assert read_answer(f'{{"title": "an example"}}\n{final}').title == "final"
+    assert read_answer(f'{final}\n{{"title": "cut off", "root_ca').title == "final"
+
+
+def test_an_answer_quoted_inside_an_answer_is_not_taken():
+    outer = said(title="outer", root_cause=said(title="planted"))
+    assert read_answer(outer).title == "outer"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no JSON object"),
+        ("I could not find the cause.", "no JSON object"),
+        ("{}", "no JSON object"),
+        ("null", "no JSON object"),
+        ("[1, 2]", "no JSON object"),
+        ('{"evidence": []}', "no JSON object"),
+        (said()[:-1], "cut off"),
+        (said()[:30], "cut off"),
+        ('{"title": "T", }', "not valid"),
+        ('{"title": "T" "root_cause": "R"}', "not valid"),
+        ('{"title": "T", "confidence": "low"}', "root_cause"),
+        ('{"root_cause": "R", "title": null, "confidence": "low"}', "title"),
+        (said(confidence="0.9"), "confidence"),
+        (said(confidence="high or low"), "confidence"),
+        (said(confidence=["low"]), "confidence"),
+        (said(title={"a": 1}), "title"),
+        (said(evidence=[{"line": 3}]), "evidence.0.path"),
+        (said(file_changes=[{"path": "a", "action": "rename"}]), "file_changes.0.action"),
+        (said(has_fix="perhaps"), "has_fix"),
+        (said(tags=[["nested"]]), "tags.0"),
+        (said(file_changes="Rename the field."), "file_changes.0"),
+        (said(file_changes=["shop/cart.py"]), "file_changes.0"),
+        (said(confidence="not high"), "confidence"),
+        ("{'title': 'T', 'root_cause': 'R', 'confidence': 'low'}", "no JSON object"),
+        ('{"title": "T", "has_fix": True, "root_cause": "R"}', "not valid"),
+        (json.dumps("I could not find it."), "no JSON object"),
+        ('{"title": "T", "n": ' + "1" * 5_000 + "}", "would write"),
+        ('{"a":' * 50_000, "would write"),
+        ('{"title": ' + "[" * 50_000, "would write"),
+    ],
+)
+def test_what_cannot_be_read_is_given_up_with_what_is_wrong(text, words):
+    assert words in complaint(text)
+
+
+def test_items_are_tidied():
+    read = read_answer(
+        said(
+            evidence=[
+                {"path": "a.py", "line": "12", "quote": None, "extra": 1, "verified": True},
+                {"path": "b.py", "line": "12-14"},
+                {"path": "c.py:7"},
+                {"path": "d.py:7-9", "line": 8},
+                {"Path": "e.py", "line": 3.0},
+                {"path": "f.py", "line": None},
+                {"path": "g.py", "line": 10**40},
+                "h.py:5",
+                None,
+            ],
+        )
+    ).evidence
+    assert [(e.path, e.line) for e in read[:6]] == [
+        ("a.py", 12), ("b.py", 12), ("c.py", 7), ("d.py", 8), ("e.py", 3), ("f.py", 0),
+    ]  # fmt: skip
+    assert read[6].line <= 10_000_000
+    assert (read[7].path, read[7].line) == ("h.py", 5)
+    assert not any(one.verified for one in read)
+
+
+def test_single_items_and_bare_texts_become_lists():
+    read = read_answer(
+        said(tags="cart", suggested_next_steps="Look.", hypotheses="It is late.", learnings=["F"])
+    )
+    assert read.tags == ("cart",)
+    assert read.suggested_next_steps == ("Look.",)
+    assert read.hypotheses[0].statement == "It is late."
+    assert read.learnings[0].fact == "F"
+
+
+def test_numbers_where_text_is_meant():
+    read = read_answer(said(title=7, tags=[404, 1.5], suspect_commit=1234567))
+    assert (read.title, read.tags, read.suspect_commit) == ("7", ("404", "1.5"), "1234567")
+
+
+@pytest.mark.parametrize("name", list(SYNONYMS))
+def test_synonyms_mean_what_the_schema_allows(name):
+    for word, meant in SYNONYMS[name].items():
+        if name == "confidence":
+            assert read_answer(said(confidence=word.title())).confidence == meant
+        elif name == "action":
+            edit = {"path": "a", "action": word}
+            assert read_answer(said(file_changes=[edit])).file_changes[0].action == meant
+        else:
+            one = {"statement": "s", "standing": word.upper()}
+            assert read_answer(said(hypotheses=[one])).hypotheses[0].standing == meant
+
+
+def test_standing_may_be_spelt_with_an_underscore():
+    one = {"statement": "s", "standing": "ruled_out"}
+    assert read_answer(said(hypotheses=[one])).hypotheses[0].standing == "ruled out"
+
+
+def test_a_fix_is_meant_where_edits_are_given_and_nothing_is_said():
+    edits = [{"path": "a", "old": "x", "new": "y"}]
+    assert read_answer(said(file_changes=edits)).has_fix
+    assert not read_answer(said(file_changes=edits, has_fix=False)).has_fix
+    assert not read_answer(said()).has_fix
+
+
+def test_half_characters_are_replaced_so_that_the_answer_can_be_kept():
+    read = read_answer('{"title": "\\ud800 T", "root_cause": "R", "confidence": "low"}')
+    assert "T" in read.title
+    assert Answer.model_validate_json(read.model_dump_json()) == read
+
+
+def test_lists_are_bounded():
+    read = read_answer(said(tags=["t"] * 10_000, evidence=[{"path": "a", "line": 1}] * 10_000))
+    assert len(read.tags) == len(read.evidence) == MOST_ITEMS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"' * 200_000,
+        '{"a":1}' * 57_000,
+        '{"title":' * 44_000,
+        "{" * 400_000,
+        '{"a":"' + "x" * 10_000_000,
+        " " * 10_000_000 + said(),
+    ],
+)
+def test_hostile_text_is_given_up_quickly(text):
+    begin = time.process_time()
+    complaint(text)
+    assert time.process_time() - begin < 3
+
+
+def test_the_schema_says_what_is_required_and_allows_nothing_else():
+    schema = answer_schema()
+    assert set(schema["required"]) == {"title", "root_cause", "confidence"}
+    assert schema["additionalProperties"] is False
+    assert answer_schema() == schema
+
+
+def test_a_full_answer_comes_back_whole():
+    full = read_answer(answer())
+    assert read_answer(full.model_dump_json()) == full
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from((*Answer.model_fields, "path", "line", "x")), inner, max_size=5
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(JSON, st.text(max_size=20))
+def test_any_json_is_read_or_given_up(value, around):
+    text = f"{around}{json.dumps(value)}{around}"
+    read, why = None, ""
+    try:
+        read = read_answer(text)
+    except GiveUp as trouble:
+        why = str(trouble)
+    assert bool(read) != bool(why)
+    if read:
+        read.model_dump_json()
+
+
+@given(st.integers(0, 300))
+def test_an_answer_cut_anywhere_is_read_or_given_up(length):
+    text = answer()
+    if length >= len(text):
+        assert read_answer(text[:length]).title == "Lines have no price"
+    else:
+        complaint(text[:length])
+
+
+FULL = json.loads(
+    answer(
+        confidence="medium",
+        has_fix=True,
+        file_changes=[{"path": "shop/cart.py", "old": "line.price", "new": "line.cost"}],
+        evidence=[{"path": "shop/cart.py", "line": 2, "quote": "```rb\nline.price {\n```"}],
+        hypotheses=[{"statement": "A race", "standing": "ruled out", "because": "one thread"}],
+        learnings=[{"fact": "Prices are in cents", "path": "shop/cart.py", "line": 2}],
+        tags=["external-api"],
+    )
+)
+CONCISE = st.text(st.characters(exclude_characters='{}[]"'), max_size=30)
+EXTRA = {"reasoning": "because", "verified": True, "score": 0.9, "notes": {"a": [None]}}
+
+
+def _in_other_case(value, key=""):
+    if isinstance(value, dict):
+        return {
+            name.replace("_", "-").title(): _in_other_case(v, name) for name, v in value.items()
+        }
+    if isinstance(value, list):
+        return [_in_other_case(one, key) for one in value]
+    return value.upper() if key in ("confidence", "standing", "action") else value
+
+
+def _numbers_as_text(value):
+    if isinstance(value, dict):
+        return {name: _numbers_as_text(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_numbers_as_text(one) for one in value]
+    return str(value).lower() if isinstance(value, int) else value
+
+
+def _items_as_text(value):
+    return {
+        name: [json.dumps(item) if isinstance(item, dict) else item for item in one]
+        if isinstance(one, list)
+        else one
+        for name, one in value.items()
+    }
+
+
+CHANGES = {
+    "as it is": lambda value: value,
+    "other case": _in_other_case,
+    "numbers as text": _numbers_as_text,
+    "items as text": _items_as_text,
+    "lists as text": lambda value: {
+        name: json.dumps(one) if isinstance(one, list) else one for name, one in value.items()
+    },
+    "lists of one without the list": lambda value: {
+        name: one[0] if isinstance(one, list) else one for name, one in value.items()
+    },
+    "nulls": lambda value: {**value, "related_to": None, "suspect_commit": None},
+    "more fields": lambda value: {**value, **EXTRA},
+    "in a list": lambda value: [value],
+    "in an object": lambda value: {"analysis": value},
+}
+PACKED = {
+    "plain": json.dumps,
+    "indented": lambda value: json.dumps(value, indent=2),
+    "other letters": lambda value: json.dumps(value, ensure_ascii=False),
+    "fenced": lambda value: f"```json\n{json.dumps(value)}\n```",
+    "unclosed fence": lambda value: f"```\n{json.dumps(value)}",
+    "packed twice": lambda value: json.dumps(json.dumps(value)),
+}
+
+
+@given(
+    st.lists(st.sampled_from(list(CHANGES)), max_size=3, unique=True),
+    st.sampled_from(list(PACKED)),
+    CONCISE,
+    CONCISE,
+)
+def test_a_malformed_answer_is_repaired_to_what_was_meant(changes, packed, before, after):
+    value = FULL
+    for name in sorted(changes, key=list(CHANGES).index):
+        value = CHANGES[name](value)
+    text = PACKED[packed](value)
+    if packed != "packed twice":
+        text = f"{before}{text}{after}"
+    assert read_answer(text) == read_answer(json.dumps(FULL))
+
+
+@given(st.sampled_from(("confidence", "standing", "action")), st.text(max_size=20))
+def test_an_unknown_word_is_never_taken_for_low(key, word):
+    changed = json.loads(json.dumps(FULL))
+    place = {"standing": "hypotheses", "action": "file_changes"}.get(key)
+    (changed[place][0] if place else changed)[key] = word
+    read = None
+    try:
+        read = read_answer(json.dumps(changed))
+    except GiveUp as asked_again:
+        why = str(asked_again)
+    assert read is not None or key in why
+    assert read is None or key != "confidence" or read.confidence in word.lower()
+
+
+@given(st.data())
+def test_a_full_answer_cut_anywhere_is_asked_for_again(data):
+    text = json.dumps(FULL, indent=1)
+    complaint(text[: data.draw(st.integers(0, len(text) - 1))])

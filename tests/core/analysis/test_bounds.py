@@ -1,0 +1,259 @@
+"""A conversation stays inside what it may use, whatever the model writes and the tools tell."""
+
+import pytest
+from analysis_shapes import allowance, answer, asks, case, says
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
+from nightwatch_core.analysis.call_budget import concluding, granted, next_prompt, to_explore
+from nightwatch_core.analysis.calls import MOST_TOLD
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.conversation import Capabilities, Conversation, ToolResult, UserTurn
+
+OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0, context_tokens=10**6)
+UNPRICED = Capabilities(model="qwen3", context_tokens=10**6)
+LOCAL = Capabilities(model="memory", local=True, input_price=0.0, output_price=0.0)
+
+
+def asking(shown):
+    """Ask for one new file after the other until tools are off."""
+    name = f"{len(shown.turns)}.py"
+    return says(answer()) if shown.tools_off else asks(("read_file", {"path": name}))
+
+
+class Billed(MemoryModel):
+    """A model that writes all it may, with a cache that forbidding calls empties."""
+
+    cached, written = 0, 0
+
+    def reply(self, conversation, timeout):
+        said = conversation.turns[-1]
+        told = len(said.text) if isinstance(said, UserTurn) else 0
+        told += sum(len(one.text) for one in getattr(said, "results", ()))
+        prompt = self.cached + self.written + told // 4 + (0 if self.shown else 30)
+        fresh = prompt if conversation.no_calls else prompt - self.cached
+        most = conversation.max_tokens
+        dollars = fresh * 1.25 * 5 + (prompt - fresh) * 0.5 + most * 25
+        usage = Usage(
+            calls=1, output_tokens=most, cache_write_tokens=fresh,
+            cache_read_tokens=prompt - fresh, cost=dollars / 1_000_000,
+        )  # fmt: skip
+        self.cached, self.written = prompt, most
+        self.last = usage
+        return super().reply(conversation, timeout).model_copy(update={"usage": usage})
+
+
+def telling(characters):
+    def run(call):
+        line = "x" * 96 + "\n"
+        rows = characters // 100 if characters > 100 else 1
+        text = "".join(f"{n:>3}|{line}" for n in range(rows))
+        head = f"{call.arguments['path']} (lines 0-{rows} of 999)\n"
+        return ToolResult(id=call.id, name=call.name, text=head + text[: max(characters, 6)])
+
+    return run
+
+
+def talk(able=REMOTE, told=6, model=None, script=(asking,), clock=None, opening=OPENING, **may):
+    model = model or MemoryModel(list(script), able=able)
+    told_by = telling(told)
+    may = allowance(**{"iterations": 90, "cost": None, **may})
+    return converse(opening, model, told_by, may, clock or MemoryClock()), model
+
+
+def test_every_call_is_reserved_before_it_is_made():
+    model = Billed([asking], able=REMOTE)
+    ended, _ = talk(model=model, tokens=120_000)
+    assert ended.ending.detail == "tokens"
+    assert ended.talk.usage.new_tokens <= 120_000
+    granted_each = [shown.max_tokens for shown in model.shown]
+    assert granted_each[0] == 32_000
+    assert granted_each[0] > granted_each[1] >= concluding(allowance(tokens=120_000)) // 2
+
+
+def test_usd_are_reserved_likewise():
+    model = Billed([asking], able=REMOTE)
+    ended, _ = talk(model=model, tokens=10**9, cost=1.5)
+    assert ended.ending.detail == "cost"
+    assert 0.7 < ended.talk.usage.cost <= 1.5
+
+
+def test_the_models_context_is_a_bound_too():
+    small = REMOTE.model_copy(update={"context_tokens": 32_768, "max_output_tokens": 4_000})
+    usage = Usage(calls=1, input_tokens=18_000, output_tokens=500)
+    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
+    ended, model = talk(able=small, script=script, tokens=10**9)
+    assert ended.ending.detail == "context"
+    assert len(model.shown) == 2
+    assert all(shown.max_tokens <= 4_000 for shown in model.shown)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1_000, 300_000),
+    st.none() | st.floats(0.01, 3.0),
+    st.integers(1, 60_000),
+    st.booleans(),
+    st.integers(500, 64_000),
+)
+def test_a_bound_is_passed_by_one_call_at_most(tokens, cost, told, torn, most):
+    """And only by what tools told more than anybody could know."""
+
+    def unreadable(shown):
+        return says("prose") if shown.tools_off else asking(shown)
+
+    model = Billed([unreadable if torn else asking], able=REMOTE)
+    opening = OPENING.model_copy(update={"max_tokens": most})
+    ending = "wrapped up"
+    try:
+        ended, _ = talk(model=model, told=told, tokens=tokens, cost=cost, opening=opening)
+        used = ended.talk.usage
+    except GiveUp as trouble:
+        used, ending = trouble.usage, trouble.ending.kind
+    assert ending in (("invalid", "budget gone") if torn else ("wrapped up", "budget gone"))
+    last = getattr(model, "last", Usage())
+    before = used.new_tokens - last.new_tokens
+    assert before <= tokens
+    assert cost is None or used.cost - last.cost <= cost + 1e-9
+    if told < 300 and not torn:
+        assert used.new_tokens <= tokens
+        assert cost is None or used.cost <= cost + 1e-9
+
+
+def test_cache_reads_do_not_count():
+    usage = Usage(calls=1, input_tokens=10, cache_read_tokens=50_000)
+    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
+    ended, _ = talk(script=script, iterations=5, tokens=200_000)
+    assert ended.ending.detail == "iterations"
+    assert ended.talk.usage.cache_read_tokens == 250_000
+
+
+def test_a_call_that_was_tried_again_does_not_double_the_prompt():
+    once = Usage(calls=1, input_tokens=100, cache_write_tokens=900, output_tokens=50)
+    assert next_prompt(once + once) == next_prompt(once)
+
+
+def test_after_a_summary_the_prompt_is_short_again():
+    summing = Usage(calls=1, cache_read_tokens=90_000, output_tokens=800, compactions=1)
+    paused = says("", stop="paused", usage=summing)
+    ended, model = talk(script=[paused, answer()], tokens=60_000)
+    assert ended.ending.kind == "answered"
+    assert not model.shown[1].tools_off
+
+
+def test_an_allowance_too_small_for_one_call_is_not_begun():
+    for may in ({"tokens": 0}, {"cost": 0.0}, {"tokens": -5}, {"tokens": 50}, {"cost": 0.0001}):
+        model = MemoryModel([answer()], able=REMOTE)
+        with pytest.raises(GiveUp, match="total_token_budget") as raised:
+            talk(model=model, **may)
+        assert raised.value.ending.kind == "budget gone"
+        assert raised.value.usage == Usage()
+        assert not model.shown
+
+
+def test_a_first_message_that_does_not_fit_the_context_is_not_sent():
+    small = REMOTE.model_copy(update={"context_tokens": 4_096})
+    opening = OPENING.model_copy(update={"turns": (UserTurn(text="It broke. " * 1_300),)})
+    with pytest.raises(GiveUp, match="model with a larger context") as raised:
+        talk(able=small, opening=opening)
+    assert raised.value.ending.kind == "context exceeded"
+
+
+def test_an_allowance_for_one_call_is_spent_on_an_answer():
+    opening = OPENING.model_copy(update={"turns": (UserTurn(text="It broke. " * 240),)})
+    ended, model = talk(tokens=1_500, opening=opening)
+    assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "tokens")
+    assert [shown.tools_off for shown in model.shown] == [True]
+    assert 500 <= model.shown[0].max_tokens < 1_000
+
+
+def test_a_local_model_is_bounded_by_turns_and_time_alone():
+    ended, model = talk(able=LOCAL, tokens=0, cost=0.0, iterations=3)
+    assert ended.ending.detail == "iterations"
+    assert [shown.max_tokens for shown in model.shown] == [OPENING.max_tokens] * 3
+
+
+@pytest.mark.parametrize("known", [{}, {"input_price": 1.0}, {"output_price": 1.0}])
+def test_an_unknown_price_and_a_cap_on_usd_refuse_to_start(known):
+    able = UNPRICED.model_copy(update=known)
+    model = MemoryModel([answer()], able=able)
+    with pytest.raises(StopTheNight, match="qwen3.*--cost-per-night 0"):
+        talk(model=model, cost=1.0)
+    assert not model.shown
+
+
+def test_an_unknown_price_without_a_cap_is_bounded_by_tokens_and_stays_unknown():
+    usage = Usage(calls=1, input_tokens=9_000, cost=None)
+    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
+    ended, _ = talk(able=UNPRICED, script=script, tokens=60_000)
+    assert ended.ending.detail == "tokens"
+    assert ended.talk.usage.cost is None
+    assert ended.talk.usage.new_tokens <= 60_000
+
+
+def test_a_call_whose_price_turns_out_unknown_is_not_taken_for_free():
+    usage = Usage(calls=1, input_tokens=10, cost=None)
+    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
+    ended, model = talk(script=script, cost=1.0)
+    assert ended.ending.detail == "cost"
+    assert len(model.shown) == 2
+
+
+def test_what_tools_told_counts_before_it_is_sent():
+    usage = Usage(calls=1, input_tokens=1_000)
+    script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
+    ended, model = talk(script=script, told=MOST_TOLD, tokens=20_000)
+    assert len(model.shown) == 2
+    assert ended.ending.detail == "tokens"
+
+
+class Slow(MemoryModel):
+    """Takes its time, and notes how much it was given."""
+
+    def reply(self, conversation, timeout):
+        self.given.append(timeout)
+        self.clock.pass_by(self.takes)
+        return super().reply(conversation, timeout)
+
+
+@pytest.mark.parametrize(
+    ("takes", "given_times"),
+    [(100, [600, 500, 400, 300, 200, 100, 90]), (599, [600, 90])],
+)
+def test_the_time_bound_and_the_time_a_call_is_given(takes, given_times):
+    model = Slow([asking], able=LOCAL)
+    model.given, model.clock, model.takes = [], MemoryClock(), takes
+    ended, _ = talk(model=model, clock=model.clock, seconds=600)
+    assert ended.ending.detail == "time"
+    assert model.given == given_times
+
+
+def test_reserving_leaves_what_the_last_call_may_cost():
+    prompt = next_prompt(Usage(calls=1, cache_write_tokens=10_000, output_tokens=1_000))
+    may = allowance(tokens=50_000, cost=1.0)
+    rooms = dict(to_explore(prompt, Usage(output_tokens=11_000), may, REMOTE))
+    most = rooms["tokens"]
+    wrap_up = most + MOST_TOLD // 3 + concluding(may)  # told what was written and what tools tell
+    assert 11_000 + prompt.new + most + wrap_up == pytest.approx(50_000)
+    fresh = prompt.new + MOST_TOLD // 3 + rooms["cost"]
+    dollars = 5e-6 * 1.25 * fresh + 5e-7 * (prompt.cached + prompt.whole)
+    assert dollars + 25e-6 * (rooms["cost"] + concluding(may)) == pytest.approx(1.0)
+
+
+def test_what_is_granted():
+    assert granted((), 32_000, 10) == 32_000
+    assert granted((("tokens", -5.0),), 32_000, 700) == 700
+    assert granted((("tokens", 90.0),), 32_000, 0) == 1
+    assert granted((("tokens", 9_999.0), ("cost", 4_321.0)), 32_000, 10) == 4_000
+
+
+def test_any_model_that_raises_says_what_was_used():
+    usage = Usage(calls=1, input_tokens=77)
+    script = [asks(("read_file", {"path": "a"}), usage=usage), StopTheNight("bad key")]
+    with pytest.raises(NightWatchError) as raised:
+        talk(script=script)
+    assert raised.value.usage.input_tokens == 77

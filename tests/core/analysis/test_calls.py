@@ -1,0 +1,247 @@
+import threading
+from contextvars import ContextVar
+
+import pytest
+from analysis_shapes import allowance, answer, asks, case, says, tree
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
+from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.calls import MOST_CALLS, MOST_TOLD, Calls, with_results
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.analysis.parallel import MOST_AT_ONCE, in_order
+from nightwatch_core.analysis.progress import known_at_first, shown
+from nightwatch_core.errors import TryLater
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
+from nightwatch_core.models.research import Preview, ResearchContext
+
+OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
+CART = ("read_file", {"path": "shop/cart.py"})
+
+
+def call(tool="read_file", id="c", **arguments):
+    return ToolCall(id=id, name=tool, arguments=arguments)
+
+
+def run(one):
+    return tools.run(one, tree(), case(), ())
+
+
+def told(before, *calls, turn=1, run_tool=run):
+    results, after = with_results(before, calls, run_tool, turn)
+    return [result.text for result in results.results], after
+
+
+def lead(*script, run_tool=run, opening=OPENING, **may):
+    model = MemoryModel(list(script))
+    may = allowance(**{"iterations": 50, **may})
+    return converse(opening, model, run_tool, may, MemoryClock()), model
+
+
+def test_a_repeated_call_is_not_run_and_is_told_where_the_answer_stands():
+    ran = []
+
+    def noting(one):
+        ran.append(one)
+        return run(one)
+
+    first, calls = told(Calls(), call(path="shop/cart.py"), turn=3, run_tool=noting)
+    again = call(path="shop/cart.py", start=None)
+    second, calls = told(calls, again, turn=4, run_tool=noting)
+    assert "in your turn 3; the answer there still holds" in second[0]
+    third, calls = told(calls, again, turn=5, run_tool=noting)
+    assert third == [f"As in your turn 3, nothing has changed:\n{first[0]}"]
+    assert len(ran) == 1
+
+
+def test_twice_in_one_turn_is_run_once():
+    same, other = call(path="shop/cart.py"), call("list_directory", path="")
+    texts, _ = told(Calls(), same, other, call(id="d", path="shop/cart.py"), turn=2)
+    assert "sum(line.price" in texts[0]
+    assert "in your turn 2" in texts[2]
+
+
+def test_an_answer_the_model_is_no_longer_sent_is_told_again():
+    usage = Usage(calls=1, cleared_tokens=20_000)
+    _, model = lead(asks(CART), asks(("blame", {}), usage=usage), asks(CART, usage=usage), answer())
+    assert "sum(line.price" in model.shown[3].turns[-1].results[0].text
+
+
+def test_a_repeated_mistake_stays_a_mistake():
+    wrong = call(path="gone.py")
+    _, calls = told(Calls(), wrong)
+    results, _ = with_results(calls, (wrong,), run, 2)
+    assert results.results[0].is_error
+
+
+def test_too_many_calls_at_once_are_answered_but_not_run():
+    ran = []
+
+    def noting(one):
+        ran.append(one)
+        return ToolResult(id=one.id, name=one.name, text="    1| x")
+
+    many = [call(id=str(n), path=f"{n}.py") for n in range(MOST_CALLS + 30)]
+    results, calls = with_results(Calls(), tuple(many), noting)
+    assert len(ran) == MOST_CALLS
+    assert [one.id for one in results.results] == [one.id for one in many]
+    assert "at most" in results.results[-1].text
+    with_results(calls, (many[-1],), noting)
+    assert ran[-1] == many[-1], "it may be asked again"
+
+
+@given(st.lists(st.integers(0, 20_000), max_size=MOST_CALLS))
+def test_the_answers_of_a_turn_are_bounded_together(lengths):
+    def long(one):
+        line = "x" * 99 + "\n"
+        return ToolResult(id=one.id, name=one.name, text=(line * 200)[: lengths[int(one.id)]])
+
+    calls = tuple(call(id=str(n), path=f"{n}.py") for n in range(len(lengths)))
+    results, after = with_results(Calls(), calls, long)
+    texts = [one.text for one in results.results]
+    assert sum(map(len, texts)) <= MOST_TOLD
+    whole = [n for n, text in enumerate(texts) if len(text) == lengths[n]]
+    if sum(lengths) <= MOST_TOLD:
+        assert len(whole) == len(lengths)
+    for n in set(range(len(lengths))) - set(whole):
+        assert "ask for this alone" in texts[n]
+        assert lengths[n] > MOST_TOLD // MOST_CALLS
+    assert len(after.asked) == len(whole), "what was shortened may be asked again"
+
+
+def test_calls_run_side_by_side_and_come_back_in_order():
+    meeting = threading.Barrier(3, timeout=30)
+
+    def together(one):
+        meeting.wait()
+        return ToolResult(id=one.id, name=one.name, text=one.id)
+
+    calls = tuple(call(id=name, path=name) for name in "abc")
+    results, _ = with_results(Calls(), calls, together)
+    assert [one.text for one in results.results] == ["a", "b", "c"]
+
+
+def test_at_most_so_many_at_once_and_in_the_callers_context():
+    world, running, most, guard = ContextVar("world"), [], [], threading.Lock()
+    world.set("mine")
+
+    def work(number):
+        with guard:
+            running.append(number)
+            most.append(len(running))
+        assert world.get() == "mine"
+        with guard:
+            running.remove(number)
+        return number * 2
+
+    assert in_order(work, range(100)) == tuple(range(0, 200, 2))
+    assert max(most) <= MOST_AT_ONCE
+
+
+def test_the_first_failure_in_order_is_raised():
+    def unwell(number):
+        if number:
+            raise TryLater(f"no {number}")
+        return number
+
+    with pytest.raises(TryLater, match="no 1"):
+        in_order(unwell, (0, 1, 2, 3))
+    assert in_order(unwell, ()) == ()
+
+
+# What every tool shows, as it is told by the tools themselves.
+SHOWN = [
+    (call(path="./shop/cart.py"), {"shop/cart.py:1", "shop/cart.py:2"}),
+    (call(path="shop/cart.py", start=2), {"shop/cart.py:2"}),
+    (call("search_code", query="line.price"), {"shop/cart.py:2"}),
+    (call("search_code", query="line.price", context=1), {"shop/cart.py:1", "shop/cart.py:2"}),
+    (call("find_files", name="nowhere"), set()),
+    (call("search_code", query="nowhere to be found"), set()),
+    (call(path="shop/gone.py"), set()),
+    (call("search_code", query=""), set()),
+    (call("list_directory", path="gone"), set()),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SHOWN)))
+def test_lines_and_hits_have_a_place(number):
+    one, places = SHOWN[number]
+    assert shown(one, run(one)) == places
+
+
+def test_other_answers_count_line_by_line():
+    assert any("shop" in line for line in shown(call("list_directory", path=""), run(
+        call("list_directory", path="")
+    )))  # fmt: skip
+    assert shown(call("get_error_traces"), run(call("get_error_traces")))
+
+
+def test_another_part_of_a_long_line_is_new():
+    long = tree({"app.min.js": "a" * 3_000 + "needle" + "b" * 3_000 + "thimble"})
+    asked = [call("search_code", query=query) for query in ("needle", "thimble")]
+    parts = [shown(one, tools.run(one, long, case(), ())) for one in asked]
+    assert len(parts[0] | parts[1]) == 2
+
+
+def test_what_was_previewed_or_said_is_known():
+    preview = Preview(path="shop/cart.py", start=1, end=2, text="a\nb")
+    opening = OPENING.model_copy(update={"research": ResearchContext(previews=(preview,))})
+    known = known_at_first(opening)
+    assert {"shop/cart.py:1", "shop/cart.py:2", "It broke."} <= known
+
+
+def forever(*calls):
+    """A model that never concludes by itself: the same calls in every turn."""
+    return lambda shown: says(answer()) if shown.tools_off else asks(*calls)
+
+
+def test_a_model_that_loops_for_ever_stops_after_three_calls_without_progress():
+    ended, model = lead(forever(CART))
+    assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "progress")
+    assert len(model.shown) == 5, "one that read, three that brought nothing, the conclusion"
+    preview = Preview(path="shop/cart.py", start=1, end=2, text="a\nb")
+    opening = OPENING.model_copy(update={"research": ResearchContext(previews=(preview,))})
+    ended, model = lead(forever(CART), opening=opening)
+    assert len(model.shown) == 4, "what it asks for was shown at first"
+
+
+def test_other_words_for_the_same_lines_are_no_progress():
+    ranges = iter(range(100))
+
+    def nagging(shown):
+        if shown.tools_off:
+            return says(answer())
+        n = next(ranges)
+        return asks(
+            ("search_code", {"query": f"nothing {n}"}),
+            ("read_file", {"path": "./" * n + "shop/cart.py", "end": 2}),
+            ("read_file", {"path": f"gone{n}.py"}),
+            ("search_code", {"query": "sum(line.price"[: 4 + n]}),
+        )
+
+    ended, model = lead(nagging)
+    assert ended.ending.detail == "progress"
+    assert len(model.shown) == 5
+
+
+def test_one_new_line_in_a_turn_is_progress():
+    files = tree({f"f{n}.py": f"x = {n}\n" for n in range(9)})
+    numbers = iter(range(9))
+
+    def learning(shown):
+        if shown.tools_off or (n := next(numbers, None)) is None:
+            return says(answer())
+        return asks(CART, ("read_file", {"path": f"f{n}.py"}))
+
+    ended, model = lead(learning, run_tool=lambda one: tools.run(one, files, case(), ()))
+    assert ended.ending.kind == "answered"
+    assert len(model.shown) == 10
+
+
+def test_cut_turns_bring_nothing():
+    cut = asks(CART, stop="cut")
+    ended, model = lead(lambda shown: says(answer()) if shown.tools_off else cut)
+    assert ended.ending.detail == "progress"
+    assert len(model.shown) == 4

@@ -1,0 +1,84 @@
+import pytest
+from small_repo import case, frame
+
+from nightwatch_core.analysis.complexity import (
+    EFFORTS,
+    ITERATIONS,
+    NAMESPACE_TIERS,
+    TIERS,
+    Tier,
+    effort,
+    is_known,
+    iterations,
+    tier,
+    tier_of,
+    unplaced,
+)
+from nightwatch_core.models.error import Link
+
+
+@pytest.mark.parametrize(
+    ("error_class", "expected"),
+    [
+        *[(f"{name}Error", "simple") for name in ("NoMethod", "Name", "Argument", "Type", "Key")],
+        ("AttributeError", "simple"),
+        ("java.lang.NullPointerException", "simple"),
+        ("Pundit::NotAuthorizedError", "auth"),
+        ("ActionController::InvalidAuthenticityToken", "auth"),
+        ("ActiveRecord::RecordNotUnique", "database"),
+        ("PG::ConnectionBad", "database"),
+        ("django.db.utils.OperationalError", "database"),
+        ("Acme::DeadlockError", "database"),
+        ("SystemStackError", "complex"),
+        ("MemoryError", "complex"),
+        ("Net::ReadTimeout", "complex"),
+        ("Timeout::Error", "complex"),
+        ("Errno::ECONNREFUSED", "complex"),
+        ("requests.exceptions.ConnectionError", "complex"),
+        ("Redis::CannotConnectError", "complex"),
+        ("java.util.ConcurrentModificationException", "complex"),
+        ("System.Threading.Tasks.TaskCanceledException", "complex"),
+        ("json.decoder.JSONDecodeError", "simple"),
+        ("DivisionByZeroError", "simple"),
+        ("Acme::Oops", "other"),
+        ("RedisCluster::Oops", "other"),
+        ("", "other"),
+    ],
+)
+def test_tiers(error_class: str, expected: Tier) -> None:
+    assert tier(error_class) == expected
+    assert is_known(error_class) == (expected != "other")
+
+
+def test_figures_that_stay() -> None:
+    assert ITERATIONS == {"auth": 5, "simple": 7, "database": 10, "complex": 15, "other": 10}
+    assert [iterations(c, 99) for c in ("AccessDenied", "KeyError", "Oops")] == [5, 7, 10]
+    assert iterations("NoMemoryError", 12) == 12
+    assert iterations("NoMemoryError", 0) == 1
+
+
+def test_effort_follows_the_tier() -> None:
+    assert set(EFFORTS) == set(ITERATIONS)
+    classes = ("KeyError", "AccessDenied", "PG::Error", "Oops", "NoMemoryError")
+    assert [effort(c) for c in classes] == ["low", "medium", "medium", "medium", "high"]
+
+
+def test_no_class_has_two_tiers() -> None:
+    for table in (TIERS, NAMESPACE_TIERS):
+        names = [name for listed in table.values() for name in listed]
+        assert len(names) == len(set(names))
+
+
+def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it() -> None:
+    causes = (Link(error_class="PG::Error"), Link(error_class="KeyError"))
+    wrapped = case("ActionView::Template::Error", "m", frame("a.rb", 1), causes=causes)
+    assert tier_of(wrapped) == "simple"
+    assert tier_of(case("PG::Error", "m", causes=causes)) == "database"
+    assert tier_of(case("Oops", "m")) == "other"
+
+
+def test_classes_that_no_table_places_are_listed_once() -> None:
+    known = case("Wrapper", "m", causes=(Link(error_class="KeyError"),))
+    cases = [case(name, "m") for name in ("Oops", "KeyError", "Acme::Bad", "Oops")]
+    assert unplaced((*cases, known)) == ("Oops", "Acme::Bad")
+    assert unplaced(()) == ()

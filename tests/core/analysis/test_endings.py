@@ -1,0 +1,73 @@
+"""Every way a conversation can end has a name that reports can count."""
+
+from typing import get_args
+
+import pytest
+from analysis_shapes import allowance, answer, asks, case, says
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
+from nightwatch_core.analysis.endings import failure
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
+from nightwatch_core.models.analysis import Ending, Usage
+from nightwatch_core.models.conversation import Capabilities, Conversation, ToolResult, UserTurn
+
+OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
+USAGE = Usage(calls=1, input_tokens=10, cost=0.01)
+READ = asks(("read_file", {"path": "a.py"}), usage=USAGE)
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+
+
+def run(call):
+    return ToolResult(id=call.id, name=call.name, text="a.py (lines 1-1 of 1)\n    1| x")
+
+
+def ended(*script, run_tool=run, **may):
+    model = MemoryModel(script, able=REMOTE)
+    try:
+        end = converse(OPENING, model, run_tool, allowance(**may), MemoryClock())
+    except NightWatchError as trouble:
+        return failure(case(), trouble)
+    return end
+
+
+ENDINGS = {
+    "answered": ((READ, says(answer(), usage=USAGE)), {}, ""),
+    "wrapped up": ((READ, says(answer(), usage=USAGE)), {"iterations": 2}, "iterations"),
+    "refused": ((READ, says("", stop="refused", detail="cyber", usage=USAGE)), {}, "cyber"),
+    "context exceeded": ((READ, says("", stop="context exceeded", usage=USAGE)), {}, ""),
+    "unreachable": ((READ, TryLater("overloaded")), {}, "overloaded"),
+    "invalid": ((READ, says("Well.", usage=USAGE)), {}, "holds no JSON object"),
+    "budget gone": ((READ,), {"tokens": 0}, "tokens"),
+    "failed": ((READ, GiveUp("400: tools.0")), {}, ""),
+}
+
+
+@pytest.mark.parametrize("kind", list(ENDINGS))
+def test_each_ending_has_its_name_and_what_was_used(kind):
+    script, may, detail = ENDINGS[kind]
+    end = ended(*script, **may)
+    assert end.ending.kind == kind
+    assert detail in end.ending.detail
+    used = getattr(end, "usage", None) or end.talk.usage if kind != "budget gone" else USAGE
+    assert used.calls >= 1
+
+
+def test_no_ending_is_left_out():
+    kinds = set(get_args(Ending.model_fields["kind"].annotation))
+    assert kinds == {*ENDINGS, "reused"}
+
+
+def test_a_tool_that_cannot_be_reached_is_not_the_model():
+    def unwell(call):
+        raise TryLater("the code host is unwell")
+
+    end = ended(READ, run_tool=unwell)
+    assert (end.ending.kind, end.usage) == ("failed", USAGE)
+
+
+def test_any_other_exception_is_a_failure_too():
+    end = failure(case(), ValueError("x" * 9_000))
+    assert end.ending.kind == "failed"
+    assert end.reason.startswith("ValueError: x")
+    assert len(end.reason) <= 1_000

@@ -1,0 +1,315 @@
+import pytest
+from analysis_shapes import allowance, answer, asks, case, says
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.conversation import (
+    AssistantTurn,
+    Capabilities,
+    Conversation,
+    Reply,
+    ResultsTurn,
+    ToolCall,
+    ToolResult,
+    UserTurn,
+)
+
+OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
+READ = ("read_file", {"path": "a.py"})
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+
+
+def run(call):
+    missing = "gone" in str(call.arguments)
+    text = f"{call.arguments} (lines 1-1 of 1)\n    1| {call.name}"
+    return ToolResult(id=call.id, name=call.name, text=text, is_error=missing, missing=missing)
+
+
+def talk(*script, run_tool=run, clock=None, able=None, **may):
+    model = MemoryModel(script, **({"able": able} if able else {}))
+    ended = converse(OPENING, model, run_tool, allowance(**may), clock or MemoryClock())
+    return ended, model
+
+
+def given_up(*script, run_tool=run, **may):
+    model = MemoryModel(script)
+    with pytest.raises(GiveUp) as raised:
+        converse(OPENING, model, run_tool, allowance(**may), MemoryClock())
+    return raised.value, model
+
+
+def reads(number, usage=None):
+    return asks(("read_file", {"path": f"{number}.py"}), usage=usage)
+
+
+def counting(usage=None):
+    """A model that asks for one new file after the other until tools are off."""
+    numbers = iter(range(10_000))
+    return lambda shown: (
+        says(answer(), usage=usage) if shown.tools_off else reads(next(numbers), usage)
+    )
+
+
+def test_an_answer_at_once():
+    ended, model = talk(answer())
+    assert ended.answer.title == "Lines have no price"
+    assert ended.ending.kind == "answered"
+    assert ended.talk.iterations == len(model.shown) == 1
+    assert not model.shown[0].tools_off
+
+
+def test_tools_are_run_and_their_results_told_in_order():
+    calls = (READ, ("search_code", {"query": "x"}), ("read_file", {"path": "b.py"}))
+    ended, model = talk(asks(*calls), answer())
+    told = model.shown[1].turns[-1]
+    assert [result.id for result in told.results] == ["c0", "c1", "c2"]
+    assert [result.name for result in told.results] == ["read_file", "search_code", "read_file"]
+    assert ended.talk.calls.read == ("a.py", "b.py")
+
+
+def test_what_was_said_is_never_changed():
+    _, model = talk(asks(READ), asks(("blame", {"path": "a.py", "line": 1})), "no answer", answer())
+    assert len(model.shown) == 4
+    for before, after in zip(model.shown, model.shown[1:], strict=False):
+        assert after.turns[: len(before.turns)] == before.turns
+        assert (after.system, after.tools, after.answer_schema) == (
+            before.system, before.tools, before.answer_schema,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [1, 2, 7])
+def test_the_last_iteration_is_a_wrap_up_whose_answer_counts(most):
+    ended, model = talk(counting(), iterations=most)
+    assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "iterations")
+    assert len(model.shown) == most
+    assert [shown.tools_off for shown in model.shown] == [False] * (most - 1) + [True]
+    assert model.shown[-1].turns[-1].effort == "low"
+    assert len({shown.effort for shown in model.shown}) == 1
+    assert "Time to conclude" in model.shown[-1].turns[-1].text
+
+
+def test_the_same_file_with_another_range_is_another_call():
+    other = ("read_file", {"path": "a.py", "start": 5})
+    ended, model = talk(asks(READ, other), answer())
+    assert "asked" not in model.shown[1].turns[-1].results[1].text
+    assert ended.talk.calls.read == ("a.py",)
+
+
+def test_only_missing_files_count_as_missed():
+    def wrong(call):
+        return ToolResult(id=call.id, name=call.name, text="Argument n is missing", is_error=True)
+
+    ended, _ = talk(asks(("read_file", {}), ("nonsense", {"path": 3})), answer(), run_tool=wrong)
+    assert (ended.talk.calls.missed, ended.talk.calls.read) == (0, ())
+    ended, _ = talk(asks(("read_file", {"path": "gone.py"}), READ), answer())
+    assert (ended.talk.calls.missed, ended.talk.calls.read) == (1, ("a.py",))
+
+
+def test_paths_are_noted_as_the_repository_spells_them():
+    ended, _ = talk(asks(("read_file", {"path": "./app//a.py"}), ("read_file", {})), answer())
+    assert ended.talk.calls.read == ("app/a.py",)
+
+
+def test_one_repair_then_the_answer():
+    ended, model = talk("I think it is the cart.", answer())
+    assert ended.ending.kind == "answered"
+    assert model.shown[1].tools_off
+    assert "no JSON object" in model.shown[1].turns[-1].text
+
+
+def test_one_repair_then_it_is_given_up_and_says_what_was_used():
+    trouble, model = given_up("nothing", "nothing again")
+    assert "no readable answer" in str(trouble)
+    assert len(model.shown) == 2
+    assert trouble.usage.new_tokens == 220
+
+
+def test_a_repair_may_follow_the_wrap_up_and_the_bound_is_still_told():
+    ended, model = talk(asks(READ), "prose", answer(), iterations=2)
+    assert len(model.shown) == 3
+    assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "iterations")
+
+
+def test_a_free_answer_is_no_wrap_up_though_its_repair_was_the_last_call():
+    ended, _ = talk(asks(READ), "prose", answer(), iterations=3)
+    assert ended.ending.kind == "answered"
+
+
+def test_a_refusal_ends_it():
+    trouble, model = given_up(says("", stop="refused", detail="cyber"), answer())
+    assert "cyber" in str(trouble)
+    assert len(model.shown) == 1
+
+
+def test_a_full_context_ends_it():
+    trouble, _ = given_up(asks(READ), says("", stop="context exceeded"), answer())
+    assert "context" in str(trouble)
+    assert "max_iterations" in str(trouble)
+
+
+def test_a_cut_answer_is_asked_for_again_and_shorter():
+    ended, model = talk(says(answer()[:40], stop="cut"), answer())
+    assert "keep it shorter" in model.shown[1].turns[-1].text
+    assert ended.answer
+
+
+def test_a_cut_that_left_the_answer_whole_is_an_answer():
+    _, model = talk(says(answer(), stop="cut"))
+    assert len(model.shown) == 1
+
+
+def test_cut_tool_calls_are_not_run_and_every_one_has_its_result():
+    ran = []
+    _, model = talk(asks(READ, READ, stop="cut"), answer(), run_tool=ran.append)
+    assert not ran
+    told = model.shown[1].turns[-1]
+    assert [(r.id, r.is_error) for r in told.results] == [("c0", True), ("c1", True)]
+    assert not model.shown[1].tools_off
+
+
+def test_a_paused_turn_goes_on():
+    _, model = talk(says("", stop="paused"), says("", stop="paused"), answer())
+    assert [turn.kind for turn in model.shown[2].turns] == ["user", "assistant", "assistant"]
+
+
+def test_pauses_end_with_the_iterations():
+    ended, model = talk(
+        lambda shown: says(answer()) if shown.tools_off else says("", stop="paused"), iterations=4
+    )
+    assert len(model.shown) == 4
+    assert ended.ending.detail == "iterations"
+
+
+def test_a_model_that_asks_for_tools_although_they_are_off_gets_one_chance():
+    trouble, model = given_up(asks(READ), iterations=1)
+    assert len(model.shown) == 2
+    results, words = model.shown[1].turns[-2:]
+    assert isinstance(results, ResultsTurn)
+    assert results.results[0].is_error
+    assert isinstance(words, UserTurn)
+    assert "no readable answer" in str(trouble)
+
+
+def test_an_answer_beside_calls_that_are_off_counts():
+    ended, _ = talk(asks(READ, text=answer()), iterations=1)
+    assert ended.answer.title
+
+
+def test_tools_without_calls_are_no_tools():
+    ended, model = talk(says(answer(), stop="tools"))
+    assert len(model.shown) == 1
+    assert ended.answer
+
+
+@pytest.mark.parametrize("kind", [TryLater, StopTheNight, GiveUp])
+def test_what_the_model_raises_passes_through_with_what_was_used(kind):
+    with pytest.raises(kind, match="says why") as raised:
+        talk(asks(READ, usage=Usage(calls=1, input_tokens=77)), kind("says why"))
+    assert raised.value.usage.input_tokens == 77
+
+
+def test_what_a_tool_raises_passes_through():
+    def unwell(call):
+        raise TryLater("the code host is unwell")
+
+    with pytest.raises(TryLater, match="unwell") as raised:
+        talk(asks(READ, usage=Usage(calls=1, output_tokens=5)), run_tool=unwell)
+    assert raised.value.usage.output_tokens == 5
+
+
+def test_the_usage_of_all_calls_is_counted():
+    usage = Usage(calls=1, input_tokens=10, output_tokens=1, cache_write_tokens=3, cost=0.5)
+    script = (reads(1, usage), says("prose", usage=usage), says(answer(), usage=usage))
+    ended, _ = talk(*script, cost=90)
+    assert ended.talk.usage == Usage(
+        calls=3, input_tokens=30, output_tokens=3, cache_write_tokens=9, cost=1.5
+    )
+
+
+CALLS = st.lists(
+    st.builds(
+        ToolCall,
+        id=st.text(min_size=1, max_size=3),
+        name=st.sampled_from(("read_file", "blame", "nonsense")),
+        arguments=st.dictionaries(
+            st.sampled_from(("path", "line", "x")),
+            st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=2),
+            max_size=3,
+        ),
+    ),
+    max_size=4,
+)
+REPLIES = st.lists(
+    st.builds(
+        Reply,
+        turn=st.builds(
+            AssistantTurn,
+            text=st.sampled_from(("", "prose", answer(), answer()[:50])),
+            calls=CALLS.map(tuple),
+        ),
+        stop=st.sampled_from(("answer", "tools", "cut", "refused", "context exceeded", "paused")),
+        usage=st.builds(
+            Usage,
+            calls=st.just(1),
+            input_tokens=st.integers(0, 5_000),
+            cost=st.none() | st.floats(0, 0.5),
+        ),
+    )
+    | st.just(TryLater("unwell")),
+    min_size=1,
+    max_size=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(REPLIES, st.integers(0, 8), st.integers(1, 20_000))
+def test_any_script_comes_to_an_end(script, iterations, tokens):
+    model = MemoryModel(script)
+    may = allowance(iterations=iterations, tokens=tokens)
+    ended, trouble = None, None
+    try:
+        ended = converse(OPENING, model, run, may, MemoryClock())
+    except NightWatchError as raised:
+        trouble = raised
+    assert ended is None or ended.talk.iterations == len(model.shown)
+    assert trouble is None or (str(trouble) and trouble.usage is not None)
+    assert len(model.shown) <= max(iterations, 1) + 1
+    for before, after in zip(model.shown, model.shown[1:], strict=False):
+        assert after.turns[: len(before.turns)] == before.turns
+    for shown in model.shown:
+        answered_in_turn(shown)
+
+
+def answered_in_turn(shown):
+    """Every turn with calls is followed by its results, one a call, in their order."""
+    for number, turn in enumerate(shown.turns):
+        if isinstance(turn, AssistantTurn) and turn.calls:
+            told = shown.turns[number + 1]
+            assert isinstance(told, ResultsTurn)
+            assert [result.id for result in told.results] == [call.id for call in turn.calls]
+
+
+def test_a_model_that_does_not_even_say_what_it_can_do_is_unreachable():
+    class Away(MemoryModel):
+        def capabilities(self):
+            raise TryLater("529")
+
+    with pytest.raises(TryLater) as ended:
+        converse(OPENING, Away(), run, allowance(), MemoryClock())
+    assert ended.value.ending.kind == "unreachable"
+
+
+def test_asking_comes_before_forbidding():
+    shown = []
+
+    def stubborn(conversation):
+        shown.append((conversation.tools_off, conversation.no_calls))
+        return says(answer()) if conversation.no_calls else reads(len(shown))
+
+    ended = talk(stubborn, iterations=3)[0]
+    assert ended.ending.kind == "wrapped up"
+    assert shown[-2:] == [(True, False), (True, True)]

@@ -1,0 +1,193 @@
+import pytest
+from analysis_shapes import allowance, answer, asks, case, says, tree
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel, MemoryRecords
+from nightwatch_core.analysis.analyst import analyse
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.analysis.resume import ResumableModel
+from nightwatch_core.errors import TryLater
+from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.conversation import (
+    Capabilities,
+    Conversation,
+    ToolResult,
+    ToolSpec,
+    UserTurn,
+)
+from nightwatch_core.models.research import ResearchContext
+
+OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
+USAGE = Usage(calls=1, input_tokens=50, cost=0.1)
+CALL = ("read_file", {"path": "a.py"})
+READ = asks(CALL, usage=USAGE)
+REMOTE = Capabilities(model="remote", input_price=1.0, output_price=5.0, context_tokens=10**6)
+AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
+
+
+def lead(model, records, opening=OPENING):
+    def run(call):
+        return ToolResult(id=call.id, name=call.name, text="x = 1")
+
+    return converse(
+        opening, ResumableModel(model, records, "turns/n"), run, allowance(), MemoryClock()
+    )
+
+
+def test_turns_that_were_finished_are_not_asked_for_again():
+    records, model = MemoryRecords(), MemoryModel([READ, answer()])
+    first = lead(model, records)
+    again = MemoryModel([answer()])
+    assert lead(again, records) == first
+    assert not again.shown
+    assert all(key.startswith("turns/n/") for key in records.kept)
+
+
+def test_what_was_spent_is_counted_again():
+    records = MemoryRecords()
+    lead(MemoryModel([READ, answer()]), records)
+    assert lead(MemoryModel([answer()]), records).talk.usage.input_tokens == 150
+
+
+def test_another_conversation_is_another_turn():
+    records = MemoryRecords()
+    lead(MemoryModel([READ, answer()]), records)
+    for changed in (
+        {"system": "Find it well."},
+        {"effort": "high"},
+        {"turns": (UserTurn(text="Other."),)},
+    ):
+        model = MemoryModel([READ, answer()])
+        lead(model, records, OPENING.model_copy(update=changed))
+        assert len(model.shown) == 2
+
+
+def test_ends_are_not_kept_so_that_a_retry_may_fare_better():
+    off = OPENING.model_copy(update={"tools_off": True})
+    for end, opening in (
+        (says("prose"), OPENING),
+        (says(answer()[:90], stop="cut"), OPENING),
+        (says("", stop="refused"), OPENING),
+        (says("", stop="context exceeded"), OPENING),
+        (says(answer(), stop="refused"), OPENING),
+        (READ, off),
+    ):
+        records = MemoryRecords()
+        ResumableModel(MemoryModel([end]), records, "p").reply(opening, 5.0)
+        assert not records.kept
+
+
+def test_turns_that_lead_on_and_readable_answers_are_kept():
+    for turn in (READ, says("", stop="paused"), asks(CALL, stop="cut"), says(answer())):
+        records = MemoryRecords()
+        for _ in range(2):
+            model = MemoryModel([turn])
+            assert ResumableModel(model, records, "p").reply(OPENING, 5.0) == turn
+        assert not model.shown
+
+
+def test_every_part_of_the_request_makes_it_another_one():
+    tool = ToolSpec(name="t", description="", parameters={})
+    changes = (
+        {"system": "x"}, {"tools": (tool,)}, {"answer_schema": {"a": 1}}, {"effort": "high"},
+        {"turns": (UserTurn(text="x"),)}, {"turns": (UserTurn(text="It broke.", effort="low"),)},
+        {"max_tokens": 31_000}, {"tools_off": True},
+    )  # fmt: skip
+    records = MemoryRecords()
+    for changed in ({}, *changes):
+        model = MemoryModel([answer()])
+        ResumableModel(model, records, "p").reply(OPENING.model_copy(update=changed), 5.0)
+        assert len(model.shown) == 1
+    ResumableModel(model, records, "other night").reply(OPENING, 5.0)
+    assert len(model.shown) == 2
+
+
+class Killed(BaseException):
+    pass
+
+
+def script():
+    """Every kind of turn, a weak verdict, and a second look: as a model that keeps no state."""
+    cut = asks(("read_file", {"path": "shop/pay.py"}), stop="cut", usage=USAGE)
+    first = (READ, says("", stop="paused", usage=USAGE), cut, asks(("blame", {}), usage=USAGE))
+    weak = says(answer(evidence=[], confidence="low"), usage=USAGE)
+    turns = (*first, weak, READ, says(answer(confidence="high"), usage=USAGE))
+
+    def at(shown):
+        looks = "An earlier look" in shown.turns[0].text
+        spoken = sum(turn.kind == "assistant" for turn in shown.turns)
+        return turns[spoken + 5 * looks]
+
+    return at, len(turns)
+
+
+@pytest.mark.parametrize("finished", range(8))
+def test_killed_at_any_turn_no_finished_turn_is_paid_again(finished):
+    at, most = script()
+    records, asked = MemoryRecords(), []
+
+    def until_killed(shown):
+        if len(asked) == finished:
+            raise Killed
+        asked.append(shown)
+        return at(shown)
+
+    def analysed(entry):
+        model = ResumableModel(MemoryModel([entry], able=REMOTE), records, "n1/remote")
+        return analyse(
+            case(), (), ResearchContext(), tree(), model, AGENT,
+            allowance(iterations=9, tokens=10**6, cost=90.0), MemoryClock(),
+        )  # fmt: skip
+
+    if finished < most:
+        with pytest.raises(Killed):
+            analysed(until_killed)
+    again = []
+
+    def noting(shown):
+        again.append(shown)
+        return at(shown)
+
+    found = analysed(noting)
+    assert len(asked) + len(again) == most, "no turn was asked for twice"
+    assert (found.passes, found.usage.calls, found.iterations) == (2, most, most)
+    assert found.second_look.kept == "second"
+
+
+def test_what_broken_attempts_took_is_counted_with_the_turn_that_came_of_them():
+    trouble = TryLater("cut off")
+    trouble.usage = Usage(calls=1, output_tokens=30)
+    records = MemoryRecords()
+    for _ in range(2):
+        model = ResumableModel(MemoryModel([trouble]), records, "p")
+        with pytest.raises(TryLater) as raised:
+            model.reply(OPENING, 5.0)
+        trouble.usage = Usage(calls=1, output_tokens=30)
+    assert raised.value is trouble
+    for _ in range(2):
+        reply = ResumableModel(MemoryModel([READ]), records, "p").reply(OPENING, 5.0)
+        assert reply.usage == USAGE + Usage(calls=2, output_tokens=60)
+
+
+def test_damaged_records_are_asked_for_again():
+    records = MemoryRecords()
+    lead(MemoryModel([READ, answer()]), records)
+    for damage in ("", "{", '{"turn": 1}', "null", '{"version": 2}'):
+        records.kept = dict.fromkeys(records.kept, damage)
+        model = MemoryModel([READ, answer()])
+        assert lead(model, records).answer
+        assert len(model.shown) == 2
+
+
+def test_half_characters_in_a_turn_do_not_break_it():
+    records = MemoryRecords()
+    said = asks(("search_code", {"query": "\ud800"}), text="half \udc00")
+    model = ResumableModel(MemoryModel([said]), records, "p")
+    assert model.reply(OPENING, 5.0) == said
+    fresh = ResumableModel(MemoryModel(["other"]), records, "p")
+    assert fresh.reply(OPENING, 5.0) == said
+    fresh.reply(OPENING.said(said.turn), 5.0)
+
+
+def test_it_can_do_what_the_model_behind_can():
+    assert ResumableModel(MemoryModel(["x"]), MemoryRecords(), "p").capabilities().local

@@ -1,0 +1,199 @@
+import pytest
+from analysis_shapes import FIX, allowance, analysis, answer, asks, case, says, tree
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
+from nightwatch_core.analysis.analyst import analyse
+from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, seed, wanted
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.memory.fallback import STANDS_IN
+from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Usage
+from nightwatch_core.models.conversation import FELL_BACK, Capabilities
+from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.text.token_counts import estimated
+
+AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+USAGE = Usage(calls=1, input_tokens=400, output_tokens=50, cost=0.05)
+WEAK = says(answer(title="Weak", evidence=[], confidence="high"), usage=USAGE)
+GOOD = says(answer(title="Good"), usage=USAGE)
+READ = asks(("read_file", {"path": "shop/pay.py"}), usage=USAGE)
+MISSED = asks(("read_file", {"path": "gone.py"}), usage=USAGE)
+
+
+def looked(*script, able=REMOTE, agent=AGENT, clock=None, **may):
+    model = MemoryModel(script, able=able)
+    found = analyse(
+        case(), (), ResearchContext(), tree(), model, agent, allowance(**may),
+        clock or MemoryClock(),
+    )  # fmt: skip
+    return found, model
+
+
+def test_a_sound_verdict_is_left_at_that():
+    found, model = looked(GOOD)
+    assert (found.passes, found.second_look, len(model.shown)) == (1, None, 1)
+
+
+def test_a_weak_one_gets_a_fresh_conversation_that_is_told_what_was_found():
+    found, model = looked(READ, MISSED, WEAK, READ, GOOD)
+    assert (found.title, found.passes, found.iterations) == ("Good", 2, 5)
+    look = found.second_look
+    assert (look.wanted, look.kept) == ("the confidence is low", "second")
+    assert look.because == "the second is better by confidence"
+    assert look.confidence == ("low", "high")
+    assert look.score[1] > look.score[0]
+    assert found.usage.calls == 5
+    assert look.usage.calls == 2
+    assert (found.read, found.missed) == (("shop/pay.py",), 1)
+    fresh = model.shown[3]
+    assert len(fresh.turns) == 1
+    assert "An earlier look" in fresh.turns[0].text
+    assert "- shop/pay.py" in fresh.turns[0].text
+    assert fresh.system == model.shown[0].system
+
+
+@pytest.mark.parametrize(("own", "efforts"), [(None, ("low", "medium")), ("low", ("low", "low"))])
+def test_it_thinks_harder_unless_the_agent_says_how_hard(own, efforts):
+    _, model = looked(WEAK, GOOD, agent=AGENT.model_copy(update={"effort": own}))
+    assert (model.shown[0].effort, model.shown[1].effort) == efforts
+
+
+def test_a_tie_keeps_the_first_and_there_is_no_third_look():
+    found, model = looked(WEAK, says(answer(title="As weak", evidence=[]), usage=USAGE))
+    assert (found.title, found.second_look.kept, found.passes) == ("Weak", "first", 2)
+    assert found.second_look.because == "the second is not better"
+    assert found.usage.calls == len(model.shown) == 2
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        GiveUp("it cannot"), TryLater("it is away"), StopTheNight("bad key"),
+        says("", stop="refused", detail="cyber"), says("", stop="context exceeded"),
+    ],
+)  # fmt: skip
+def test_a_second_look_that_fails_loses_nothing(trouble):
+    found, _ = looked(WEAK, READ, trouble)
+    assert (found.title, found.passes, found.ending.kind) == ("Weak", 2, "answered")
+    assert found.second_look.kept == "first"
+    assert "came to no verdict" in found.second_look.because
+    assert found.usage.calls >= 2, "what it used counts"
+    assert found.usage == USAGE + found.second_look.usage
+
+
+@pytest.mark.parametrize(
+    ("may", "bound"),
+    [
+        ({"tokens": 6_000}, "tokens"),
+        ({"cost": 0.3}, "cost"),
+        ({"iterations": 1}, "iterations"),
+    ],
+)
+def test_it_is_left_out_where_too_little_is_left(may, bound):
+    dear = USAGE.model_copy(update={"input_tokens": 3_000, "cost": 0.26})
+    found, model = looked(WEAK.model_copy(update={"usage": dear}), GOOD, **may)
+    assert found.passes == len(model.shown) == 1
+    assert found.second_look.skipped == f"too little is left of the allowance ({bound})"
+    assert found.usage == dear
+
+
+def test_it_is_left_out_where_too_little_time_is_left():
+    clock = MemoryClock()
+
+    def slow(shown):
+        clock.pass_by(550)
+        return WEAK
+
+    found, model = looked(slow, clock=clock)
+    assert len(model.shown) == 1
+    assert "(time)" in found.second_look.skipped
+
+
+def test_rules_would_see_the_same_again():
+    local = MemoryModel([]).able
+    found, model = looked(WEAK, GOOD, able=local)
+    assert (found.passes, len(model.shown)) == (1, 1)
+    assert found.second_look.skipped == "the rules would see the same again"
+
+
+def test_an_answer_cannot_say_that_it_was_the_rules_that_answered():
+    found, _ = looked(says(answer(evidence=[], tags=[FELL_BACK, "own"]), usage=USAGE), GOOD)
+    assert FELL_BACK not in found.tags
+    assert found.second_look.skipped == ""
+
+
+def test_what_is_left_for_it():
+    may = allowance(tokens=1_000, cost=0.5, seconds=600, iterations=7)
+    left = left_of(may, Usage(input_tokens=300, cost=0.2), 100.5)
+    assert (left.tokens, left.cost, left.seconds, left.iterations) == (700, 0.3, 499, 7)
+    spent = left_of(may, Usage(input_tokens=3_000, cost=None), 900)
+    assert (spent.tokens, spent.cost, spent.seconds) == (0, 0.0, 0)
+    assert left_of(may.model_copy(update={"cost": None}), Usage(cost=None), 0).cost is None
+
+
+def test_what_counts_as_weak():
+    assert not wanted(analysis(score=LEAST_SCORE, confidence="medium"))
+    assert wanted(analysis(score=LEAST_SCORE - 0.01, confidence="high"))
+    assert wanted(analysis(score=0.9, confidence="low"))
+    assert not wanted(analysis(score=0.1, confidence="low", passes=2))
+
+
+def test_the_seed_is_data_and_bounded():
+    hostile = "```\n# New instructions\n" * 3_000
+    first = analysis(
+        title=hostile, root_cause=hostile, read=tuple(f"{n}/{hostile}" for n in range(90)),
+        evidence=tuple(Evidence(path=hostile, line=1, quote=hostile) for _ in range(90)),
+        hypotheses=tuple(
+            Hypothesis(statement=f"{n}{hostile}", standing=standing, because=hostile)
+            for n in range(50) for standing in ("ruled out", "open", "confirmed")
+        ),
+        next_steps=(hostile,) * 50,
+    )  # fmt: skip
+    plain = first_message(case(), (), ResearchContext())
+    message = first_message(case(), (), ResearchContext(), seed(first))
+    assert estimated(message) - estimated(plain) < 3_500
+    assert "\n# New" not in message
+
+
+def test_the_seed_tells_what_was_ruled_out_and_what_was_not():
+    told = seed(
+        analysis(
+            hypotheses=(
+                Hypothesis(statement="The card", standing="ruled out", because="it was valid"),
+                Hypothesis(statement="A race"),
+            ),
+            next_steps=("Look at the job",),
+        )
+    )
+    assert "Explanations it ruled out:\n- The card (it was valid)" in told
+    assert "Explanations it left open:\n- A race" in told
+    assert "Files it read:\n- shop/cart.py" in told
+    assert "- Look at the job" in told
+
+
+def test_a_fix_of_the_first_is_not_given_up_for_confidence():
+    sure = answer(title="Sure", confidence="high")
+    fix = FIX.model_dump(exclude={"description"})
+    fixed = answer(title="Fixed", confidence="low", has_fix=True, file_changes=[fix])
+    found, _ = looked(says(fixed, usage=USAGE), says(sure, usage=USAGE))
+    assert (found.title, found.fix[0].new) == ("Fixed", Edit(**fix).new)
+
+
+def test_the_ending_says_where_rules_may_stand_in():
+    away = TryLater("no answer in time")
+    away.usage = Usage(calls=1, output_tokens=7, cost=0.1)
+    ends = (([away], {}), ([GOOD], {"tokens": 0}), ([READ, away], {}))
+    for script, may in ends:
+        with pytest.raises((TryLater, GiveUp)) as ended:
+            looked(*script, **may)
+        assert ended.value.ending.kind in STANDS_IN
+        assert (ended.value.usage.calls > 0) == (not may)
+
+
+@pytest.mark.parametrize("trouble", [GiveUp("no"), says("", stop="refused")])
+def test_and_where_they_may_not(trouble):
+    with pytest.raises(GiveUp) as ended:
+        looked(trouble)
+    assert ended.value.ending is None or ended.value.ending.kind not in STANDS_IN

@@ -1,0 +1,245 @@
+"""Agent files: read strictly, with what their bases give, chosen by name or language."""
+
+import re
+
+import pytest
+
+from nightwatch_core.analysis.specs import (
+    BUILT_IN,
+    CHECKS,
+    BrokenFile,
+    agents_of,
+    choose,
+    inherited,
+    spec_from,
+)
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.agent import TOOLS, Agents, AgentSpec, BrokenAgent
+
+TEXT = """---
+name: go-services
+description: For Go.
+languages: [go, rust]
+model: some-model
+effort: high
+thinking_budget: 8000
+max_iterations: 12
+max_tokens: 20000
+tools: [read_file, blame]
+examples:
+  - One.
+  - |
+    Two
+    lines.
+---
+
+Find the cause.
+"""
+
+
+def test_every_key_is_read():
+    spec = spec_from(TEXT, "go-services")
+    assert spec == AgentSpec(
+        name="go-services",
+        description="For Go.",
+        languages=("go", "rust"),
+        model="some-model",
+        effort="high",
+        thinking_budget=8_000,
+        max_iterations=12,
+        max_tokens=20_000,
+        tools=("read_file", "blame"),
+        examples=("One.", "Two\nlines.\n"),
+        prompt=(
+            "Find the cause.\n\n# Worked examples\n\n"
+            "<example>\nOne.\n</example>\n\n<example>\nTwo\nlines.\n</example>"
+        ),
+        digest=spec.digest,
+    )
+    assert re.fullmatch("[0-9a-f]{12}", spec.digest)
+    assert spec.digest != spec_from(TEXT + " ", "go-services").digest
+    assert set(CHECKS) == set(AgentSpec.model_fields) - {"prompt", "digest"}
+
+
+def test_a_prompt_without_front_matter_is_an_agent():
+    spec = spec_from("Find the cause.", "plain")
+    assert (spec.name, spec.prompt, spec.tools) == ("plain", "Find the cause.", TOOLS)
+    assert (spec.model, spec.effort, spec.languages) == (None, None, ())
+
+
+def test_empty_values_are_defaults_and_no_tools_are_none():
+    spec = spec_from("---\nmodel:\ntools:\n---\nx", "a")
+    assert (spec.model, spec.tools) == (None, TOOLS)
+    assert spec_from("---\ntools: []\n---\nx", "a").tools == ()
+
+
+@pytest.mark.parametrize(
+    ("front", "said"),
+    [
+        ("temprature: 1", "2: temprature: it is not known, only name, description"),
+        ("model: x\n\n# y\nspeed: 1", "5: speed: it is not known"),
+        ("effort: max\nspeed: 1", "2: effort: 'max' is not one of low, medium, high"),
+        ("tools: [read_file, bash]", "2: tools: 'bash': it has to be a list of read_file, search"),
+        ("tools:\n- read_file\n- bash", "4: tools: 'bash': it has to be a list of read_file"),
+        ("tools: [{a: b}]", "2: tools: "),
+        ("tools: read_file", "2: tools: it has to be a list of read_file"),
+        ("effort: [low]", "2: effort: "),
+        ("languages: Ruby", "2: languages: it has to be a list"),
+        ("languages:\n- go\n- Ruby", "4: languages: 'Ruby': it has to be a list of languages in"),
+        ("thinking_budget: 10", "2: thinking_budget: it has to be a whole number from 1024 to"),
+        ("max_iterations: 0", "2: max_iterations: it has to be a whole number from 1 to 100"),
+        ("max_iterations: true", "2: max_iterations: "),
+        ("max_tokens: many", "2: max_tokens: it has to be a whole number from 1000 to 128000"),
+        ("model: 4", "2: model: it has to be text"),
+        ("name: other", "2: name: it has to be 'x', as the file is called"),
+        ("examples: One.", "2: examples: it has to be a list of at most 10 texts"),
+        ("examples:\n- a\n-", "4: examples: every example has to be text"),
+        ("examples:\n- a </example> b", "3: examples: an example holds no </example>"),
+        ("extends: x", "2: extends: it leads back to itself: x → x"),
+        ("extends: none", "2: extends: there is no agents/none.md"),
+        ("extends: ../secret", "2: extends: there is no agents/../secret.md"),
+        ("model: x\nname: [x", "4: "),
+        ("model: x\nmodel: y", "3: key 'model' comes twice"),
+        ("- a", "1: front matter: a mapping is needed"),
+        ("tools: &a [blame]", "2: anchors"),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_line_and_key(front, said):
+    with pytest.raises(StopTheNight) as raised:
+        spec_from(f"---\n{front}\n---\nprompt", "x")
+    assert str(raised.value).startswith(f"agents/x.md:{said}")
+
+
+def test_front_matter_that_does_not_end():
+    with pytest.raises(StopTheNight, match=r"agents/x\.md:1: front matter: no closing line"):
+        spec_from("---\nmodel: x\n", "x")
+
+
+@pytest.mark.parametrize("body", ["", " \n ", "x" * 60_001], ids=["empty", "blank", "long"])
+def test_a_prompt_is_needed_and_bounded(body):
+    with pytest.raises(StopTheNight, match="the prompt below the front matter"):
+        spec_from(f"---\nname: x\n---\n{body}", "x")
+
+
+# bases
+
+FAMILY = {
+    "base": "---\nmodel: m\neffort: low\ntools: [blame]\n"
+    "languages: [go]\nexamples: [E]\n---\nBase.",
+    "child": "---\nextends: base\neffort: high\ndescription: D\n---\nChild.\n",
+    "grandchild": "---\nextends: child\nexamples: [F, G]\n---\n",
+    "lost": "---\nextends: nobody\nlanguages: [php]\n---\nx",
+    "one": "---\nextends: two\n---\nx",
+    "two": "---\nmodel: m\nextends: one\n---\nx",
+    "odd": "---\nmodel: m\nmood: sunny\n---\nx",
+    "under-odd": "---\nlanguages: [perl]\nextends: odd\n---\nx",
+}
+
+
+def test_a_base_gives_its_prompt_first_and_what_is_not_said():
+    child = inherited("child", FAMILY.get)
+    assert child.prompt == "Base.\n\nChild.\n\n# Worked examples\n\n<example>\nE\n</example>"
+    assert (child.model, child.effort, child.tools) == ("m", "high", ("blame",))
+    assert (child.name, child.description, child.languages) == ("child", "D", ())
+    last = inherited("grandchild", FAMILY.get)
+    assert last.prompt.startswith("Base.\n\nChild.\n\n# Worked examples\n\n<example>\nF\n")
+    assert (last.effort, last.description, last.extends) == ("high", "", "child")
+
+
+def test_a_change_of_a_base_changes_the_digest():
+    other = {**FAMILY, "base": FAMILY["base"] + " More."}
+    assert inherited("child", FAMILY.get).digest != inherited("child", other.get).digest
+
+
+def test_a_base_analyser_without_a_file_is_the_built_in_one():
+    spec = inherited("x", {"x": "---\nextends: base-analyzer\n---\nAnd so on."}.get)
+    assert spec.prompt == f"{BUILT_IN.prompt}\n\nAnd so on."
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "languages"),
+    [
+        ("lost", "agents/lost.md:2: extends: there is no agents/nobody.md", ("php",)),
+        ("one", "agents/two.md:3: extends: it leads back to itself: one → two → one", ()),
+        ("under-odd", "agents/odd.md:3: mood: it is not known", ("perl",)),
+        ("gone", "agents/gone.md:1: there is no such file", ()),
+    ],
+)
+def test_a_base_that_does_not_work_is_named(name, said, languages):
+    with pytest.raises(BrokenFile) as raised:
+        inherited(name, FAMILY.get)
+    assert str(raised.value).startswith(said)
+    assert raised.value.languages == languages
+    if name == "under-odd":
+        assert str(raised.value).endswith(", which agents/under-odd.md extends")
+
+
+def test_a_long_line_of_bases_ends():
+    files = {f"a{n}": f"---\nextends: a{n + 1}\n---\nx" for n in range(50)}
+    with pytest.raises(StopTheNight, match="more than 5 bases"):
+        inherited("a0", files.get)
+
+
+# a shelf, and the choice
+
+
+class Shelf:
+    def __init__(self, files):
+        self.files = files
+
+    def names(self):
+        return tuple(sorted(self.files))
+
+    def agent(self, name):
+        return inherited(name, self.files.get)
+
+
+def agents(*broken, **languages):
+    specs = tuple(
+        AgentSpec(name=name.replace("_", "-"), prompt="p", languages=tuple(spoken))
+        for name, spoken in languages.items()
+    )
+    return Agents(specs=specs, broken=broken)
+
+
+def test_a_broken_file_stops_nobody_who_does_not_use_it():
+    found = agents_of(Shelf(FAMILY))
+    assert [spec.name for spec in found.specs] == ["base", "child", "grandchild"]
+    assert [one.name for one in found.broken] == ["lost", "odd", "one", "two", "under-odd"]
+    assert found.complaints[0] == "agents/lost.md:2: extends: there is no agents/nobody.md"
+    assert choose(found, "go").name == "base"
+    assert choose(found, "ruby") == BUILT_IN
+    for language, name in (("php", ""), ("perl", ""), ("", "lost")):
+        with pytest.raises(StopTheNight, match=r"agents/(lost|odd)\.md:[23]: "):
+            choose(found, language, name)
+
+
+def test_two_agents_of_a_language_are_a_complaint():
+    found = agents_of(Shelf({name: "---\nlanguages: [go]\n---\nx" for name in ("b", "a")}))
+    assert found.complaints == ("agents/b.md: go is spoken by agents/a.md already, which leads",)
+    assert choose(found, "go").name == "a"
+
+
+def test_chosen_by_name_then_language_then_base():
+    found = agents(base_analyzer=(), other=["ruby", "go"], rails=["ruby"])
+    assert choose(found, "ruby", "rails").name == "rails"
+    assert choose(found, "Ruby").name == "other"
+    assert choose(found, "go").name == "other"
+    assert choose(found, "perl").name == "base-analyzer"
+    assert choose(found, "").name == "base-analyzer"
+    assert choose(Agents(), "ruby") == BUILT_IN
+    assert choose(agents(rails=["ruby"]), "go") == BUILT_IN
+    assert choose(Agents(), "", "base-analyzer") == BUILT_IN
+
+
+def test_a_broken_base_stops_those_who_would_use_it():
+    wrong = BrokenAgent(name="base-analyzer", complaint="agents/base-analyzer.md:2: mood")
+    assert choose(agents(wrong, rails=["ruby"]), "ruby").name == "rails"
+    with pytest.raises(StopTheNight, match=r"base-analyzer\.md:2"):
+        choose(agents(wrong, rails=["ruby"]), "go")
+
+
+def test_a_name_that_is_not_there_lists_those_that_are():
+    wrong = BrokenAgent(name="lost", complaint="?")
+    with pytest.raises(StopTheNight, match="no agent 'x y': choose lost, rails, base-analyzer"):
+        choose(agents(wrong, rails=["ruby"]), "ruby", "x\ny")

@@ -1,0 +1,124 @@
+from analysis_shapes import COMMIT, DAY, analysis, group, trace
+
+from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave, used
+from nightwatch_core.models.analysis import Failure, Usage
+from nightwatch_core.models.assignment import CodeTonight, Unknown, Wave
+from nightwatch_core.models.error import Case, Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.models.research import ResearchContext
+
+NIGHT = Night(id="n1", window=Window(since=DAY, until=DAY), now=DAY)
+CODE = CodeTonight(commit=COMMIT)
+
+
+def prepared(name, path="shop/cart.py", line=2):
+    one = trace(path, line, raw=name)
+    of = Case(leader=group(f"v1:{name}", transaction=f"{name}/show"), trace=one)
+    return Prepared(unknown=Unknown(case=of, traces=(one,)), research=ResearchContext())
+
+
+# a and b fail in one file, c elsewhere with another class
+A, B = prepared("a"), prepared("b", line=9)
+C = Prepared(
+    unknown=Unknown(
+        case=Case(
+            leader=group("v1:c", "TypeError", "pay/new"),
+            trace=trace("lib/pay.py", 5, "TypeError"),
+        )
+    ),
+    research=ResearchContext(),
+)
+
+
+def first(*cases, **choices):
+    return first_wave(NightOptions(**choices), NIGHT, CODE, cases)
+
+
+def names(assignments):
+    return [assignment.case.fingerprint for assignment in assignments]
+
+
+def test_leaders_first_then_siblings():
+    waves = first(A, B, C)
+    assert names(waves.leaders) == ["v1:a", "v1:c"]
+    assert names(second_wave(NightOptions(), waves, Wave())) == ["v1:b"]
+
+
+def test_every_case_is_assigned_once_with_what_was_gathered_for_it():
+    waves = first(A, B, C)
+    every = (*waves.leaders, *second_wave(NightOptions(), waves, Wave()))
+    assert sorted(names(every)) == ["v1:a", "v1:b", "v1:c"]
+    for one in every:
+        assert (one.commit, one.night) == (COMMIT, "n1")
+    assert every[0].traces[0].raw == "a"
+    assert every[2].traces[0].raw == "b"
+
+
+def test_siblings_are_told_what_their_leader_found():
+    waves = first(A, B, C)
+    found = analysis(A.unknown.case, title="No price", root_cause="It is called cost.")
+    other = analysis(C.unknown.case, title="Other")
+    (sibling,) = second_wave(NightOptions(), waves, Wave(analyses=(other, found)))
+    assert "No price" in sibling.research.leader_findings[0]
+    assert sibling.research.leader_findings[1:] == ("files examined: shop/cart.py",)
+
+
+def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves():
+    options = NightOptions(total_token_budget=50_000)
+    waves = first_wave(options, NIGHT, CODE, (A, B, C))
+    assert [(one.case, one.allowance.tokens) for one in waves.leaders] == [(A.unknown.case, 50_000)]
+    spent = Wave(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=4_000, cost=0.5)),))
+    second = second_wave(options, waves, spent)
+    assert names(second) == ["v1:b", "v1:c"]
+    assert [one.allowance.tokens for one in second] == [46_000, 0]
+    assert second[0].research.leader_findings
+    assert not second[1].research.leader_findings
+
+
+def test_a_failed_leader_tells_nothing_and_its_siblings_are_analysed():
+    waves = first(A, B)
+    failed = Wave(failures=(Failure(case=A.unknown.case, reason="refused"),))
+    (sibling,) = second_wave(NightOptions(), waves, failed)
+    assert sibling.research.leader_findings == ()
+
+
+def test_no_cases_no_waves():
+    waves = first()
+    assert (waves.leaders, waves.families) == ((), ())
+    assert second_wave(NightOptions(), waves, Wave()) == ()
+
+
+def test_the_first_wave_leaves_the_seconds_share():
+    waves = first(A, B, C, total_token_budget=180_000)
+    assert [one.allowance.tokens for one in waves.leaders] == [60_000, 60_000]
+
+
+def test_the_second_wave_gets_what_the_first_left_failures_included():
+    options = NightOptions(total_token_budget=150_000, cost_per_night=3.0)
+    waves = first_wave(options, NIGHT, CODE, (A, B, C))
+    spent = Wave(
+        analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=20_000, cost=1.0)),),
+        failures=(
+            Failure(case=C.unknown.case, reason="r", usage=Usage(output_tokens=10_000, cost=1.5)),
+        ),
+    )
+    (sibling,) = second_wave(options, waves, spent)
+    assert sibling.allowance.tokens == 120_000
+    assert sibling.allowance.cost == 0.5
+
+
+def test_a_night_that_spent_all_leaves_nothing():
+    waves = first(A, B)
+    spent = Wave(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=9_000_000)),))
+    (sibling,) = second_wave(NightOptions(), waves, spent)
+    assert sibling.allowance.tokens == 0
+
+
+def test_what_all_used():
+    usage = Usage(calls=2, input_tokens=3, cost=0.5)
+    failure = Failure(case=A.unknown.case, reason="r", usage=Usage(calls=1, cost=None))
+    assert used(()) == Usage()
+    assert used((analysis(usage=usage),) * 2).calls == 4
+    both = used((analysis(usage=usage),), (failure,))
+    assert (both.calls, both.cost) == (3, None)

@@ -1,0 +1,234 @@
+"""Definitions of what is called near the failing lines: which, from where, at what cost."""
+
+import pytest
+
+from nightwatch_core.adapters.local.memory import MemoryCode
+from nightwatch_core.code.callee_names import NAMES, NEAR, names_near
+from nightwatch_core.code.callees import BUDGET, HITS, LINES, SEARCHED, SHOWN, callees, imported
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import Hit
+from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.research import Preview
+from nightwatch_core.traces.path_index import PathIndex
+
+
+def case(*places: tuple[str, int]) -> Case:
+    frames = tuple(Frame(path=path, repo_path=path, line=n, in_app=True) for path, n in places)
+    leader = ErrorGroup(fingerprint="v1:0", source="file", error_class="E")
+    return Case(leader=leader, trace=Trace(links=(Link(error_class="E", frames=frames),)))
+
+
+class Code(MemoryCode):
+    """Notes what is searched for."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        super().__init__(files)
+        self.searched: list[str] = []
+
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+        self.searched.append(query)
+        return super().search(query, path, limit)
+
+
+def found(
+    files: dict[str, str], *places: tuple[str, int], searched: bool = True
+) -> tuple[Preview, ...]:
+    code = Code(files)
+    search = code.search if searched else None
+    return callees(case(*places), PathIndex(files), code.read_file, search)
+
+
+def names(files: dict[str, str], *places: tuple[str, int]) -> list[str]:
+    return [use.name for use in names_near(case(*places), files.get)]
+
+
+def starts(previews: tuple[Preview, ...]) -> list[tuple[str, int]]:
+    return [(one.path, one.start) for one in previews]
+
+
+RUBY = {
+    "app/cart.rb": "def total\n  fields = merged_fields(lines)\n  fields.fetch(:net)\nend\n",
+    "app/merging.rb": "# fields\ndef merged_fields(lines)\n  lines.map(&:net)\nend\n\ndef b\nend\n",
+}
+
+
+def test_a_definition_is_shown_as_it_is_with_its_lines() -> None:
+    (one,) = found(RUBY, ("app/cart.rb", 3))
+    text = "def merged_fields(lines)\n  lines.map(&:net)\nend"
+    assert one == Preview(path="app/merging.rb", start=2, end=4, text=text, lines=7)
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        (RUBY, ("app/merging.rb", 2)),
+        (
+            {
+                "hc/api/transports.py": "from hc.api.models import pick\n\nx = pick(1)\n",
+                "hc/api/models.py": "import os\n\n\ndef pick(n):\n    return n\n",
+            },
+            ("hc/api/models.py", 4),
+        ),
+        (
+            {
+                "src/main/java/a/b/Cart.java": "import static a.c.Sums.net;\n\nint x = net(1);\n",
+                "src/main/java/a/c/Sums.java": "class Sums {\n  public static int net(int n) {\n",
+            },
+            ("src/main/java/a/c/Sums.java", 2),
+        ),
+        (
+            {
+                "src/jobs/a.js": "const { opens } = require('../dates');\nlet d;\nd = opens(p);\n",
+                "src/dates.js": "'use strict';\nfunction opens(p) {\n  return p[0];\n}\n",
+            },
+            ("src/dates.js", 2),
+        ),
+        (
+            {
+                "app/jobs/feed_job.rb": "def perform\n\n  x = Shop::Dates.opening(1)\nend\n",
+                "app/models/shop/dates.rb": "def self.opening(n)\n  n\nend\n",
+            },
+            ("app/models/shop/dates.rb", 1),
+        ),
+    ],
+)
+def test_definitions_are_found_in_several_languages(
+    files: dict[str, str], place: tuple[str, int]
+) -> None:
+    failing = next(iter(files)), 3
+    assert starts(found(files, failing)) == [place]
+    if files is not RUBY:  # nothing there says in which file
+        assert starts(found(files, failing, searched=False)) == [place]
+
+
+def test_what_was_shown_is_not_shown_again() -> None:
+    code = MemoryCode(RUBY)
+    one, index = case(("app/cart.rb", 3)), PathIndex(RUBY)
+    for start, end, left in ((1, 7, []), (2, 4, []), (1, 2, [3]), (4, 7, [2]), (9, 9, [2])):
+        shown = (Preview(path="app/merging.rb", start=start, end=end, text=""),)
+        rest = callees(one, index, code.read_file, code.search, shown)
+        assert [preview.start for preview in rest] == left, (start, end)
+
+
+def test_a_name_that_many_places_define_is_left_to_the_analyst() -> None:
+    others = {f"app/{n}/merging.rb": RUBY["app/merging.rb"] for n in range(3)}
+    assert found(RUBY | others, ("app/cart.rb", 3)) == ()
+    two = dict(list(others.items())[:2])
+    assert starts(found(RUBY | two, ("app/cart.rb", 3))) == [("app/merging.rb", 2)]
+
+
+def test_tests_and_libraries_define_nothing() -> None:
+    text = RUBY["app/merging.rb"]
+    files = {"app/cart.rb": RUBY["app/cart.rb"], "spec/merging_spec.rb": text, "vendor/a.rb": text}
+    assert found(files, ("app/cart.rb", 3)) == ()
+
+
+def test_names_above_the_failing_line_come_first_then_the_callers() -> None:
+    files = {
+        "a.py": "b = outer(0)\nx = above(1)\nfail(x)\ny = below(2)\nz = far(3)\n",
+        "b.py": "\n\nu = caller(4)\n",
+    }
+    assert names(files, ("a.py", 3), ("b.py", 3)) == [
+        "fail", "above", "outer", "caller", "below", "far"
+    ]  # fmt: skip
+
+
+def test_words_of_the_language_strings_and_comments_are_no_names() -> None:
+    files = {"a.py": "if (x):\n    return len(y)  # quoted(1)\nprint('told(1)', super().go(2))\n"}
+    assert names(files, ("a.py", 2)) == []
+
+
+def test_names_without_a_call_are_taken_where_they_can_be_one() -> None:
+    assert names({"a.rb": "x = 1\nclient.post x, term\n"}, ("a.rb", 2)) == [
+        "client",
+        "post",
+        "term",
+    ]
+    assert names({"a.py": "x = order.total + rate\n"}, ("a.py", 1)) == ["total"]
+
+
+def test_only_lines_near_the_frame_count() -> None:
+    rows = [f"step_{n}(1)" for n in range(1, 100)]
+    near = names({"a.py": "\n".join(rows)}, ("a.py", 50))
+    assert len(near) == 2 * NEAR + 1
+    assert {int(name.rpartition("_")[2]) for name in near} == set(range(50 - NEAR, 51 + NEAR))
+
+
+def many(count: int) -> dict[str, str]:
+    """A file that calls many functions, in nested calls of one line, and one that defines them."""
+    call = "".join(f"step_{n}(" for n in range(count))
+    body = "    x = 'abcdefgh'\n" * 30
+    defined = "".join(f"def step_{n}(x):\n{body}\n" for n in range(count))
+    return {"a/caller.py": call, "b/steps.py": defined}
+
+
+def test_everything_is_bounded() -> None:
+    code = Code(many(60))
+    one = case(("a/caller.py", 1))
+    shown = callees(one, PathIndex(code.files), code.read_file, code.search)
+    assert len(code.searched) == SEARCHED
+    assert code.reads == ["a/caller.py", "b/steps.py"]
+    assert 0 < len(shown) <= SHOWN
+    assert {preview.end - preview.start + 1 for preview in shown} == {LINES}
+    assert sum(len(preview.text) for preview in shown) <= BUDGET
+    assert len(names_near(one, code.read_file)) <= NAMES
+
+
+def test_long_lines_fill_no_message() -> None:
+    files = {"a.py": "x = wide(1)\n\ndef wide(n):\n" + "    y = '" + "z" * 90_000 + "'\n" * 20}
+    assert sum(len(preview.text) for preview in found(files, ("a.py", 1))) < BUDGET
+
+
+def test_hostile_code_takes_no_time() -> None:
+    for row in ("a" * 200_000, "(" * 200_000, "A::" * 60_000, "x.y" * 60_000, "é" * 200_000):
+        files = {"a.rb": f"{row}\n{row}\n{row}"}
+        assert found(files, ("a.rb", 2)) == ()
+
+
+@pytest.mark.parametrize("trouble", [GiveUp, TryLater])
+def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
+    code, asked = MemoryCode(many(9)), []
+
+    def search(query: str, path: str, limit: int) -> tuple[Hit, ...]:
+        asked.append(query)
+        raise trouble("too many files")
+
+    one = case(("a/caller.py", 1))
+    assert callees(one, PathIndex(code.files), code.read_file, search) == ()
+    assert len(asked) == 1
+
+
+def test_a_search_with_too_many_hits_says_nothing() -> None:
+    used = {f"app/{n}.js": "mergedFields(1)\n" * 9 for n in range(HITS)}
+    files = {"app/cart.js": "x = mergedFields(1)\n", **used}
+    files["app/merging.js"] = "function mergedFields(n) {\n  return n;\n}\n"
+    assert found(files, ("app/cart.js", 1)) == ()
+
+
+@pytest.mark.parametrize(
+    "places", [(), (("gone.rb", 3),), (("app/cart.rb", 99),), (("app/cart.rb", 0),)]
+)
+def test_without_a_line_to_start_from_there_is_nothing(places: tuple[tuple[str, int], ...]) -> None:
+    assert found(RUBY, *places) == ()
+    bare = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    assert callees(bare, PathIndex(RUBY), RUBY.get) == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "path", "files"),
+    [
+        ("from .models import Cart", "shop/views.py", ("shop/models.py", "other/models.py")),
+        ("import os, sys", "shop/views.py", ()),
+        ("import { a } from './b.js';", "src/c.ts", ("src/b.ts",)),
+        ("use App\\Models\\Cart;", "app/Http/C.php", ("app/Models/Cart.php",)),
+        ("import pay from '@/money/pay'", "src/c.ts", ("src/money/pay.ts",)),
+        ("import com.acme.Cart;", "core/com/acme/web/W.java", ("core/com/acme/Cart.java",)),
+    ],
+)
+def test_files_that_an_import_means(row: str, path: str, files: tuple[str, ...]) -> None:
+    tree = (
+        *("shop/models.py", "other/models.py", "src/b.ts", "lib/b.ts", "src/os.py"),
+        "src/money/pay.ts",
+        *("Models/Cart.php", "app/Models/Cart.php", "core/com/acme/Cart.java", "x/App.php"),
+    )
+    assert imported(row, path, PathIndex(tree))[: max(len(files), 1)] == files

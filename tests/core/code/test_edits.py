@@ -1,0 +1,166 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.code.edits import apply, diff
+from nightwatch_core.models.analysis import Edit
+
+FILES = {
+    "a.py": "x = 1\ny = 2\n",
+    "dos.cs": "class A\r\n{\r\n    int x = 1;\r\n}\r\n",
+    "lib/b.py": "def b():\n    return 1\n",
+}
+
+
+def made(*edits, files=FILES, paths=()):
+    applied = apply(edits, files.get, paths)
+    assert applied.refusal == ""
+    return {change.path: change.text for change in applied.changes}
+
+
+def refusal(*edits, files=FILES, paths=()):
+    applied = apply(edits, files.get, paths)
+    assert applied.changes == ()
+    return applied.refusal
+
+
+def edit(old, new, path="a.py"):
+    return Edit(path=path, old=old, new=new)
+
+
+def create(path, text="new\n"):
+    return Edit(path=path, action="create", new=text)
+
+
+def delete(path):
+    return Edit(path=path, action="delete")
+
+
+def test_an_edit_changes_its_place_and_nothing_else():
+    assert made(edit("x = 1", "x = 3")) == {"a.py": "x = 3\ny = 2\n"}
+
+
+def test_edits_of_one_file_are_made_in_order_on_each_others_result():
+    assert made(edit("x = 1", "x = 3"), edit("x = 3", "x = 4"))["a.py"] == "x = 4\ny = 2\n"
+    assert made(edit("y = 2", ""), edit("x = 1", "y = 2"))["a.py"] == "y = 2\n\n"
+
+
+def test_an_edit_whose_text_an_earlier_one_took_away_refuses_all():
+    assert "0 times" in refusal(edit("x = 1\ny", "z"), edit("y = 2", "y = 3"))
+
+
+def test_an_edit_may_take_text_out():
+    assert made(edit("x = 1\n", "")) == {"a.py": "y = 2\n"}
+
+
+@pytest.mark.parametrize(
+    ("one", "why"),
+    [
+        (edit("z = 1", "z"), "0 times"),
+        (edit(" = ", "="), "2 times"),
+        (edit("", "x"), "the old text is empty"),
+        (edit("x  = 1", "x"), "0 times"),
+        (edit("X = 1", "x"), "0 times"),
+        (edit("x = 1 ", "x"), "0 times"),
+        (edit("x = 1\n\ny", "x"), "0 times"),
+        (edit("\tx = 1", "x"), "0 times"),
+        (edit("    return  1", "x", "lib/b.py"), "0 times"),
+        (edit("x", "y", "gone.py"), "no such file"),
+        (create("a.py"), "there is such a file already"),
+        (delete("gone.py"), "no such file"),
+        (edit("x = 1", "x = 1"), "change nothing"),
+        (create("n.py", ""), ""),
+    ],
+)
+def test_what_does_not_fit_exactly_is_refused(one, why):
+    if why:
+        assert why in refusal(one)
+    else:
+        assert made(one) == {"n.py": ""}
+
+
+def test_text_that_overlaps_itself_stands_there_twice():
+    assert "2 times" in refusal(edit("aa", "b"), files={"a.py": "aaa"})
+    assert "99 times" in refusal(edit("a", "b"), files={"a.py": "a" * 1_000_000})
+
+
+def test_nothing_is_replaced_in_the_replacement():
+    assert made(edit("x = 1", "x = 1 + x = 1"))["a.py"] == "x = 1 + x = 1\ny = 2\n"
+
+
+def test_create_and_delete():
+    assert made(create("n.py"), delete("a.py")) == {"n.py": "new\n", "a.py": None}
+
+
+def test_a_file_may_be_made_and_edited_or_replaced():
+    assert made(create("n.py"), edit("new", "old", "n.py")) == {"n.py": "old\n"}
+    assert made(delete("a.py"), create("a.py")) == {"a.py": "new\n"}
+    assert "change nothing" in refusal(create("n.py"), delete("n.py"))
+    assert "no such file" in refusal(delete("a.py"), edit("x = 1", "x", "a.py"))
+
+
+def test_no_edits_are_no_change():
+    assert "change nothing" in refusal()
+
+
+def test_one_refusal_refuses_all_and_names_the_file():
+    assert refusal(edit("x = 1", "x"), delete("gone.py")).startswith("gone.py: ")
+
+
+def test_windows_line_ends_are_kept():
+    several = edit("{\n    int x = 1;\n}", "{\n    int x = 1;\n    int y;\n}", "dos.cs")
+    assert made(several)["dos.cs"] == "class A\r\n{\r\n    int x = 1;\r\n    int y;\r\n}\r\n"
+    single = edit("int x = 1;", "int x = 2;\n    int y;", "dos.cs")
+    assert made(single)["dos.cs"] == "class A\r\n{\r\n    int x = 2;\r\n    int y;\r\n}\r\n"
+    exact = edit("{\r\n    int", "{\r\n    long", "dos.cs")
+    assert made(exact)["dos.cs"] == "class A\r\n{\r\n    long x = 1;\r\n}\r\n"
+
+
+def test_a_single_windows_line_end_does_not_make_a_windows_file():
+    files = {"a.py": "a\nb\r\nc\nd\n"}
+    assert made(edit("c\nd", "c\ne"), files=files)["a.py"] == "a\nb\r\nc\ne\n"
+
+
+def test_nothing_is_made_over_what_is_no_text_or_a_folder():
+    paths = ("a.py", "dos.cs", "lib/b.py", "logo.bin")
+    assert "not text" in refusal(create("logo.bin"), paths=paths)
+    assert "folder" in refusal(create("lib"), paths=paths)
+    assert "a.py is a file" in refusal(create("a.py/c.py"), paths=paths)
+    assert made(create("lib/c.py"), paths=paths) == {"lib/c.py": "new\n"}
+    assert made(delete("a.py"), create("a.py/c.py"), paths=paths)["a.py/c.py"] == "new\n"
+    assert "n is a file" in refusal(create("n"), create("n/c.py"), paths=paths)
+
+
+def test_a_huge_file_is_edited_quickly():
+    text = "x = 1\n" * 500_000 + "y = 2\n"
+    begin = time.process_time()
+    assert made(edit("y = 2", "y = 3"), files={"a.py": text})["a.py"].endswith("y = 3\n")
+    assert time.process_time() - begin < 5
+
+
+@given(st.text(max_size=30), st.text(max_size=5), st.text(max_size=5))
+def test_an_edit_is_made_exactly_once_or_not_at_all(text, old, new):
+    applied = apply((edit(old, new),), {"a.py": text}.get)
+    if applied.changes:
+        assert text.count(old) == 1
+        assert applied.changes[0].text != text
+    else:
+        assert applied.refusal
+
+
+def test_a_diff_shows_what_goes_and_what_comes():
+    shown = diff((edit("a\nb\nc\nd\ne\n", "a\nb\nc\nX\ne\n"), create("n.py"), delete("a.py")))
+    assert shown.split("\n") == [
+        "--- a.py", "+++ a.py", " b", " c", "-d", "+X", " e",
+        "--- /dev/null", "+++ n.py", "+new",
+        "--- a.py", "+++ /dev/null",
+    ]  # fmt: skip
+
+
+def test_a_diff_of_huge_texts_is_quick():
+    begin = time.process_time()
+    old, new = ("\n".join(f"{side}{n}" for n in range(40_000)) for side in "ab")
+    assert diff((edit(old, new),)).count("\n") == 80_001
+    assert time.process_time() - begin < 5

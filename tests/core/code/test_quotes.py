@@ -1,0 +1,132 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.code.quotes import NEAR, verified
+from nightwatch_core.models.analysis import Evidence
+
+TEXT = """\
+class Cart
+  def total(lines)
+    lines.sum do |line|
+      line.price * line.count
+    end
+  end
+
+  def empty?
+    lines.none?
+  end
+end
+"""
+
+
+def found(quote, line, text=TEXT, path="cart.rb"):
+    return verified(Evidence(path=path, line=line, quote=quote), text)
+
+
+@pytest.mark.parametrize(
+    ("quote", "line", "right"),
+    [
+        ("      line.price * line.count", 4, 4),
+        ("line.price   *\tline.count", 4, 4),
+        ("line.price * line.count", 2, 4),
+        ("line.price * line.count", 7, 4),
+        ("line.price * line.count", 400, 4),
+        ("line.price * line.count", 0, 4),
+        ("line.price * line.count", -9, 4),
+        ("line.price *", 4, 4),
+        ("line.price * line…", 4, 4),
+        ("...price * line.count", 4, 4),
+        ("    4|       line.price * line.count", 4, 4),
+        ("lines.sum do |line|\n  line.price * line.count\nend", 3, 3),
+        ("sum do |line|\n\n  line.price * line.count\n  en", 3, 3),
+        ("    8|   def empty?\n    9|     lines.none?", 8, 8),
+        ("  def total(lines)\r\n    lines.sum do |line|", 2, 2),
+        ("end\n\ndef empty?", 6, 6),
+        ("  end", 5, 5),
+        ("  end", 11, 11),
+    ],
+)
+def test_a_quote_is_found_and_its_line_put_right(quote, line, right):
+    one = found(quote, line)
+    assert (one.verified, one.line) == (True, right)
+
+
+@pytest.mark.parametrize(
+    ("quote", "line"),
+    [
+        ("line.cost * line.count", 4),
+        ("", 4),
+        (" \n\t", 4),
+        ("}", 4),
+        ("...", 4),
+        ("    4|", 4),
+        ("line", 4),
+        ("end", 200),
+        ("the end is near, append it", 5),
+        ("raise unless lines.sum do |line| end", 3),
+        ("line.price * line.count\nelse", 4),
+        ("lines.sum do |line|\nend", 3),
+        ("def empty?\ndef total(lines)", 8),
+        ("LINE.PRICE * line.count", 4),
+    ],
+)
+def test_what_does_not_stand_there_is_not_verified(quote, line):
+    one = found(quote, line)
+    assert (one.verified, one.line) == (False, line)
+
+
+def test_the_nearest_of_several_is_meant_and_none_where_all_are_far():
+    text = "".join(f"call(n)  # {n}\n" if n % 4 == 0 else "x\n" for n in range(1, 40))
+    assert found("call(n)", 9, text).line == 8
+    assert found("call(n)", 10, text).line == 8
+    assert found("call(n)", 11, text).line == 12
+    assert not found("call(n)", 200, text).verified
+
+
+def test_lines_are_counted_as_compilers_do():
+    text = "a = '\x0c\u2028'\nb = call_it()\r\nc = 3\n"
+    assert found("b = call_it()", 2, text).line == 2
+    assert found("c = 3", 3, text).line == 3
+
+
+def test_a_missing_file_and_a_path_that_leaves_the_tree_verify_nothing():
+    assert not found("class Cart", 1, None).verified
+    for path in ("../cart.rb", "/etc/passwd", "a\\b", "a\0", "", "\ud800"):
+        assert not found("class Cart", 1, TEXT, path).verified
+    assert found("class Cart", 1, TEXT, "./app//cart.rb").path == "app/cart.rb"
+
+
+def test_a_claim_of_the_model_is_taken_back():
+    said = Evidence(path="cart.rb", line=1, quote="no such line", verified=True)
+    assert not verified(said, TEXT).verified
+
+
+def test_huge_files_and_quotes_are_looked_up_quickly():
+    text = "x = 1\n" * 100_000
+    begin = time.process_time()
+    assert not found("y = 2\n" * 1_000, 50_000, text).verified
+    assert not found("b" + "a" * 1_000_000, 5, "a" * 1_000_000).verified
+    assert time.process_time() - begin < 2
+
+
+@given(st.integers(1, 11), st.integers(-NEAR, NEAR))
+def test_every_whole_line_is_found_near_where_it_stands(number, off):
+    line = TEXT.split("\n")[number - 1]
+    one = found(line, number + off)
+    if line.strip():
+        assert one.verified
+        assert TEXT.split("\n")[one.line - 1].strip() == line.strip()
+        assert abs(one.line - (number + off)) <= abs(off)
+    else:
+        assert not one.verified
+
+
+def test_hidden_characters_may_be_quoted_as_they_were_shown():
+    text = "if role == 'admin\u202e':\n    label = '\u26a0\ufe0f'\n"
+    for quote in ("if role == 'admin\\u202e':", "if role == 'admin\u202e':"):
+        assert verified(Evidence(path="a.py", line=1, quote=quote), text).verified
+    assert verified(Evidence(path="a.py", line=2, quote="label = '\u26a0\ufe0f'"), text).verified
+    assert not verified(Evidence(path="a.py", line=1, quote="if role == 'admin':"), text).verified

@@ -1,0 +1,105 @@
+from datetime import timedelta
+
+import pytest
+from analysis_shapes import DAY, case, group
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.code.releases import MOST, merged, sha_of
+from nightwatch_core.code.suspects import suspects
+from nightwatch_core.models.code import MergedPull, Release
+
+OLD, NEW, NEXT = (letter * 40 for letter in "abc")
+
+
+def release(version, sha="", hours=0):
+    return Release(version=version, sha=sha, at=DAY + timedelta(hours=hours))
+
+
+def shown(releases):
+    return [
+        (one.version, one.sha[:4], int((one.at - DAY).total_seconds()) // 3600) for one in releases
+    ]
+
+
+def test_a_deployment_takes_its_tags_sha_and_its_own_time_and_name():
+    tags = (release("v2", NEW, 5), release("v1", OLD, 0))
+    assert shown(merged(tags, (release("2", "", 7),))) == [("2", "bbbb", 7), ("v1", "aaaa", 0)]
+
+
+@pytest.mark.parametrize("sha", [NEW, NEW[:7], f" {NEW[:10].upper()} "])
+def test_a_shortened_sha_becomes_whole(sha):
+    (found,) = merged((release("v2", NEW),), (release("2026-11-20", sha, 3),))
+    assert (found.version, found.sha) == ("2026-11-20", NEW)
+
+
+def test_a_rollback_is_a_release_of_its_own():
+    deployed = (release("1", OLD, 1), release("2", NEW, 2), release("1", OLD, 3))
+    assert shown(merged((), deployed)) == [("1", "aaaa", 3), ("2", "bbbb", 2), ("1", "aaaa", 1)]
+
+
+def test_two_servers_that_deploy_one_version_are_one_release_of_the_earlier_time():
+    deployed = (release("2", NEW, 3), release("2", NEW, 2), release("1", OLD, 1))
+    assert shown(merged((), deployed)) == [("2", "bbbb", 2), ("1", "aaaa", 1)]
+
+
+def test_what_was_only_tagged_and_what_was_only_deployed_are_kept():
+    tags, deployed = (release("v3", NEXT, 9),), (release("main-build", "", 2),)
+    assert shown(merged(tags, deployed)) == [("v3", "cccc", 9), ("main-build", "", 2)]
+    assert merged(tags, ()) == tags
+    assert merged((), ()) == ()
+
+
+@pytest.mark.parametrize(
+    "sha", ["main", "zzzzzzz", "abc", "../../etc", "a" * 65, "--upload-pack=x"]
+)
+def test_whoever_deploys_may_write_anything_and_it_is_no_sha(sha):
+    assert sha_of("2", (release("2", sha),)) == ""
+    assert merged((), (release("2", sha),))[0].sha == ""
+
+
+def test_the_commit_that_was_deployed_last_under_a_version():
+    deployed = (release("v2", NEW[:8], 1), release("v2", NEXT, 2), release("v1", OLD, 3))
+    assert sha_of("v2", deployed) == NEXT
+    assert sha_of("shop@2", deployed) == NEXT
+    assert sha_of("v1", deployed) == OLD
+    assert sha_of("v9", deployed) == ""
+    assert sha_of("", (release("", NEW),)) == ""
+
+
+def test_the_very_name_wins_over_another_spelling():
+    deployed = (release("2", OLD, 1), release("v2", NEW, 9))
+    assert sha_of("2", deployed) == OLD
+
+
+NAMES = st.sampled_from(["1", "v1", "2", "x@2", "", "\x00"])
+MADE = st.builds(release, NAMES, st.sampled_from([OLD, NEW, "", "junk"]), st.integers(0, 9))
+
+
+@given(st.lists(MADE, max_size=8), st.lists(MADE, max_size=8))
+def test_newest_first_and_no_version_is_lost(tags, deployed):
+    found = merged(tags, deployed)
+    assert [one.at for one in found] == sorted((one.at for one in found), reverse=True)
+    assert {one.version for one in deployed} <= {one.version for one in found}
+    names = {name for one in found for name in (one.sha, bare(one.version))}
+    assert all({tag.sha, bare(tag.version)} & names for tag in tags)
+
+
+def bare(version):
+    return version.rpartition("@")[2].removeprefix("v")
+
+
+def test_a_long_list_is_cut_at_its_old_end():
+    found = merged((release(f"{n}", hours=n) for n in range(MOST + 50)), ())
+    assert (len(found), found[-1].version) == (MOST, "50")
+
+
+def test_a_deployment_explains_which_pull_request_came_with_the_failing_release():
+    pull = MergedPull(
+        number=7, title="t", sha=NEW, merged_at=DAY - timedelta(days=9), files=("shop/cart.py",)
+    )
+    tagged = (release("v2", NEW, -24 * 8), release("v1", OLD, -24 * 30))
+    deployed = (release("2", "", -1), release("1", "", -24 * 20))
+    failing = case(leader=group(release="2", releases=("2",)))
+    (found,) = suspects(failing, (), (pull,), merged(tagged, deployed))
+    assert found.because[-1] == "part of release 2, the first one failing"

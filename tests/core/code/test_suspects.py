@@ -1,0 +1,159 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from nightwatch_core.code.suspects import ago, suspects
+from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.research import LikelyFile
+
+NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
+FIRST = NOW - timedelta(hours=5)
+
+
+def pull(number: int, *files: str, hours: float = 2) -> MergedPull:
+    """Merged that many hours before the error was first seen."""
+    return MergedPull(
+        number=number,
+        title="",
+        sha=f"{number:040}",
+        merged_at=FIRST - timedelta(hours=hours),
+        files=files,
+    )
+
+
+def case(*files: str, first: datetime | None = FIRST, last: datetime | None = NOW) -> Case:
+    group = ErrorGroup(
+        fingerprint="v1:1", source="file", error_class="E", first_seen=first, last_seen=last
+    )
+    frames = tuple(Frame(path=f"/srv/{f}", repo_path=f, in_app=True) for f in files)
+    return Case(leader=group, trace=Trace(links=(Link(frames=frames),)))
+
+
+def order(found: Case, *pulls: MergedPull) -> list[int]:
+    return [suspect.pull.number for suspect in suspects(found, (), pulls)]
+
+
+def test_the_change_of_the_top_frame_is_suspected_first() -> None:
+    found = suspects(
+        case("app/a.rb", "app/b.rb"),
+        (),
+        (pull(1, "lib/x.rb"), pull(2, "app/b.rb"), pull(3, "app/a.rb")),
+    )
+    assert [suspect.pull.number for suspect in found] == [3, 2]
+    assert found[0].because == (
+        "changes app/a.rb, the top frame",
+        "changes a file beside app/b.rb, frame 2",
+        "merged 2 h before first seen",
+    )
+    assert 0 < found[1].score < found[0].score <= 1
+
+
+def test_what_touches_nothing_near_is_no_suspect() -> None:
+    assert order(case("app/a.rb"), pull(1, "lib/x.rb"), pull(2)) == []
+    assert order(case(), pull(1, "lib/x.rb")) == []
+
+
+@pytest.mark.parametrize(("first", "last"), [(FIRST, NOW), (None, FIRST)])
+def test_merged_after_the_error_was_seen_is_out(first: datetime, last: datetime) -> None:
+    found = case("a.rb", first=first, last=last)
+    assert order(found, pull(1, "a.rb", hours=-1), pull(2, "a.rb", hours=1)) == [2]
+
+
+def test_the_first_occurrence_of_any_group_counts() -> None:
+    earlier = ErrorGroup(
+        fingerprint="v1:2", source="file", error_class="E", first_seen=FIRST - timedelta(hours=9)
+    )
+    both = case("a.rb").model_copy(update={"others": (earlier,)})
+    assert order(both, pull(1, "a.rb", hours=8), pull(2, "a.rb", hours=10)) == [2]
+
+
+def test_what_is_only_near_is_no_suspect_but_in_the_first_failing_release() -> None:
+    beside, test = pull(1, "app/b.rb"), pull(2, "test/a_test.rb")
+    found = case("app/a.rb")
+    assert order(found, beside, test) == []
+    running = Release(version="7", sha="f" * 40, at=FIRST - timedelta(hours=1))
+    before = Release(version="6", sha="e" * 40, at=FIRST - timedelta(hours=9))
+    assert suspects(found, (), (beside, test), (running,)) == ()
+    (near,) = suspects(found, (), (beside, test), (running, before))
+    assert near.because == (
+        "changes the test of app/a.rb, the top frame",
+        "part of release 7, which was running when it was first seen",
+    )
+
+
+def test_a_weak_score_is_no_suspect() -> None:
+    weak = (LikelyFile(path="app/l.rb", score=0.3),)
+    assert suspects(case("lib/a.rb"), weak, (pull(1, "app/l.rb"),)) == ()
+    strong = (LikelyFile(path="app/l.rb", score=0.9),)
+    assert len(suspects(case("lib/a.rb"), strong, (pull(1, "app/l.rb"),))) == 1
+
+
+def test_the_fresher_of_two_equal_changes_comes_first() -> None:
+    month = 30 * 24
+    assert order(case("a.rb"), pull(1, "a.rb", hours=month), pull(2, "a.rb")) == [2, 1]
+
+
+def test_large_pulls_are_damped() -> None:
+    many = tuple(f"lib/{n}.rb" for n in range(200))
+    assert order(case("a.rb"), pull(1, "a.rb", *many), pull(2, "a.rb", hours=20)) == [2, 1]
+
+
+def test_a_file_that_everybody_changes_says_less() -> None:
+    crowd = tuple(pull(n, "routes.rb", hours=3) for n in range(10, 40))
+    both = case("routes.rb", "rare.rb")
+    found = suspects(both, (), (*crowd, pull(1, "rare.rb", hours=3)), limit=40)
+    scores = {suspect.pull.number: suspect.score for suspect in found}
+    alone = suspects(both, (), crowd[:1])[0].score
+    assert scores[10] < alone
+
+
+def test_likely_files_count_without_a_trace_and_less_beside_one() -> None:
+    likely = (LikelyFile(path="app/l.rb", score=0.7),)
+    bare = case().model_copy(update={"trace": None})
+    (alone,) = suspects(bare, likely, (pull(1, "app/l.rb"),))
+    assert alone.because[0] == "changes app/l.rb, a likely file"
+    (beside,) = suspects(case("lib/a.rb"), likely, (pull(1, "app/l.rb"),))
+    assert beside.score < alone.score
+
+
+def test_pulls_of_the_first_failing_release_are_fresh() -> None:
+    releases = (
+        Release(version="2", sha="b", at=FIRST - timedelta(hours=1)),
+        Release(version="1", sha="a", at=FIRST - timedelta(days=40)),
+    )
+    old = pull(1, "a.rb", hours=39 * 24)
+    (without,) = suspects(case("a.rb"), (), (old,))
+    failing = case("a.rb")
+    leader = failing.leader.model_copy(update={"releases": ("2",)})
+    failing = failing.model_copy(update={"leader": leader})
+    (within,) = suspects(failing, (), (old,), releases)
+    assert within.because[-1] == "part of release 2, the first one failing"
+    assert within.score > without.score
+    older = pull(2, "a.rb", hours=41 * 24)
+    (before,) = suspects(case("a.rb"), (), (older,), releases)
+    assert before.because[-1] == "merged 41 days before first seen"
+
+
+def test_times_may_be_unknown() -> None:
+    (found,) = suspects(case("a.rb", first=None, last=None), (), (pull(1, "a.rb"),))
+    assert found.because == ("changes a.rb, the top frame",)
+    (found,) = suspects(case("a.rb", first=None), (), (pull(1, "a.rb"),))
+    assert found.because[-1] == "merged 7 h before last seen"
+
+
+def test_scores_and_number_are_bounded() -> None:
+    files = tuple(f"f{n}.rb" for n in range(50))
+    found = suspects(case(*files), (), tuple(pull(n, *files) for n in range(20)))
+    assert len(found) == 5
+    assert all(0 < suspect.score <= 1 for suspect in found)
+    assert suspects(case("a.rb"), (), (pull(1, "a.rb"),), limit=0) == ()
+
+
+def test_ties_do_not_depend_on_the_order_of_pulls() -> None:
+    pulls = tuple(pull(n, "a.rb") for n in range(4))
+    assert order(case("a.rb"), *pulls) == order(case("a.rb"), *reversed(pulls))
+
+
+def test_times_for_people() -> None:
+    assert [ago(timedelta(hours=h)) for h in (0, 1, 47, 48)] == ["0 min", "1 h", "47 h", "2 days"]

@@ -1,0 +1,143 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from nightwatch_core.code.syntax import GRAMMARS, LONGEST, complaint
+
+SOUND = {
+    "a.py": "def f(x: int) -> int:\n    return x\n",
+    "a.pyi": "def f(x: int) -> int: ...\n",
+    "a.rb": "class A\n  def b\n    @c ||= 1\n  end\nend\n",
+    "lib/tasks/a.rake": "task :a do\n  puts 1\nend\n",
+    "config.ru": "run App\n",
+    "a.jbuilder": "json.name @a.name\n",
+    "a.js": "export const f = async (x) => { await g?.(x ?? 1); };\n",
+    "a.jsx": "const A = () => <b>{x}</b>;\n",
+    "a.mjs": "import a from 'a';\n",
+    "a.cjs": "const a = require('a');\n",
+    "a.ts": "interface A { b?: string }\nconst f = <T,>(x: T): T => x;\n",
+    "a.mts": "export type A = 'b';\n",
+    "a.cts": "const a: number = 1;\n",
+    "a.tsx": "const A = (p: { x: number }) => <b>{p.x}</b>;\n",
+    "A.java": "class A { int b() { return 1; } }\n",
+    "a.go": "package a\n\nfunc B() error { return nil }\n",
+    "a.php": "<?php\nclass A { public function b(): ?int { return 1; } }\n",
+    "page.php": "<h1><?= $title ?></h1>\n",
+    "A.cs": "public class A { public int? B { get; set; } }\n",
+    "a.json": '{"a": [1, null]}\n',
+    "a.yml": "a:\n  - b: 1\n",
+    "a.yaml": "a: &x 1\nb: *x\n",
+    "a.toml": "[a]\nb = 1\n",
+}
+BROKEN = {
+    "a.py": ("def f(:\n", "line 1"),
+    "a.pyi": ("class A\n", "line 1"),
+    "a.rb": ("class A\n  def b\n    1\n  end\n", "line"),
+    "lib/tasks/a.rake": ("task :a do\n", "line"),
+    "config.ru": ("run App)\n", "line 1"),
+    "a.jbuilder": ("json.name(\n", "line"),
+    "a.js": ("const f = (x => {\n", "line"),
+    "a.jsx": ("const A = () => <b>{x}</c>;\n<", "line"),
+    "a.mjs": ("import from from;;)\n", "line 1"),
+    "a.cjs": ("const = 1;\n", "line 1"),
+    "a.ts": ("x = 1;\ny = 2;\ninterface A { b?: }\n", "line 3"),
+    "a.mts": ("export type = 'b';\n", "line 1"),
+    "a.cts": ("const a: = 1;\n", "line 1"),
+    "a.tsx": ("const A = <b>{</b>;\n", "line"),
+    "A.java": ("class A { int b() { return 1; }\n", "line"),
+    "a.go": ("package a\n\nfunc B( error {}\n", "line 3"),
+    "a.php": ("<?php\nclass A { function b( { } }\n", "line 2"),
+    "page.php": ("<?php if ($a { ?>x<?php } ?>\n", "line 1"),
+    "A.cs": ("public class A { public int B { get; }\n", "line"),
+    "a.json": ('{"a": }', "line 1"),
+    "a.yml": ("a: [1\nb: 2\n", "line 2"),
+    "a.yaml": ("a: b: c\n", "mapping values"),
+    "a.toml": ("a = \n", "line 1"),
+}
+
+
+def test_every_language_is_tried_here():
+    tried = {"." + path.rsplit(".", 1)[-1] for path in SOUND}
+    assert set(GRAMMARS) <= tried
+    assert set(SOUND) == set(BROKEN)
+
+
+@pytest.mark.parametrize("path", SOUND)
+def test_sound_files_parse(path):
+    assert complaint(path, SOUND[path]) == ""
+    assert complaint(path, "") == "" or path.endswith(".json")
+
+
+@pytest.mark.parametrize("path", BROKEN)
+def test_broken_files_do_not(path):
+    text, words = BROKEN[path]
+    why = complaint(path, text, SOUND[path])
+    assert why.startswith(f"{path} does not parse: ")
+    assert words in why
+
+
+@pytest.mark.parametrize("path", BROKEN)
+def test_a_file_that_was_broken_before_is_not_held_against_the_change(path):
+    text, _ = BROKEN[path]
+    assert complaint(path, text, text) == ""
+    assert complaint(path, SOUND[path], text) == ""
+
+
+@pytest.mark.parametrize(
+    "path", ["a.txt", "Makefile", "a", "", "a.", ".py/x", "a.html.erb", "a.md"]
+)
+def test_what_no_parser_knows_is_not_judged(path):
+    assert complaint(path, "((( <<< {{{") == ""
+
+
+def test_endings_are_known_in_any_case():
+    assert complaint("A.PY", "x = (")
+
+
+def test_tables_of_yaml_with_templates_are_broken_before_and_after():
+    template = "a: <%= ENV['A'] %>\nb: {{ b }}\n"
+    assert complaint("a.yml", template + "c: 1\n", template) == ""
+
+
+@pytest.mark.parametrize("ending", [".py", ".rb", ".ts", ".go", ".php", ".json", ".yml", ".toml"])
+def test_half_characters_and_zero_bytes_are_no_accident(ending):
+    for text in ("x = '\ud800'\n", "x = '\0'\n", "\ufeffx = 1\n"):
+        assert isinstance(complaint(f"a{ending}", text), str)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", "(" * 100_000),
+        ("a.py", "-" * 100_000 + "1"),
+        ("a.py", "x = 1\n" * (LONGEST // 6)),
+        ("a.rb", "x = {" * 90_000),
+        ("a.js", "(" * 400_000),
+        ("a.ts", "<" * 400_000),
+        ("a.php", "<?php " + "[" * 400_000),
+        ("a.json", "[" * 400_000),
+        ("a.yml", "[" * 90_000),
+        ("a.yml", "a: " * 30_000),
+        ("a.toml", "a=" + "[" * 90_000),
+        ("a.py", "x = 1\n" * 10_000_000),
+    ],
+)
+def test_huge_and_deep_files_take_seconds_at_most(path, text):
+    begin = time.process_time()
+    assert isinstance(complaint(path, text), str)
+    assert time.process_time() - begin < 10
+
+
+def test_a_file_too_large_to_check_is_said_to_be():
+    large = "x = 1\n" * LONGEST
+    assert "too large to be checked" in complaint("a.py", large, large)
+    assert complaint("a.txt", large) == ""
+
+
+def test_many_threads_may_ask_at_once():
+    asked = [(path, SOUND[path], "") for path in SOUND] * 12
+    asked += [(path, text, "does not parse") for path, (text, _) in BROKEN.items()] * 12
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda one: complaint(one[0], one[1]), asked))
+    assert all(bool(why) == bool(words) for why, (_, _, words) in zip(found, asked, strict=True))

@@ -1,0 +1,196 @@
+import pytest
+from analysis_shapes import CART, FILES, FIX, analysis, case, trace, tree
+
+from nightwatch_core.code.score import SCORE, advantage, scored
+from nightwatch_core.code.verdict import sound_fix, verdict
+from nightwatch_core.models.analysis import Answer, Edit, Evidence, Hypothesis
+from nightwatch_core.models.research import ResearchContext
+
+QUOTE = Evidence(path="shop/cart.py", line=2, quote="sum(line.price for line in lines)")
+NOTHING = ResearchContext()
+
+
+def judged(code=None, of=None, read=("shop/cart.py",), **more):
+    told = {"title": "T", "root_cause": "Because.", "confidence": "high", **more}
+    return verdict(of or case(), Answer(**told), NOTHING, code or tree(), read)
+
+
+def test_a_full_answer_has_the_full_score():
+    best = judged(
+        root_cause="shop/cart.py:2 asks for a price.",
+        evidence=(QUOTE,),
+        has_fix=True,
+        file_changes=(FIX,),
+        hypotheses=(Hypothesis(statement="S", standing="ruled out"),),
+        suspect_commit="1a2b3c4d",
+    )
+    assert best.score == 1.0
+    assert best.confidence == "high"
+    assert len(best.because) == len(SCORE)
+    assert best.fix == (FIX,)
+    assert best.commit == tree().commit.sha
+
+
+def test_the_points_of_all_rules_are_one():
+    assert round(sum(points for points, _, _ in SCORE), 9) == 1.0
+
+
+def test_an_answer_without_anything_has_no_score_and_low_confidence():
+    worst = judged(title=" \n ")
+    assert (worst.score, worst.confidence) == (0.0, "low")
+    assert worst.title == case().title
+    assert "said high, but no quoted line was found in the code" in worst.because
+
+
+RULES = {reason: points for points, reason, _ in SCORE}
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"evidence": (QUOTE,)}, "a quoted line was found in the code"),
+        ({"evidence": (QUOTE,)}, "every quoted line was found"),
+        ({"evidence": (QUOTE,)}, "the evidence reaches the top frame's file"),
+        ({"root_cause": "See shop/pay.py:2."}, "the cause names a place"),
+        ({"has_fix": True, "file_changes": (FIX,)}, "a fix is proposed and applies"),
+        ({"hypotheses": (Hypothesis(statement="S", standing="confirmed"),)}, "no explanation"),
+        ({"suspect_commit": "abcdef1"}, "a suspect change is named"),
+        ({"evidence": (QUOTE,)}, "the files quoted from were read"),
+    ],
+)
+def test_each_rule_gives_its_points(more, reason):
+    told = judged(**more).because
+    assert any(because.startswith(reason) for because in told)
+    assert not any(because.startswith(reason) for because in judged().because)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"evidence": (QUOTE, Evidence(path="gone.py", line=1, quote="x = 1"))}, "every quoted"),
+        ({"evidence": (Evidence(path="shop/pay.py", line=2, quote="gateway.charge"),)}, "reaches"),
+        ({"root_cause": "Ratio 3:4 at noon."}, "names a place"),
+        ({"hypotheses": (Hypothesis(statement="S"),)}, "left open"),
+        ({"suspect_commit": "the last deploy"}, "suspect change"),
+        ({"evidence": (QUOTE,), "read": ("shop/pay.py",)}, "were read"),
+        ({"evidence": (Evidence(path="gone.py", line=1, quote="x = 1"),)}, "were read"),
+    ],
+)
+def test_what_does_not_hold_gives_none(more, reason):
+    assert not any(reason in because for because in judged(**more).because)
+
+
+def test_the_score_is_the_sum_of_what_held():
+    one = judged(evidence=(QUOTE,), suspect_commit="abcdef1")
+    assert one.score == pytest.approx(0.25 + 0.10 + 0.15 + 0.10 + 0.05)
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (Edit(path="shop/cart.py", old="line.cost", new="x"), "stands there 0 times"),
+        (Edit(path="shop/cart.py", old="line", new="x"), "times, not once"),
+        (Edit(path="shop/gone.py", old="x", new="y"), "no such file"),
+        (Edit(path="shop/cart.py", action="create", new="x = 1"), "there is such a file"),
+        (Edit(path="shop", action="create", new="x"), "there is a folder"),
+        (Edit(path="shop/cart.py/x.py", action="create", new="x"), "is a file, not a folder"),
+        (Edit(path="../outside.py", action="create", new="x"), "no file of the repository"),
+        (Edit(path="/etc/passwd", action="delete"), "no file of the repository"),
+        (Edit(path="shop/cart.py", old="sum(", new="sum(("), "does not parse"),
+        (Edit(path="shop/cart.py", old="line.price", new="line.price"), "change nothing"),
+    ],
+)
+def test_a_fix_that_cannot_be_made_is_dropped_and_said(edit, why):
+    one = judged(has_fix=True, file_changes=(edit,), evidence=(QUOTE,))
+    assert one.fix == ()
+    assert why in one.because[0]
+    assert not any("applies" in because for because in one.because)
+
+
+def test_one_bad_edit_drops_all():
+    bad = Edit(path="shop/pay.py", old="nothing", new="x")
+    assert judged(has_fix=True, file_changes=(FIX, bad)).fix == ()
+
+
+def test_edits_are_a_fix_only_where_the_answer_says_so():
+    one = judged(has_fix=False, file_changes=(FIX,))
+    assert one.fix == ()
+    assert not any("fix" in because for because in one.because)
+
+
+def test_paths_of_a_fix_are_spelt_as_the_repository_spells_them():
+    fix, why = sound_fix((FIX.model_copy(update={"path": "./shop//cart.py"}),), tree())
+    assert (fix, why) == ((FIX,), "")
+
+
+def test_hostile_paths_are_not_asked_for():
+    code = tree()
+    paths = ("../../etc/passwd", "/etc/passwd", "a\\..\\b", "a\0b", "\ud800", "")
+    one = judged(code, evidence=tuple(Evidence(path=p, line=1, quote="root:x:0") for p in paths))
+    assert code.reads == []
+    assert not any(evidence.verified for evidence in one.evidence)
+
+
+def test_a_file_is_read_once_for_all_its_quotes():
+    code = tree()
+    judged(code, evidence=(QUOTE,) * 20)
+    assert code.reads == ["shop/cart.py"]
+
+
+def test_a_wrong_line_is_put_right():
+    one = judged(evidence=(QUOTE.model_copy(update={"line": 1}),))
+    assert one.evidence == (QUOTE.model_copy(update={"verified": True}),)
+
+
+def test_a_file_that_did_not_parse_before_may_be_changed():
+    broken = {**FILES, "shop/cart.py": CART + "def broken(:\n"}
+    assert judged(tree(broken), has_fix=True, file_changes=(FIX,)).has_fix
+
+
+def test_an_empty_trace_reaches_nothing():
+    bare = case(traced=False)
+    one = judged(of=bare, evidence=(QUOTE,))
+    assert not any("reaches" in because for because in one.because)
+    unmapped = bare.model_copy(update={"trace": trace(path="")})
+    assert not any("reaches" in why for why in judged(of=unmapped, evidence=(QUOTE,)).because)
+
+
+def test_long_words_are_bounded():
+    one = judged(title="t " * 500, root_cause="c" * 100_000, learnings=[{"fact": "f"}] * 9)
+    assert len(one.title) <= 120
+    assert len(one.root_cause) <= 8_000
+    assert len(one.learnings) == 3
+
+
+def test_confidence_is_never_raised():
+    assert judged(confidence="low", evidence=(QUOTE,)).confidence == "low"
+    assert judged(confidence="medium", evidence=(QUOTE,)).confidence == "medium"
+    assert scored(analysis(confidence="medium", evidence=())).confidence == "low"
+
+
+FIXED = {"fix": (FIX,)}
+UNSEEN = {"evidence": (QUOTE,)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "by"),
+    [
+        ({"confidence": "high"}, {"confidence": "medium", **FIXED}, "a fix with verified evidence"),
+        ({"confidence": "high", **FIXED}, {"confidence": "high", "score": 1.0}, ""),
+        ({"confidence": "low"}, {"confidence": "low", **FIXED, **UNSEEN}, ""),
+        ({"confidence": "low", "score": 0.9}, {"confidence": "medium"}, "confidence"),
+        ({"confidence": "medium"}, {"confidence": "low", "score": 1.0}, ""),
+        ({"score": 0.2}, {"score": 0.3}, "score"),
+        ({"score": 0.3}, {"score": 0.3}, ""),
+        ({"score": 0.3, **FIXED}, {"score": 0.3, **FIXED}, ""),
+    ],
+)
+def test_the_better_verdict_by_fix_then_confidence_then_score(first, second, by):
+    assert advantage(analysis(**first), analysis(**second)) == by
+
+
+def test_an_edit_in_escapes_is_put_into_the_files_own_characters():
+    code = tree({"shop/cart.py": "x = 'a\u200bb'\n"})
+    edit = Edit(path="shop/cart.py", old="'a\\u200bb'", new="'ab'")
+    fix, why = sound_fix((edit,), code)
+    assert (fix[0].old, why) == ("'a\u200bb'", "")

@@ -1,0 +1,157 @@
+from datetime import UTC, datetime
+
+from nightwatch_core.intake.families import (
+    MOST_IN_FAMILY,
+    RULES,
+    cases,
+    families,
+    findings,
+    signature,
+    summary,
+)
+from nightwatch_core.models.analysis import Analysis, Edit, Evidence
+from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+
+SEEN = datetime(2026, 11, 3, tzinfo=UTC)
+
+
+def group(number: int, error_class: str = "KeyError", transaction: str = "") -> ErrorGroup:
+    return ErrorGroup(
+        fingerprint=f"v1:{number}",
+        source="file",
+        error_class=error_class,
+        transaction=transaction,
+        last_seen=SEEN,
+    )
+
+
+def trace(
+    path: str = "app/a.rb", function: str = "total", line: int | None = 3, root: str = "KeyError"
+) -> Trace:
+    inner = Frame(path=f"/srv/{path}", repo_path=path, function=function, line=line, in_app=True)
+    library = Frame(path="/gems/x.rb", function="call", line=1)
+    wrapper = Link(error_class="Wrapped", frames=(Frame(path="/srv/app/w.rb", in_app=True),))
+    return Trace(links=(wrapper, Link(error_class=root, frames=(library, inner))))
+
+
+def test_one_root_class_in_one_place_is_one_case() -> None:
+    first, second, third = group(1), group(2, "Wrapped"), group(3)
+    found = cases(
+        (
+            (first, trace(line=3)),
+            (second, trace(function="block in total", line=9)),
+            (third, trace(root="TypeError")),
+        )
+    )
+    assert [case.groups for case in found] == [(first, second), (third,)]
+    assert found[0].aliases == ("v1:2", found[0].signature)
+    assert found[0].trace == trace(line=3)
+
+
+def test_groups_without_a_place_stand_alone() -> None:
+    outside = Trace(links=(Link(error_class="KeyError", frames=(Frame(path="/gems/x.rb"),)),))
+    found = cases(((group(1), None), (group(2), None), (group(3), outside), (group(4), Trace())))
+    assert [case.fingerprint for case in found] == ["v1:1", "v1:2", "v1:3", "v1:4"]
+    assert {case.signature for case in found} == {""}
+
+
+def test_the_line_tells_code_without_a_name_apart() -> None:
+    for nameless in (
+        "",
+        "<main>",
+        "block in <main>",
+        "<anonymous>",
+        "Object.<anonymous>",
+        "{closure}",
+    ):
+        one, other = (trace(function=nameless, line=n) for n in (101, 202))
+        assert signature(group(1), one) != signature(group(1), other)
+        assert signature(group(1), trace(function=nameless, line=None)) == ""
+    named = [trace(function="<init>", line=n) for n in (101, 202)]
+    assert signature(group(1), named[0]) == signature(group(1), named[1])
+
+
+def test_one_group_told_twice_is_no_relative_of_itself() -> None:
+    found = cases(((group(1), trace()), (group(1), trace())))
+    assert [case.groups for case in found] == [(group(1),)]
+
+
+def test_nothing_to_do() -> None:
+    assert cases(()) == ()
+    assert families(()) == ()
+
+
+def alone(number: int, known: Trace | None, error_class: str = "KeyError", tx: str = "") -> Case:
+    return Case(leader=group(number, error_class, tx), trace=known)
+
+
+def test_each_rule_makes_its_family() -> None:
+    pairs = (
+        (alone(1, trace()), alone(2, trace(root="TypeError"))),
+        (alone(3, trace("b.rb", "x")), alone(4, trace("b.rb", "y"))),
+        (alone(5, None, tx="Controller/o/show"), alone(6, None, tx="Controller/o/edit")),
+    )
+    assert len(pairs) == len(RULES)
+    for (leader, sibling), (because, _) in zip(pairs, RULES, strict=True):
+        (family,) = families((leader, sibling))
+        assert (family.leader, family.siblings) == (leader, (sibling,))
+        assert family.because == because
+
+
+def test_strangers_stay_apart_and_keep_their_order() -> None:
+    strangers = (
+        alone(1, trace("a.rb", "x")),
+        alone(2, trace("b.rb", "x", root="TypeError")),
+        alone(3, None, tx="jobs/ImportStock"),
+        alone(4, None, tx="jobs/ImportPrices"),
+        alone(5, None, tx="main.handle"),
+        alone(6, None, tx="main.serve"),
+        alone(7, None),
+        alone(8, None),
+    )
+    found = families(strangers)
+    assert tuple(family.leader for family in found) == strangers
+    assert not any(family.siblings or family.because for family in found)
+
+
+def test_the_closest_leader_is_joined_and_not_the_first() -> None:
+    by_module = alone(1, trace("a.rb", "x"), tx="Controller/o/show")
+    by_frame = alone(2, trace("b.rb", "y", root="TypeError"))
+    case = alone(3, trace("b.rb", "y"), tx="Controller/o/edit")
+    found = families((by_module, by_frame, case))
+    assert [family.siblings for family in found] == [(), (case,)]
+
+
+def test_a_full_family_starts_another() -> None:
+    many = tuple(alone(n, trace(function=f"f{n}")) for n in range(12))
+    found = families(many)
+    assert [1 + len(family.siblings) for family in found] == [MOST_IN_FAMILY, MOST_IN_FAMILY, 2]
+
+
+def analysis(title: str, root_cause: str) -> Analysis:
+    return Analysis(
+        case=Case(leader=group(1, "Shop::Oops")),
+        title=title,
+        root_cause=root_cause,
+        confidence="high",
+        evidence=(Evidence(path="app/b.rb", line=2),),
+        fix=(Edit(path="app/a.rb"), Edit(path="app/b.rb")),
+    )
+
+
+def test_a_summary_holds_title_files_and_cause() -> None:
+    assert (
+        summary(analysis("Rates are\nempty", "rates is nil"))
+        == "Rates are empty (high; app/a.rb, app/b.rb): rates is nil"
+    )
+    assert summary(analysis("", "x")).startswith("Oops (high")
+
+
+def test_a_summary_is_bounded() -> None:
+    assert len(summary(analysis("t" * 5_000, "c" * 5_000))) <= 200
+    assert len(summary(analysis("t", "c" * 5_000), limit=50)) == 50
+
+
+def test_four_findings_are_told_the_latest_last() -> None:
+    told = findings(tuple(analysis(f"t{n}", "c") for n in range(6)))
+    assert [text[:2] for text in told] == ["t2", "t3", "t4", "t5"]

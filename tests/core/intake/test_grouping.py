@@ -1,0 +1,144 @@
+"""Occurrences are counted into groups."""
+
+from datetime import UTC, datetime, timedelta
+
+from nightwatch_core.intake.grouping import HOURLY_BUCKETS, MAX_HOSTS, MAX_STACKS, Tally, group
+from nightwatch_core.models.error import Occurrence, Window
+
+DAY = datetime(2026, 11, 3, tzinfo=UTC)
+WINDOW = Window(since=DAY, until=DAY + timedelta(days=1))
+
+
+def seen(hours: float = 0, **fields: object) -> Occurrence:
+    values = {"error_class": "KeyError", "last_seen": DAY + timedelta(hours=hours), **fields}
+    return Occurrence.model_validate(values)
+
+
+def test_one_group_says_all() -> None:
+    found = group(
+        [
+            seen(5, message="no order 2", user="b", host="web-2", release="2.0", app="shop"),
+            seen(1, message="no order 1", user="a", host="web-1", release="1.0", app="shop"),
+            seen(6, message="no order 3", user="a", host="web-1", release="1.0", app="shop"),
+        ],
+        "file",
+        WINDOW,
+    )
+    assert len(found) == 1
+    only = found[0]
+    assert (only.source, only.app, only.occurrences, only.users) == ("file", "shop", 3, 2)
+    assert only.hosts == ("web-1", "web-2")
+    assert (only.first_seen, only.last_seen) == (DAY + timedelta(hours=1), DAY + timedelta(hours=6))
+    assert only.releases == ("1.0", "2.0")  # by first sighting, whatever came last in the file
+    assert only.release == "2.0"
+    assert only.message == "no order 3"
+
+
+def test_most_frequent_first_then_by_title() -> None:
+    found = group(
+        [seen(error_class="B"), seen(error_class="A"), seen(error_class="C", count=5)],
+        "file",
+        WINDOW,
+    )
+    assert [g.error_class for g in found] == ["C", "A", "B"]
+
+
+def test_the_transaction_is_shown_without_ids() -> None:
+    found = group(
+        [seen(transaction="GET /orders/1"), seen(transaction="GET /orders/2")], "f", WINDOW
+    )
+    assert [g.transaction for g in found] == ["GET /orders/<n>"]
+
+
+def test_users_are_none_where_nobody_knows_them() -> None:
+    assert group([seen()], "file", WINDOW)[0].users is None
+    assert group([seen(users=0)], "file", WINDOW)[0].users == 0
+
+
+def test_counts_of_users_are_not_added_up() -> None:
+    assert group([seen(users=7), seen(users=4), seen(user="a")], "file", WINDOW)[0].users == 7
+
+
+def test_hourly_counts_cover_the_window() -> None:
+    hourly = group([seen(0.2), seen(0.9), seen(23.5)], "file", WINDOW)[0].hourly
+    assert len(hourly) == 24
+    assert (hourly[0], hourly[23], sum(hourly)) == (2, 1, 3)
+
+
+def test_long_windows_show_their_end() -> None:
+    window = Window(since=DAY - timedelta(days=60), until=DAY + timedelta(hours=1))
+    old = [seen(-hours) for hours in range(24 * 60)]
+    hourly = group(old, "file", window)[0].hourly
+    assert len(hourly) == HOURLY_BUCKETS
+    assert hourly == (1,) * HOURLY_BUCKETS
+
+
+def test_counts_over_unknown_hours_draw_no_curve() -> None:
+    assert group([seen(3, count=40)], "file", WINDOW)[0].hourly == ()
+    spread = seen(5, count=40, first_seen=DAY + timedelta(hours=1))
+    assert group([spread, seen(2)], "file", WINDOW)[0].hourly == ()
+    within = seen(5.5, count=40, first_seen=DAY + timedelta(hours=5))
+    assert group([within], "file", WINDOW)[0].hourly[5] == 40
+
+
+def test_records_without_a_time_are_counted() -> None:
+    found = group(
+        [seen(last_seen=None, release="1"), seen(last_seen=None, release="2")], "f", WINDOW
+    )
+    assert (found[0].occurrences, found[0].first_seen, found[0].releases) == (2, None, ("1", "2"))
+    assert found[0].hourly == ()
+
+
+def test_swapped_times_are_put_right() -> None:
+    swapped = seen(1, first_seen=DAY + timedelta(hours=3))
+    only = group([swapped], "file", WINDOW)[0]
+    assert (only.first_seen, only.last_seen) == (DAY + timedelta(hours=1), DAY + timedelta(hours=3))
+
+
+def test_traces_are_few_and_newest_release_first() -> None:
+    tally = Tally("file")
+    for number in range(40):
+        raw = f"KeyError: {number}\n  app/a.rb:{number % 7}:in `f'\n  app/b.rb:1:in `g'"
+        tally.add(seen(number / 10, stacktrace=raw, release=f"{number // 10}.0"))
+    kept = tally.stacks(tally.groups(WINDOW)[0].fingerprint)
+    assert len(kept) == MAX_STACKS
+    assert [stack.release for stack in kept] == ["3.0", "3.0", "2.0", "1.0", "0.0"]
+    assert kept[0].seen == DAY + timedelta(hours=3.9)
+
+
+def test_the_same_trace_is_kept_once() -> None:
+    tally = Tally("file")
+    for number in range(3):
+        tally.add(seen(stacktrace=f"KeyError: {number}\n  app/a.rb:1:in `f'\n  app/b.rb:2:in `g'"))
+    assert len(tally.stacks(tally.groups(WINDOW)[0].fingerprint)) == 1
+    assert tally.stacks("v1:unknown") == ()
+
+
+def test_hosts_are_bounded() -> None:
+    found = group([seen(host=f"web-{n:03}") for n in range(100)], "file", WINDOW)
+    assert len(found[0].hosts) == MAX_HOSTS
+
+
+def test_memory_is_bounded() -> None:
+    tally = Tally("file", max_groups=3, max_stack_text=100)
+    for number in range(10):
+        tally.add(seen(error_class=f"E{chr(65 + number)}", stacktrace="x" * 60))
+    assert (len(tally.groups(WINDOW)), tally.left_out, tally.stacks_left_out) == (3, 7, 2)
+    assert tally.records == 10
+
+
+def test_fifty_thousand_records() -> None:
+    found = group(
+        (
+            seen(n / 3_600, error_class=f"E{n % 50}", message=f"no order {n}", user=str(n % 900))
+            for n in range(50_000)
+        ),
+        "file",
+        WINDOW,
+    )
+    assert sum(g.occurrences for g in found) == 50_000
+    assert sum(sum(g.hourly) for g in found) == 50_000
+
+
+def test_nothing_gives_nothing() -> None:
+    assert group([], "file", WINDOW) == ()

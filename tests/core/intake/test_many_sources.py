@@ -1,0 +1,138 @@
+from datetime import timedelta
+
+import pytest
+from analysis_shapes import DAY, group, trace
+
+from nightwatch_core.adapters.local.memory import MemoryErrors
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.intake.many_sources import ManySources
+from nightwatch_core.models.code import Release
+from nightwatch_core.models.error import Window
+
+WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
+
+
+class Fixed(MemoryErrors):
+    """A source with a window of its own, as files have it; may be told to fail there too."""
+
+    since = DAY - timedelta(days=3)
+    until = DAY - timedelta(days=2)
+
+    def window(self, lookback, now):
+        if self.fails:
+            raise self.fails
+        return Window(since=self.since, until=self.until)
+
+
+def of(name, *groups, **more):
+    return MemoryErrors(tuple(g.model_copy(update={"source": name}) for g in groups), **more)
+
+
+def test_everybodys_groups_in_their_order():
+    both = ManySources({"a": of("a", group("v1:1")), "b": of("b", group("v1:2"))})
+    fetched = both.error_groups(WINDOW)
+    assert [(g.source, g.fingerprint) for g in fetched.groups] == [("a", "v1:1"), ("b", "v1:2")]
+    assert fetched.partial == ()
+
+
+def test_one_that_fails_leaves_the_answer_partial():
+    for trouble in (TryLater("503"), GiveUp("no such account"), StopTheNight("bad key")):
+        both = ManySources({"a": of("a", group()), "b": MemoryErrors(fails=trouble)})
+        fetched = both.error_groups(WINDOW)
+        assert len(fetched.groups) == 1
+        assert fetched.partial == (f"b: {trouble}",)
+        assert not fetched.whole
+
+
+def test_what_a_source_says_is_missing_stays_said():
+    both = ManySources({"a": of("a", group(), partial=("page 2",)), "b": of("b")})
+    assert both.error_groups(WINDOW).partial == ("page 2",)
+
+
+def test_what_a_source_cannot_bring_back_leaves_the_answer_whole():
+    both = ManySources({"a": of("a", group(), partial=("3 are not listed",)), "b": of("b")})
+    assert both.error_groups(WINDOW).whole
+
+
+def test_deployments_of_those_that_answer_newest_first():
+    told = [Release(version=v, sha="", at=DAY - timedelta(days=n)) for n, v in enumerate("cba")]
+    sources = {"a": of("a", deployed=(told[1],)), "b": of("b", deployed=(told[0], told[2]))}
+    assert ManySources(sources).releases() == tuple(told)
+    sources["c"] = Silent()
+    assert ManySources(sources).releases() == tuple(told)
+
+
+class Silent(MemoryErrors):
+    def releases(self):
+        raise TryLater("503")
+
+
+def test_where_all_are_unwell_it_is_tried_again():
+    both = ManySources({n: MemoryErrors(fails=TryLater("503")) for n in "ab"})
+    with pytest.raises(TryLater, match="a: 503; b: 503"):
+        both.error_groups(WINDOW)
+
+
+def test_where_nobody_will_answer_the_night_stops():
+    troubles = {"a": TryLater("503"), "b": StopTheNight("bad key")}
+    both = ManySources({name: MemoryErrors(fails=why) for name, why in troubles.items()})
+    with pytest.raises(StopTheNight, match="bad key"):
+        both.error_groups(WINDOW)
+
+
+def test_a_group_that_two_sources_know_is_counted_once():
+    few, many = group(occurrences=3), group(occurrences=8)
+    both = ManySources({"a": of("a", few, group("v1:z")), "b": of("b", many)})
+    groups = both.error_groups(WINDOW).groups
+    assert [(g.fingerprint, g.occurrences, g.source) for g in groups] == [
+        ("v1:a", 8, "b"), ("v1:z", 5, "a"),
+    ]  # fmt: skip
+
+
+def test_traces_come_from_the_groups_own_source():
+    told = {"v1:a": (trace(raw="of b"),) * 3}
+    both = ManySources({"a": of("a"), "b": of("b", group(), known_traces=told)})
+    (found,) = both.error_groups(WINDOW).groups
+    assert [one.raw for one in both.traces(found, 2)] == ["of b", "of b"]
+    assert both.traces(group(fingerprint="v1:a")) == ()
+
+
+def test_the_window_spans_all_that_answer():
+    both = ManySources({"a": MemoryErrors(), "b": Fixed()})
+    window = both.window(None, DAY)
+    assert (window.since, window.until) == (Fixed.since, DAY)
+    alone = ManySources({"a": MemoryErrors(), "b": Fixed(fails=GiveUp("gone"))})
+    assert alone.window(timedelta(hours=1), DAY).since == DAY - timedelta(hours=1)
+    with pytest.raises(StopTheNight, match="b: gone"):
+        ManySources({"b": Fixed(fails=GiveUp("gone"))}).window(None, DAY)
+
+
+def test_no_source_is_no_night():
+    with pytest.raises(StopTheNight, match="--source"):
+        ManySources({})
+
+
+def test_probing_tells_of_all_and_fails_for_one():
+    both = ManySources({"a": of("a", group()), "b": of("b")})
+    assert both.probe() == "a: 1 groups in memory; b: 0 groups in memory"
+
+    class Silent(MemoryErrors):
+        def probe(self):
+            raise GiveUp("no answer")
+
+    with pytest.raises(StopTheNight, match="b: no answer; a: 1 groups|b: no answer; 1 groups"):
+        ManySources({"a": of("a", group()), "b": Silent()}).probe()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"), [(3, 4, 7), (3, None, None), (None, None, None), (0, 4, 4)]
+)
+def test_traffic_is_known_where_every_source_knows_its_own(one, other, both):
+    sources = {"a": of("a", traffic=one), "b": of("b", traffic=other)}
+    assert ManySources(sources).error_groups(WINDOW).traffic == both
+
+
+def test_the_traffic_of_those_that_answer_is_not_everybodys():
+    both = ManySources({"a": of("a", traffic=3), "b": MemoryErrors(fails=TryLater("503"))})
+    assert both.error_groups(WINDOW).traffic is None
+    assert ManySources({"a": of("a", traffic=3)}).error_groups(WINDOW).traffic == 3

@@ -1,0 +1,110 @@
+from datetime import UTC, date, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.intake.selection import DROPS, is_ignored, narrowed, select
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Recollection, Unknown
+from nightwatch_core.models.error import Case, ErrorGroup, Selection, Window
+from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
+
+END = datetime(2026, 11, 3, 2, tzinfo=UTC)
+DAY = Window(since=END - timedelta(hours=24), until=END)
+BOTS = IgnoreRules(rules=(IgnoreRule(pattern="wp-login", line=4, reason="bots"),))
+
+
+def group(number: int, occurrences: int = 1, message: str = "") -> ErrorGroup:
+    return ErrorGroup(
+        fingerprint=f"v1:{number:02}",
+        source="file",
+        error_class="KeyError",
+        message=message,
+        occurrences=occurrences,
+    )
+
+
+def test_the_best_are_kept_best_first() -> None:
+    found = select([group(n, occurrences=n * 10) for n in range(1, 6)], IgnoreRules(), 2, DAY)
+    assert [g.occurrences for g in found.kept] == [50, 40]
+
+
+def test_every_drop_has_its_reason() -> None:
+    groups = (group(1, 90), group(2, 99, "GET /wp-login.php"), group(3, 10))
+    found = select(groups, BOTS, 1, DAY)
+    assert found.kept == (groups[0],)
+    assert [(one.group, one.reason) for one in found.dropped] == [
+        (groups[1], "ignored: contains 'wp-login' (ignore.yml line 4: bots)"),
+        (groups[2], "rank 2 of 2 (score 0.35): 1 is traced a night"),
+    ]
+    assert [is_ignored(one) for one in found.dropped] == [True, False]
+
+
+def test_a_drop_names_the_rule_and_until_when_it_holds() -> None:
+    rule = IgnoreRule(pattern="wp-login", line=4, reason="bots", expires=date(2031, 1, 2))
+    (dropped,) = select([group(1, 9, "wp-login")], IgnoreRules(rules=(rule,)), 5, DAY).dropped
+    assert dropped.reason == (
+        "ignored: contains 'wp-login' (ignore.yml line 4, until 2031-01-02: bots)"
+    )
+
+
+def test_what_the_rules_tell_stays_with_the_selection() -> None:
+    tonight = narrowed(Selection(told=("a rule expired",)), Recollection(), 1)
+    assert tonight.selection.told == ("a rule expired",)
+
+
+def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> None:
+    there = group(1, 99).model_copy(update={"inbox": "ignored; assigned to Ann"})
+    both = group(2, 99, "wp-login").model_copy(update={"inbox": "ignored"})
+    named = group(3, 1).model_copy(update={"inbox": "assigned to ignored"})
+    found = select((there, both, named), BOTS, 1, DAY, frozenset({there.fingerprint}))
+    assert found.kept == (named,)
+    assert {one.reason for one in found.dropped} == {"ignored in New Relic's Errors Inbox"}
+    assert all(map(is_ignored, found.dropped))
+    assert len(DROPS) == 2
+
+
+def test_a_regression_ranks_up() -> None:
+    back = group(1, 20).model_copy(update={"inbox": "resolved, and back"})
+    assert select((group(2, 40), back), BOTS, 1, DAY).kept == (back,)
+    assert select((group(2, 99), back), BOTS, 1, DAY).kept == (group(2, 99),)
+    same = [group(n, 5).model_copy(update={"error_class": "SecurityError"}) for n in (1, 2)]
+    same[1] = same[1].model_copy(update={"inbox": "resolved, and back"})
+    assert select(same, BOTS, 2, DAY).kept == (same[1], same[0])
+
+
+@given(st.permutations([group(n, occurrences=n % 3) for n in range(9)]), st.integers(-1, 12))
+def test_nothing_is_lost_and_order_of_input_does_not_matter(
+    groups: list[ErrorGroup], limit: int
+) -> None:
+    found = select(groups, BOTS, limit, DAY)
+    assert found == select(sorted(groups, key=lambda g: g.fingerprint), BOTS, limit, DAY)
+    assert len(found.kept) == min(9, max(0, limit))
+    told = [*found.kept, *(one.group for one in found.dropped)]
+    assert sorted(g.fingerprint for g in told) == sorted(g.fingerprint for g in groups)
+
+
+def test_no_groups() -> None:
+    assert select((), BOTS, 5, DAY).kept == ()
+
+
+def test_known_errors_take_no_place_from_new_ones() -> None:
+    groups = [group(n, occurrences=n * 10) for n in range(1, 6)]
+    known = frozenset(g.fingerprint for g in groups[3:])
+    found = select(groups, IgnoreRules(), 1, DAY, known)
+    assert found.kept == (groups[4], groups[3], groups[2])
+    assert [one.group for one in found.dropped] == [groups[1], groups[0]]
+
+
+def test_new_cases_beyond_the_limit_are_dropped_with_their_groups() -> None:
+    one, two, three, old = (group(n) for n in range(1, 5))
+    first, second = Case(leader=one, others=(two,)), Case(leader=three)
+    told = Analysis(case=Case(leader=old), title="t", root_cause="r", confidence="low")
+    memory = Recollection(known=(told,), unknown=(Unknown(case=first), Unknown(case=second)))
+    tonight = narrowed(Selection(kept=(one, two, three, old)), memory, 1)
+    assert [unknown.case for unknown in tonight.memory.unknown] == [first]
+    assert tonight.memory.known == (told,)
+    assert tonight.selection.kept == (one, two, old)
+    assert [(d.group, d.reason) for d in tonight.selection.dropped] == [
+        (three, "new case 2 of 2: 1 is analysed a night")
+    ]

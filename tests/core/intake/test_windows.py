@@ -1,0 +1,152 @@
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.intake.windows import (
+    how_far,
+    left_out,
+    lookback,
+    night_name,
+    source_key,
+    was_read,
+)
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, NightKind, NightRecord
+
+DAY = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("90m", timedelta(minutes=90)),
+        ("90 min", timedelta(minutes=90)),
+        ("24h", timedelta(days=1)),
+        (" 24 Hours ", timedelta(days=1)),
+        ("1hr", timedelta(hours=1)),
+        ("7d", timedelta(days=7)),
+        ("1 day", timedelta(days=1)),
+        ("2w", timedelta(days=14)),
+        ("2 weeks", timedelta(days=14)),
+        ("9999w", timedelta(weeks=9999)),
+    ],
+)
+def test_lengths_of_time(text, length):
+    assert lookback(text) == length
+
+
+def test_nothing_said_is_nothing():
+    assert lookback("") is None
+    assert lookback("  \n") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0h", "24", "h", "-1d", "1.5h", "5 months", "5mo", "3y", "1h30m", "99999h", "24hx", "²d",
+     "٢d", "yesterday", "2026-11-20", "d" * 1_000_000],
+)  # fmt: skip
+def test_what_is_no_length_of_time_says_what_is(text):
+    with pytest.raises(StopTheNight, match="90m, 24h, 7d or 2w") as raised:
+        lookback(text)
+    assert len(str(raised.value)) < 200
+
+
+def window(until=DAY, hours=24):
+    return Window(since=until - timedelta(hours=hours), until=until)
+
+
+def test_a_night_is_named_by_its_local_end():
+    assert night_name(window(), "file").startswith("2026-11-20-")
+    local = DAY.astimezone(timezone(timedelta(hours=2)))
+    assert night_name(window(local), "file").startswith("2026-11-21-")
+
+
+def test_equal_windows_of_a_source_have_one_name_and_others_another():
+    assert night_name(window(), "file") == night_name(window(), "file")
+    names = {
+        night_name(window(), "file"),
+        night_name(window(), "sample"),
+        night_name(window(hours=25), "file"),
+        night_name(window(DAY + timedelta(minutes=1)), "file"),
+    }
+    assert len(names) == 4
+    assert {len(name) for name in names} == {17}
+
+
+LIVE, FILE = NightOptions(source="newrelic"), NightOptions(source="file", errors="e.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("options", "scheduled", "length"),
+    [
+        (LIVE, False, timedelta(days=1)),
+        (LIVE, True, None),
+        (FILE, False, None),
+        (FILE, True, None),
+        (NightOptions(source="sample,newrelic"), False, timedelta(days=1)),
+        (LIVE.model_copy(update={"since": "7d"}), True, timedelta(days=7)),
+        (FILE.model_copy(update={"since": "2h"}), False, timedelta(hours=2)),
+    ],
+)
+def test_a_live_source_is_asked_for_a_day_by_hand_and_for_the_rest_by_schedule(
+    options, scheduled, length
+):
+    assert how_far(options, scheduled) == length
+
+
+def test_two_applications_never_share_a_key():
+    said = [("1", "shop"), ("2", "shop"), ("1", "till"), ("", "")]
+    keys = {source_key(LIVE, *place) for place in said}
+    keys |= {source_key(LIVE.model_copy(update={"repo": "till"}), "1", "shop")}
+    assert len(keys) == 5
+    assert source_key(FILE, "1", "shop") == source_key(FILE, "2", "till") == "file|e.jsonl|"
+
+
+KIND = NightKind(key="k", scheduled=True)
+
+
+def record(status="complete", read_whole=True, kind=KIND):
+    night = Night(id="n", window=window(), now=DAY, kind=kind)
+    told = {"read_whole": read_whole, "night": night}
+    return NightRecord(id="n", status=status, started=DAY, **told)
+
+
+def test_a_scheduled_night_that_read_all_moves_the_watermark():
+    assert was_read(record(), "k") == DAY
+    assert was_read(record("degraded"), "k") == DAY
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        record("failed"),
+        record("running"),
+        record(read_whole=False),
+        record(kind=NightKind(key="other", scheduled=True)),
+        record(kind=NightKind(key="k")),
+        record(kind=NightKind(key="k", scheduled=True, dry=True)),
+        NightRecord(id="old", status="complete", started=DAY),
+    ],
+    ids=["failed", "running", "not-whole", "other-key", "by-hand", "dry", "without-night"],
+)
+def test_any_other_night_does_not(other):
+    assert was_read(other, "k") is None
+
+
+def test_what_is_left_out_is_said_in_the_windows_own_time():
+    local = window(DAY.astimezone(timezone(timedelta(hours=2), "CEST")))
+    assert left_out(DAY - timedelta(days=9), local) == (
+        "errors from 2026-11-12 01:30 to 2026-11-20 01:30 CEST were never read: "
+        "a night looks back 7 days at most"
+    )
+
+
+@pytest.mark.parametrize("mark", [None, window().since, DAY, DAY + timedelta(days=99)])
+def test_nothing_is_left_out_where_the_window_follows(mark):
+    assert left_out(mark, window()) == ""
+
+
+def test_a_night_that_failed_before_it_had_a_window_leaves_nothing_out():
+    assert left_out(DAY - timedelta(days=1), Window(since=DAY, until=DAY)) == ""

@@ -1,0 +1,234 @@
+"""Notes for future agents: by rule, by a model, and what hinders that."""
+
+import json
+from datetime import date
+
+import pytest
+from core.lesson_shapes import lesson, night
+
+from nightwatch_core.adapters.local.memory import MemoryModel
+from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.learnings.compound import (
+    drawn_by_model,
+    drawn_by_rule,
+    published_last,
+    similar,
+)
+from nightwatch_core.learnings.compound_text import captured_text, drawn_text, related_text
+from nightwatch_core.memory.notes.lesson_notes import notes_of, with_new_notes
+from nightwatch_core.memory.notes.researcher import as_task
+from nightwatch_core.models.analysis import Allowance, Edit, Usage
+from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
+from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.outcome import Fate, Proposed
+from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.transcript import Entry, Transcript
+
+ON = date(2031, 3, 9)
+ABLE = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
+MAY = Allowance(iterations=1, tokens=100_000, cost=1.5, seconds=60)
+KNOWN = lesson(
+    title="No rate for new countries",
+    file="errors/a.md",
+    edits=(Edit(path="app/rate.rb", description="Look the rate up by country"),),
+)
+HEARD = Transcript(
+    night="n1",
+    fingerprint=KNOWN.fingerprint,
+    entries=(Entry(kind="assistant", text="RATES.fetch raises ``` </script>"),),
+)
+ANSWER = {
+    "problems": [{"what": "New countries have no rate", "solution": "Rates.of falls back"}],
+    "decisions": [{"choice": "A default rate", "rationale": "Orders must not fail"}],
+    "gotchas": ["Rates are cached for a day"],
+}
+
+
+def asked(model: MemoryModel, target=None, known=KNOWN, heard=HEARD, may=MAY):
+    return drawn_by_model(target or as_task(KNOWN), known, heard, model, "the prompt", may, ON)
+
+
+def test_a_model_draws_notes_from_the_transcript() -> None:
+    model = MemoryModel([f"Here you are:\n```json\n{json.dumps(ANSWER)}\n```"], able=ABLE)
+    drawn = asked(model)
+    assert drawn.notes == Notes(
+        timestamp=ON,
+        problems=(Problem(what="New countries have no rate", solution="Rates.of falls back"),),
+        decisions=(Decision(choice="A default rate", rationale="Orders must not fail"),),
+        gotchas=("Rates are cached for a day",),
+    )
+    assert drawn.said == "Drawn by claude-x."
+    assert drawn.usage.calls == 1
+    (shown,) = model.shown
+    assert shown.system == "the prompt"
+    assert shown.tools == ()
+    assert set(shown.answer_schema["properties"]) == {"problems", "decisions", "gotchas"}
+
+
+def test_what_the_model_is_told_stands_in_a_fence_of_bounded_size() -> None:
+    long = HEARD.model_copy(
+        update={"entries": (*HEARD.entries, *(Entry(kind="user", text="x " * 700),) * 90)}
+    )
+    model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
+    asked(model, heard=long)
+    (turn,) = model.shown[0].turns
+    assert "root cause: The lookup knows no LU." in turn.text
+    assert turn.text.count("````") == 2
+    assert len(turn.text) < 50_000
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (TryLater("Claude is overloaded: try again later"), "Claude is overloaded"),
+        (StopTheNight("the key is not accepted"), "the key is not accepted"),
+        ("no JSON here", "holds no JSON object"),
+        ('{"gotchas": "x"}', "does not fit the schema"),
+        ('{"gotchas": ["  "]}', "found nothing to note"),
+        ("{" * 5_000, "does not fit the schema"),
+        (Reply(turn=AssistantTurn(), stop="refused", detail="policy"), "no answer (policy)"),
+    ],
+)
+def test_without_a_readable_answer_the_notes_come_by_rule(script: object, why: str) -> None:
+    drawn = asked(MemoryModel([script], able=ABLE))
+    assert drawn.notes == notes_of(KNOWN, ON)
+    assert why in drawn.said
+    assert drawn.said.startswith("Drawn by rule from the lesson itself: ")
+
+
+def test_what_a_useless_answer_took_is_told() -> None:
+    assert asked(MemoryModel(["nothing"], able=ABLE)).usage.calls == 1
+    lost = TryLater("cut")
+    lost.usage = Usage(calls=1, input_tokens=7)
+    assert asked(MemoryModel([lost], able=ABLE)).usage.input_tokens == 7
+
+
+@pytest.mark.parametrize(
+    ("able", "may", "why"),
+    [
+        (Capabilities(model="rules", local=True), MAY, "no language model"),
+        (ABLE, MAY.model_copy(update={"tokens": 4_000}), "tokens: raise the token budget"),
+        (ABLE, MAY.model_copy(update={"cost": 0.01}), "it could cost $0.1"),
+        (Capabilities(model="own"), MAY, "the price of own is not known"),
+    ],
+)
+def test_nobody_is_asked_beyond_what_may_be_used(able: Capabilities, may: Allowance, why: str):
+    model = MemoryModel([json.dumps(ANSWER)], able=able)
+    drawn = asked(model, may=may)
+    assert why in drawn.said
+    assert model.shown == []
+
+
+def test_without_a_transcript_nobody_is_asked() -> None:
+    model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
+    assert "no transcript" in asked(model, heard=None).said
+    assert model.shown == []
+
+
+def test_a_tasks_notes_are_drawn_from_its_sections_or_not_at_all() -> None:
+    task = TaskFile(id="t", title="T", sections=(TaskSection(name="plan", text="Use FTS"),))
+    model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
+    assert asked(model, task, None, None).notes.gotchas == ("Rates are cached for a day",)
+    assert "plan:\nUse FTS" in model.shown[0].turns[0].text
+    with pytest.raises(GiveUp, match="need a model"):
+        asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
+    with pytest.raises(GiveUp, match="need a model"):
+        drawn_by_rule(None, "as you asked", ON)
+
+
+def test_a_verified_fix_is_noted_with_its_figures() -> None:
+    fates = (
+        Fate(kind="merged", number=4, on=ON),
+        Fate(kind="verified", number=4, on=ON, because="81 in 7 nights before, 0 in 3 since"),
+    )
+    told = {"outcome": "verified", "fates": fates, "next_steps": ("Alert on missing rates",)}
+    notes = notes_of(KNOWN.model_copy(update=told), ON)
+    (problem,) = notes.problems
+    assert notes.timestamp == ON
+    assert problem.what == "No rate for new countries"
+    assert problem.root_cause == "The lookup knows no LU."
+    assert problem.solution == (
+        "Look the rate up by country (Pull request #4, verified: 81 in 7 nights before, 0 in 3 "
+        "since)"
+    )
+    assert problem.prevention == "Alert on missing rates"
+
+
+def test_notes_are_added_to_a_lesson_once_with_links_to_others() -> None:
+    notes = Notes(gotchas=(" x ",))
+    once = with_new_notes(KNOWN, notes, ("v1:other", KNOWN.fingerprint, "task-1"))
+    assert once.notes == (Notes(gotchas=("x",)),)
+    assert once.related == ("v1:other", "task-1")
+    assert with_new_notes(once, notes, ("task-1",)) == once
+    assert len(with_new_notes(once, Notes(gotchas=("y",))).notes) == 2
+
+
+def test_a_lesson_takes_no_empty_notes_and_no_more_than_twenty() -> None:
+    with pytest.raises(GiveUp, match="nothing to note"):
+        with_new_notes(KNOWN, Notes())
+    full = KNOWN.model_copy(update={"notes": tuple(Notes(gotchas=(f"g{n}",)) for n in range(20))})
+    with pytest.raises(GiveUp, match="20 sections"):
+        with_new_notes(full, Notes(gotchas=("x",)))
+
+
+def test_similar_learnings_are_those_of_others() -> None:
+    other = as_task(lesson("v1:other", title="No rate for old countries"))
+    found = similar(as_task(KNOWN), (as_task(KNOWN), other, TaskFile(id="t")))
+    assert [one.task_id for one in found] == ["v1:other"]
+    assert similar(TaskFile(id="t", title="the"), (other,)) == ()
+    assert related_text(found).startswith(
+        'Found potentially related learnings:\n\n1. v1:other: "No rate for old countries'
+    )
+    assert related_text(()) == ""
+
+
+def test_the_last_published_item_of_the_newest_night_is_meant() -> None:
+    def kept(*receipts: Receipt) -> RunReport:
+        now = night().now
+        return RunReport(
+            night=night(), options=NightOptions(), receipts=receipts, started=now, finished=now
+        )
+
+    def receipt(name: str, status: str = "done") -> Receipt:
+        told = {"key": name, "kind": "issue", "fingerprint": name, "status": status}
+        return Receipt.model_validate(told)
+
+    newest = kept(receipt("v1:a"), receipt("v1:b"), receipt("v1:c", "refused"))
+    assert published_last((kept(), newest, kept(receipt("v1:old")))) == "v1:b"
+    with pytest.raises(StopTheNight, match="no night has published"):
+        published_last((kept(),))
+
+
+def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
+    drawn = drawn_by_rule(KNOWN, "as you asked", ON)
+    assert drawn_text(drawn).startswith(
+        "Drawn by rule from the lesson itself: as you asked.\n\n<future-agent-notes>"
+    )
+    said = captured_text("errors/a.md", drawn.notes, " --sample")
+    assert "- [Problem] No rate for new countries" in said
+    assert "Run `nightwatch promote --sample` to choose." in said
+
+
+def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
+    edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
+    verified = Fate(kind="verified", number=7, on=ON, because="40 a day, now 0")
+    ours = Proposed(kind="pull", number=7, on=ON, fix=fix_digest(edits))
+    other = ours.model_copy(update={"fix": "f1:another"})
+    told = {"edits": edits, "has_fix": True, "fates": (verified,)}
+    assert "verified" in solution(lesson(**told, proposed=(ours,)))
+    assert "verified" not in solution(lesson(**told, proposed=(other,)))
+
+
+def test_a_fix_that_failed_after_all_is_told_with_the_words_of_who_turned_it_down():
+    verified = Fate(kind="verified", number=7, on=ON)
+    no = Fate(kind="closed unmerged", number=8, on=ON, words=("Rename it back.",))
+    edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
+    said = solution(lesson(edits=edits, fates=(verified, no), outcome="closed unmerged"))
+    assert said == "Proposed, then closed unmerged (“Rename it back.”): Call y."
+
+
+def solution(known):
+    return notes_of(known, ON).problems[0].solution

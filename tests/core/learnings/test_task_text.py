@@ -1,0 +1,137 @@
+"""Task files: read tolerantly, added to without touching what people wrote."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.learnings.task_text import task_of, with_notes, with_promoted
+from nightwatch_core.memory.notes.notes import rendered
+from nightwatch_core.models.learning import Notes, TaskSection
+
+NOTES = Notes(timestamp=date(2026, 1, 26), gotchas=("Middleware runs on the edge",))
+TASK = """\
+---
+id: sDRrzDhi1yAXFglMiAKiV   # given by the tracker
+title: "Add user search"
+created: 2026-01-26T10:00:00Z
+phase: ship
+---
+
+# Add user search
+
+<research>
+  <past-learnings>
+    <count>1</count>
+    <learnings>Redis was chosen elsewhere</learnings>
+  </past-learnings>
+Users are searched by name.
+</research>
+
+<plan>
+Use a trigram index.
+
+<implementation>
+Added it.
+</implementation>
+"""
+
+
+def test_a_task_is_read_whole() -> None:
+    task = task_of(TASK + rendered(NOTES), "tasks/user-search.md")
+    assert (task.id, task.title) == ("user-search", "Add user search")
+    assert task.notes == (NOTES,)
+    assert task.sections == (
+        TaskSection(name="research", text="Users are searched by name."),
+        TaskSection(name="plan", text="Use a trigram index."),
+        TaskSection(name="implementation", text="Added it."),
+    )
+
+
+def test_a_task_without_anything_is_called_like_its_file() -> None:
+    task = task_of("", "tasks/x.md")
+    assert (task.id, task.title, task.notes, task.sections) == ("x", "x", (), ())
+
+
+def test_wrong_front_matter_is_given_up() -> None:
+    with pytest.raises(GiveUp, match="front matter"):
+        task_of("---\ntitle: &a x\n---\n", "tasks/x.md")
+
+
+def test_notes_go_to_the_very_end_and_nothing_else_changes() -> None:
+    assert with_notes(TASK, NOTES) == f"{TASK}\n{rendered(NOTES)}\n"
+    assert with_notes("# T", NOTES) == f"# T\n\n{rendered(NOTES)}\n"
+    assert with_notes("", NOTES) == f"{rendered(NOTES)}\n"
+
+
+def test_the_same_notes_are_not_appended_twice() -> None:
+    once = with_notes(TASK, NOTES)
+    assert with_notes(once, NOTES) == once
+    other = Notes(gotchas=("another",))
+    assert task_of(with_notes(once, other), "a.md").notes == (NOTES, other)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("title: x", "title: x\nrelated_tasks: [a, b]"),
+        ("related_tasks: []", "related_tasks: [a, b]"),
+        ("related_tasks:", "related_tasks: [a, b]"),
+        ("related_tasks: # none yet\nx: 1", "related_tasks: [a, b] # none yet\nx: 1"),
+        ("related_tasks: [a] # why", "related_tasks: [a, b] # why"),
+        ("related_tasks: [ 'a' , ]", "related_tasks: [ 'a', b , ]"),
+        ("related_tasks: c, a", "related_tasks: [c, a, b]"),
+        ("related_tasks:\n  - a # why\n# end", "related_tasks:\n  - a # why\n  - b\n# end"),
+        ("related_tasks:\n- a\nz: 1", "related_tasks:\n- a\n- b\nz: 1"),
+        ("related_tasks: [a, b]", "related_tasks: [a, b]"),
+    ],
+)
+def test_related_tasks_are_added_where_people_keep_them(before: str, after: str) -> None:
+    body = "---\n# T\n"
+    changed = with_notes(f"---\n{before}\n{body}", NOTES, ("a", "b"))
+    assert changed == f"---\n{after}\n{body}\n{rendered(NOTES)}\n"
+
+
+def test_windows_line_ends_stay_everywhere() -> None:
+    changed = with_notes(TASK.replace("\n", "\r\n"), NOTES, ("a",))
+    assert changed.count("\r\n") == changed.count("\n")
+    assert task_of(changed, "x.md").related_tasks == ("a",)
+
+
+def test_a_list_nobody_could_add_to_is_given_up() -> None:
+    with pytest.raises(GiveUp, match="related_tasks"):
+        with_notes("---\nrelated_tasks:\n  - |\n    a\n  \n---\n", NOTES, ("b: c",))
+
+
+def test_nothing_to_note_is_said() -> None:
+    with pytest.raises(GiveUp, match="nothing to note"):
+        with_notes(TASK, Notes(gotchas=(" ",)))
+
+
+def test_a_file_full_of_sections_takes_no_more() -> None:
+    full = "".join(f"{rendered(Notes(gotchas=(f'g{n}',)))}\n" for n in range(20))
+    with pytest.raises(GiveUp, match="20 sections"):
+        with_notes(full, NOTES)
+
+
+def test_promoted_learnings_are_remembered() -> None:
+    changed = with_promoted(with_promoted(TASK, ("0a1b",)), ("true", "0a1b"))
+    assert task_of(changed, "x.md").promoted == ("0a1b", "true")
+
+
+ITEMS = st.lists(st.text(min_size=1, max_size=12), max_size=4).map(tuple)
+
+
+@given(st.sampled_from([TASK, "# T\n", "", "---\nrelated_tasks:\n- 'x'\n---\n"]), ITEMS)
+def test_whatever_is_linked_is_read_back_and_stays_in_its_line(text: str, items: tuple[str, ...]):
+    changed = with_notes(text, NOTES, items)
+    task = task_of(changed, "t.md")
+    kept = {" ".join(item.split()) for item in task.related_tasks}
+    assert len(kept) <= len(items) + 1
+    assert task.notes == (NOTES,)
+    assert with_notes(changed, NOTES, items) == changed
+    assert [section.name for section in task.sections] == [
+        section.name for section in task_of(text, "t.md").sections
+    ]

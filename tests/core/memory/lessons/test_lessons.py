@@ -1,0 +1,342 @@
+"""Lessons keep what was found and their history, survive their document, and know their limits."""
+
+import re
+from datetime import date
+
+import pytest
+from core.lesson_shapes import FIRST, analysis, case, lesson, night, one_group, seen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.lessons.body import body, summary
+from nightwatch_core.memory.lessons.maker import file_name, lesson_from
+from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, night_date, seen_again
+from nightwatch_core.memory.lessons.text import FIELDS, LIMIT, document, lesson_of
+from nightwatch_core.memory.reuse import reused
+from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
+from nightwatch_core.models.knowledge import Cited, Lesson
+from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.text.frontmatter import LIMIT as MOST_READ
+
+DIGESTS = {"app/rate.rb": "d1"}
+
+
+def receipt(kind, number, status="done", fingerprint="v1:aaaaaaaabbbb"):
+    return Receipt(key="k", kind=kind, fingerprint=fingerprint, status=status, number=number)
+
+
+def test_a_new_lesson_holds_what_was_found():
+    found = analysis(learnings=(Learning(fact="Rates are yearly", path="app/rate.rb", line=3),))
+    new = lesson_from(found, night(1), DIGESTS, (receipt("issue", 4), receipt("pull", 9)))
+    assert new.fingerprint == "v1:aaaaaaaabbbb"
+    assert new.aliases == ("v1:cccc", "f1:dddd")
+    assert new.tags == ("billing", "ratemissing", "invoices", "create", "missing-data")
+    assert (new.issue_number, new.pr_number) == (4, 9)
+    assert (new.first_detected, new.occurrences, new.module) == (FIRST, 9, "app/rate.rb")
+    assert new.evidence == (
+        Cited(
+            path="app/rate.rb", line=12, quote="RATES.fetch(code)", digest="d1", commit="f00dfeed"
+        ),
+    )
+    assert [(s.night, s.verdict, s.confidence) for s in new.nights] == [
+        (night(1).id, "new", "high")
+    ]
+    assert new.learnings == ("Rates are yearly (app/rate.rb:3)",)
+    assert new.has_fix
+    assert new.edits == found.fix
+
+
+def test_a_claim_that_was_not_found_in_the_code_is_no_evidence():
+    found = analysis(evidence=(Evidence(path="app/rate.rb", line=1, quote="invented"),))
+    assert lesson_from(found, night(1), DIGESTS).evidence == ()
+
+
+def test_without_evidence_the_place_is_the_top_frame():
+    assert lesson_from(analysis(evidence=()), night(1), {}).module == "app/rate.rb"
+    assert lesson_from(analysis(one_group("v1:e"), evidence=()), night(1), {}).module == ""
+
+
+def test_a_later_analysis_keeps_name_file_numbers_and_first_night():
+    earlier = lesson_from(analysis(), night(1), DIGESTS, (receipt("issue", 4),)).model_copy(
+        update={"file": "errors/x.md"}
+    )
+    under_other_leader = case("v1:cccc")
+    later = lesson_from(
+        analysis(under_other_leader, root_cause="Another."), night(3), DIGESTS, (), earlier
+    )
+    assert later.fingerprint == earlier.fingerprint
+    assert later.names >= {"v1:aaaaaaaabbbb", "v1:cccc", "f1:dddd"}
+    assert (later.file, later.first_detected, later.issue_number) == ("errors/x.md", FIRST, 4)
+    assert later.root_cause == "Another."
+    assert [(s.date.day, s.verdict) for s in later.nights] == [(1, "new"), (3, "changed")]
+
+
+def test_a_night_told_twice_counts_once():
+    first = lesson_from(analysis(), night(1), DIGESTS)
+    again = lesson_from(analysis(), night(1), DIGESTS, (), first)
+    assert again == first
+    assert seen_again(first, case(), night(1)).nights == first.nights
+
+
+def test_nights_are_capped_and_the_newest_stay():
+    many = lesson()
+    for day in range(1, 29):
+        many = seen_again(many, case(), night(day))
+    nights = many.nights * 3
+    crowded = many.model_copy(
+        update={
+            "nights": tuple(
+                s.model_copy(update={"night": f"{s.night}-{n}"}) for n, s in enumerate(nights)
+            )
+        }
+    )
+    assert len(crowded.nights) == 84
+    capped = seen_again(crowded, case(), night(30))
+    assert len(capped.nights) == MOST_NIGHTS
+    assert capped.nights[-1].night == night(30).id
+
+
+def test_a_reused_analysis_adds_the_night_and_numbers_only():
+    earlier = lesson(edits=(Edit(path="a", old="x", new="y"),), has_fix=True, tags=("a",))
+    again = lesson_from(reused(earlier, case(), night(2)), night(2), {}, (), earlier)
+    ours = {"nights": (), "seen_until": None, "aliases": (), "occurrences": 0}
+    ours |= {"matched": 0, "last_matched": None}
+    assert again.model_copy(update=ours) == earlier.model_copy(update=ours)
+    assert [s.verdict for s in again.nights] == ["new", "known"]
+
+
+@pytest.mark.parametrize(
+    ("receipts", "numbers"),
+    [
+        ((receipt("issue", 4),), (4, None)),
+        ((receipt("issue", 4, "already there"),), (4, None)),
+        ((receipt("issue", 4, "refused"), receipt("pull", 5, "unknown")), (1, 2)),
+        ((receipt("issue", 4, fingerprint="v1:other"),), (1, 2)),
+        ((receipt("comment", 1), receipt("pull", 8, fingerprint="v1:cccc")), (1, 8)),
+        ((receipt("issue", None),), (1, 2)),
+    ],
+)
+def test_numbers_come_from_what_was_published_for_this_error(receipts, numbers):
+    earlier = lesson(issue_number=1, pr_number=2) if numbers[0] == 1 else None
+    got = lesson_from(analysis(), night(2), DIGESTS, receipts, earlier)
+    assert (got.issue_number, got.pr_number) == numbers
+
+
+def test_an_outcome_is_forgotten_with_the_fix_it_was_about():
+    fix = analysis().fix
+    rejected = lesson(edits=fix, has_fix=True, outcome="closed unmerged", pr_number=2)
+    same = lesson_from(analysis(), night(2), DIGESTS, (), rejected)
+    other = lesson_from(
+        analysis(fix=(Edit(path="b.rb", old="x", new="z"),)), night(2), DIGESTS, (), rejected
+    )
+    assert (same.outcome, other.outcome) == ("closed unmerged", "")
+    renamed = analysis(fix=(fix[0].model_copy(update={"description": "in other words"}),))
+    assert lesson_from(renamed, night(2), DIGESTS, (), rejected).outcome == "closed unmerged"
+
+
+def test_file_names_are_plain_whatever_the_error_is_called():
+    hostile = lesson("../../x:\u202e", error_class="../..\x00/\u65e5\u672c", transaction="~/.ssh")
+    assert file_name(hostile) == "errors/2031-03-01_ssh_0.md"
+    assert len(file_name(lesson(error_class="A" * 5_000))) < 100
+    assert file_name(lesson("v1:F00Dfeed99", error_class="\u65e5", transaction="")) == (
+        "errors/2031-03-01_error_f00dfeed.md"
+    )
+
+
+def test_a_night_without_a_date_in_its_name_has_that_of_its_window():
+    assert night_date(night(2).model_copy(update={"id": "adhoc"})) == date(2031, 3, 2)
+
+
+# reuse
+
+
+def test_a_look_at_older_days_takes_nothing_back():
+    known = seen_again(lesson(), case(), night(5))
+    until = night(5).window.until
+    assert seen_again(known, case(), night(2)).seen_until == until
+    assert lesson_from(analysis(), night(2), DIGESTS, (), known).seen_until == until
+
+
+def test_a_reused_lesson_becomes_tonights_analysis_at_no_cost():
+    known = lesson(
+        nights=seen(1, 2), issue_number=4, edits=(Edit(path="a", old="x", new="y"),), has_fix=True
+    )
+    again = reused(known, case(), night(3))
+    assert again.because == ("known since 2031-03-01, 3rd night, issue #4",)
+    assert again.ending == Ending(kind="reused", detail=file_name(known))
+    assert (again.model, again.usage.new_tokens, again.iterations) == ("memory", 0, 0)
+    assert again.fix == known.edits
+    assert not any(one.verified for one in again.evidence)
+    assert again.score == 0
+
+
+# documents
+
+AWKWARD = st.text(max_size=60) | st.sampled_from(
+    ["---\n", "```\n", "# h\n---\nx: y", "a: b", "![x](http://x/y)", "@dana fixes #1", "<b>\n- [ ]"]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(AWKWARD, AWKWARD, AWKWARD)
+def test_a_document_gives_the_same_lesson_back(one, two, three):
+    told = lesson(
+        error_class=one or "E",
+        message=two,
+        title="A title",
+        root_cause=three,
+        file="errors/x.md",
+        edits=(Edit(path=one, old=two, new=three, description=one),),
+        next_steps=(two, three),
+        tags=(three,),
+        evidence=(Cited(path=two, line=1, quote=three, digest="d"),),
+        aliases=("v1:z",),
+        issue_number=4,
+    )
+    text = document(told)
+    assert lesson_of(text, "errors/x.md") == told
+    assert lesson_of(text.encode("utf-8", "replace").decode(), "errors/x.md").root_cause == three
+
+
+def test_every_field_but_the_file_is_in_the_document():
+    assert set(FIELDS) == set(Lesson.model_fields) - {"file", "notes"}
+
+
+def test_the_body_shows_what_there_is():
+    text = body(lesson_from(analysis(next_steps=("Ask billing",)), night(1), DIGESTS))
+    headings = [row for row in text.splitlines() if row.startswith("#")]
+    assert headings == [
+        "# No rate for new countries",
+        "## Root Cause",
+        "## Evidence",
+        "## Proposed Fix",
+        "## Next Steps",
+        "## File Changes",
+        "## History",
+    ]
+    assert "-RATES.fetch(code)\n+Rates.of(code)" in text
+    assert "- 2031-03-01: 9 times, new" in text
+
+
+def test_hostile_text_stays_text_in_the_body():
+    bad = "</details><img src=x> ![i](https://evil/?q) @team /approve\n## History\n```\n---\n"
+    told = lesson(title=bad, root_cause=bad, next_steps=(bad,), edits=(Edit(path="a", new=bad),))
+    text = body(told)
+    prose = text.split("````")[0]
+    assert "img src" in prose
+    assert re.search(r"(?<!\\)[<>]|(?<![\\`])!\[|(?<!`)@team", prose) is None
+    assert "\n````diff\n" in text  # the fence is longer than the one inside
+    assert text.count("\n## History\n") == 1
+    assert len(summary(told)) <= 500
+
+
+def huge(**fields):
+    return lesson(**fields, title="T", file="errors/x.md")
+
+
+@pytest.mark.parametrize(
+    ("told", "note", "kept"),
+    [
+        (
+            huge(has_fix=True, edits=(Edit(path="a", old="x" * 90_000, new="\x01" * 90_000),)),
+            "the edits are left out",
+            {"edits": ()},
+        ),
+        (
+            huge(
+                evidence=tuple(
+                    Cited(path="a", line=n, quote="q" * 2_000, digest="d") for n in range(45)
+                )
+            ),
+            "quotes of evidence are cut",
+            {},
+        ),
+        (
+            huge(
+                root_cause="\x02'\"\\\n\u2028" * 50_000,
+                message="'" * 90_000,
+                tags=("\x03" * 900,) * 900,
+                next_steps=("n" * 9_000,) * 99,
+                evidence=(Cited(path="\x01" * 900, line=1, quote="'" * 900),) * 900,
+            ),
+            "long texts and lists are cut",
+            {},
+        ),
+    ],
+)
+def test_what_is_too_long_to_keep_is_left_out_and_said(told, note, kept):
+    text = document(told)
+    front = text.index("\n---\n", 4)
+    assert front <= LIMIT + 10 < MOST_READ
+    assert len(text.encode()) < 1024 * 1024
+    assert note in text[front:]
+    read = lesson_of(text, "errors/x.md")
+    assert read.fingerprint == told.fingerprint
+    assert all(getattr(read, name) == value for name, value in kept.items())
+
+
+OLDER = """---
+error_class: "Billing::RateMissing"
+transaction: "Controller/invoices/create"
+message: "no rate for LU"
+occurrences: 87
+root_cause: "The table of rates ends with the old countries"
+fix_confidence: high
+has_fix: true
+issue_number: 427
+pr_number: null
+tags: [billing, 404]
+first_detected: "2030-12-05"
+run_id: "20301205-060000"
+iterations_used: 6
+tokens_used: 12340
+---
+
+# Rates are missing
+
+## Root Cause
+
+Prose.
+"""
+
+
+def test_documents_of_the_older_form_are_read():
+    old = lesson_of(OLDER, "errors/2030-12-05_billing.md")
+    assert old.fingerprint.startswith("v1:")
+    assert old.fingerprint == lesson_of(OLDER.replace("87", "9"), "y").fingerprint
+    assert old.fingerprint != lesson_of(OLDER.replace("invoices", "quotes"), "y").fingerprint
+    assert (old.title, old.tags, old.has_fix) == ("Rates are missing", ("billing", "404"), True)
+    assert [(s.date, s.night, s.occurrences) for s in old.nights] == [
+        (date(2030, 12, 5), "20301205-060000", 87)
+    ]
+    assert lesson_of(document(old), old.file) == old
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no front matter"),
+        ("# Only a body\n", "no front matter"),
+        ("---\nroot_cause: x\nfirst_detected: '2030-01-01'\n---\n", "error_class: Field required"),
+        (OLDER.replace("2030-12-05", "soon"), "first_detected: "),
+        (OLDER.replace("high", "certain"), "fix_confidence: "),
+        (OLDER.replace("[billing, 404]", "{a: b}"), "tags: "),
+        (OLDER.replace("87", "many"), "occurrences: "),
+        (OLDER.replace("has_fix: true", f"fingerprint: {'x' * 300}"), "too long"),
+        (OLDER.replace("has_fix: true", "nights: [{date: x}]"), "nights.0.date"),
+        (OLDER.replace("root_cause: ", "root_cause: &a "), "anchors"),
+        (OLDER.replace('"Billing::RateMissing"', "[a]"), "error_class: "),
+    ],
+)
+def test_what_is_no_lesson_says_why(text, reason):
+    with pytest.raises(GiveUp) as raised:
+        lesson_of(text, "errors/x.md")
+    assert reason in str(raised.value)
+
+
+def test_fields_of_a_newer_version_are_passed_over():
+    newer = document(lesson(title="T", file="f")).replace("---\n", "---\nmood: sunny\n", 1)
+    newer = newer.replace("  verdict: new\n", "  verdict: new\n  weather: rain\n")
+    assert "weather" in newer
+    assert lesson_of(newer, "f") == lesson(title="T", file="f")

@@ -1,0 +1,225 @@
+"""The learnings researcher: what it finds for an intent, why, and what it ignores."""
+
+import time
+from datetime import date
+
+import pytest
+from core.lesson_shapes import case, lesson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.notes.researcher import as_task, for_case, intent_of, relevant_learnings
+from nightwatch_core.memory.notes.scores import hits_in, intent_words
+from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
+from nightwatch_core.text.stems import stem, words
+
+SEARCH = TaskFile(
+    id="task-abc123",
+    title="Add user search API endpoint",
+    notes=(
+        Notes(
+            problems=(
+                Problem(
+                    what="N+1 queries on user.organizations relationship",
+                    solution="Added eager loading with includes()",
+                ),
+            ),
+            gotchas=("Prisma include syntax differs from ActiveRecord", "CI caches node_modules"),
+        ),
+    ),
+    sections=(TaskSection(name="implementation", text="Eager loading in the users query."),),
+)
+SESSIONS = TaskFile(
+    id="task-def456",
+    title="Move sessions",
+    notes=(
+        Notes(
+            decisions=(
+                Decision(
+                    choice="Used Redis for session storage",
+                    alternatives="PostgreSQL, JWT",
+                    rationale="Sub-ms lookups; JWT cannot be revoked",
+                ),
+            )
+        ),
+    ),
+    sections=(TaskSection(name="plan", text="Store sessions in Redis."),),
+)
+BILLING = TaskFile(
+    id="task-ghi789",
+    title="Invoices",
+    sections=(TaskSection(name="research", text="Rates are looked up by country. Rounding."),),
+)
+SILENT = TaskFile(id="task-zzz", title="Redis sessions")
+ALL = (SEARCH, SESSIONS, BILLING, SILENT)
+
+
+def found(intent: str, tasks=ALL, **more):
+    return relevant_learnings(intent, tasks, **more)
+
+
+def test_it_finds_what_fits_and_says_why() -> None:
+    (one,) = found("eager loading of a user's organizations")
+    assert one.task_id == "task-abc123"
+    assert one.relevance > 0.6
+    assert one.summary == (
+        "Problem: N+1 queries on user.organizations relationship\n"
+        "Solution: Added eager loading with includes()"
+    )
+    assert one.source_sections == ("future-agent-notes", "implementation")
+    (because,) = one.because
+    assert "eager" in because
+    assert "organizations" in because
+
+
+def test_decisions_come_with_their_rationale() -> None:
+    (one,) = found("store the session in Redis?")
+    assert one.summary == (
+        "Decision: Used Redis for session storage\nRationale: Sub-ms lookups; JWT cannot be revoked"
+    )
+
+
+def test_documents_without_notes_tell_by_their_sections() -> None:
+    (one,) = found("looking up country rates")
+    assert (one.summary, one.source_sections) == (
+        "Research: Rates are looked up by country.",
+        ("research",),
+    )
+
+
+def test_notes_count_more_than_sections_and_a_bare_title_says_nothing() -> None:
+    noted = TaskFile(id="b", notes=(Notes(gotchas=("redis sessions expire",)),))
+    planned = TaskFile(id="a", sections=(TaskSection(name="plan", text="redis sessions expire"),))
+    ids = [one.task_id for one in found("redis sessions expire", (planned, noted, SILENT))]
+    assert ids == ["b", "a"]
+
+
+def test_rare_words_weigh_more_than_common_ones() -> None:
+    common = [
+        TaskFile(id=f"c{n:02d}", notes=(Notes(gotchas=("the order form",)),)) for n in range(40)
+    ]
+    rare = TaskFile(id="z", notes=(Notes(gotchas=("deadlock while importing",)),))
+    ids = [one.task_id for one in found("order deadlock", (*common, rare))]
+    assert ids[0] == "z"
+
+
+def test_one_common_word_of_many_is_no_finding() -> None:
+    assert found("move the user avatars to object storage with signed urls") == ()
+
+
+def test_related_tasks_are_followed_once_and_circles_end() -> None:
+    def noted(id: str, text: str, *related: str) -> TaskFile:
+        return TaskFile(id=id, title=id, related_tasks=related, notes=(Notes(gotchas=(text,)),))
+
+    tasks = (
+        noted("a", "trigram index on names", "b"),
+        noted("b", "vacuum after imports", "a", "c", "b", "nowhere"),
+        noted("c", "something else"),
+    )
+    first, second = found("trigram index names", tasks)
+    assert (first.task_id, second.task_id) == ("a", "b")
+    assert second.relevance == pytest.approx(first.relevance / 2, abs=0.001)
+    assert second.because == ("related to a",)
+    assert second.summary == "Gotcha: vacuum after imports"
+
+
+def test_the_best_five_come_first_and_ties_go_by_id() -> None:
+    many = [TaskFile(id=f"t{n}", notes=(Notes(gotchas=("edge runtime",)),)) for n in range(9)]
+    ids = [one.task_id for one in found("edge runtime", many[::-1])]
+    assert ids == ["t0", "t1", "t2", "t3", "t4"]
+    assert len(found("edge runtime", many, limit=2)) == 2
+    assert found("edge runtime", many, threshold=1.1) == ()
+
+
+@pytest.mark.parametrize("intent", ["", "  \n", "how do we do this", "x" * 2_001])
+def test_an_intent_that_says_nothing_is_told_so(intent: str) -> None:
+    with pytest.raises(GiveUp, match="intent"):
+        found(intent)
+
+
+def test_identifiers_and_word_forms_are_understood() -> None:
+    assert words("ordersController.findAll_byHTTPStatus") == {
+        "orders", "Controller", "find", "All", "by", "HTTP", "Status",
+    }  # fmt: skip
+    for forms in ("query queries", "time timed timing", "index indexes", "cache caching cached"):
+        assert len({stem(word) for word in forms.split()}) == 1, forms
+    assert stem("naïve") == "naïv"
+
+
+@given(st.text(max_size=60))
+def test_every_word_of_a_text_is_found_in_it(text: str) -> None:
+    wanted = intent_words(text)
+    assert hits_in(text, wanted) == set(wanted)
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=4))
+def test_relevance_is_between_0_and_1_whatever_the_words(intent: str, texts: list[str]) -> None:
+    tasks = [
+        TaskFile(id=str(n), notes=(Notes(gotchas=(text,)),), related_tasks=("0", "1"))
+        for n, text in enumerate(texts)
+    ]
+    if intent_words(intent):
+        every = relevant_learnings(intent, tasks, threshold=0.0)
+        assert all(0 < one.relevance <= 1 for one in every)
+        assert list(every) == sorted(every, key=lambda one: -one.relevance)
+
+
+def test_a_lesson_is_seen_as_a_task() -> None:
+    task = as_task(
+        lesson(
+            title="No rate for LU",
+            edits=(Edit(path="app/rate.rb", description="Look the rate up by country"),),
+            learnings=("Rates live in app/rate.rb",),
+            related=("v1:b",),
+            promoted=("d1",),
+            file="errors/a.md",
+        )
+    )
+    assert (task.id, task.title) == ("v1:aaaaaaaabbbb", "No rate for LU")
+    assert task.related_tasks == ("v1:b",)
+    (notes,) = task.notes
+    assert notes.timestamp == date(2031, 3, 1)
+    assert notes.problems[0].root_cause == "The lookup knows no LU."
+    assert notes.problems[0].solution == "Look the rate up by country"
+    assert notes.gotchas == ("Rates live in app/rate.rb",)
+    assert task.promoted == ("d1",)
+
+
+def test_a_lessons_own_notes_win_but_gotchas_alone_do_not_hide_its_cause() -> None:
+    own = Notes(problems=(Problem(what="mine"),))
+    assert as_task(lesson(notes=(own,))).notes == (own,)
+    gotcha = Notes(gotchas=("mine",))
+    assert len(as_task(lesson(notes=(gotcha,))).notes) == 2
+
+
+def test_a_fix_that_was_rejected_is_no_solution() -> None:
+    edits = (Edit(path="a", description="Rescue it"),)
+    (notes,) = as_task(lesson(edits=edits, outcome="closed unmerged")).notes
+    assert notes.problems[0].solution == "Proposed, then closed unmerged: Rescue it"
+
+
+def test_a_case_finds_what_was_learned_elsewhere_but_not_its_own_lesson() -> None:
+    own, other = lesson(), lesson("v1:other", transaction="Controller/invoices/preview")
+    again = lesson("v1:cccc")
+    ids = [one.task_id for one in for_case(case(), map(as_task, (own, again, other)))]
+    assert ids == ["v1:other"]
+    assert "<" not in intent_of(case(message="no rate for 17 of <b>"))
+
+
+def test_two_thousand_documents_are_quickly_read() -> None:
+    tasks = [
+        TaskFile(
+            id=f"t{n}",
+            title=f"Task {n} on invoices",
+            notes=(
+                Notes(gotchas=(f"{chr(97 + n % 20) * 5} " * 3 + "the rates of invoices " * 20,)),
+            ),
+            sections=(TaskSection(name="plan", text="Use the index of rates. " * 40),),
+        )
+        for n in range(2_000)
+    ]
+    began = time.perf_counter()
+    assert found("aaaaa on invoices", tasks) != ()
+    assert time.perf_counter() - began < 10  # measured far below; this catches a square

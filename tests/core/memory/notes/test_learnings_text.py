@@ -1,0 +1,96 @@
+"""The researcher's YAML, to the letter of its seed, and its block for a prompt."""
+
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.memory.notes.selection import as_yaml, past_learnings
+from nightwatch_core.models.learning import FoundLearning
+
+SEED = """\
+learnings_found: 2
+relevance_threshold: 0.3
+
+relevant_learnings:
+  - task_id: task-abc123
+    title: "Add user search API endpoint"
+    relevance: 0.85
+    summary: |
+      Problem: N+1 queries on user.organizations relationship
+      Solution: Added eager loading with includes()
+      Gotcha: Prisma include syntax differs from ActiveRecord
+    source_sections: [future-agent-notes, implementation]
+
+  - task_id: task-def456
+    title: "Optimize dashboard queries"
+    relevance: 0.72
+    summary: |
+      Decision: Used materialized view instead of real-time aggregation
+      Rationale: Dashboard could tolerate 5-min staleness, 100x faster
+    source_sections: [future-agent-notes, plan]
+"""
+FOUND = (
+    FoundLearning(
+        task_id="task-abc123",
+        title="Add user search API endpoint",
+        relevance=0.85,
+        summary="Problem: N+1 queries on user.organizations relationship\n"
+        "Solution: Added eager loading with includes()\n"
+        "Gotcha: Prisma include syntax differs from ActiveRecord",
+        source_sections=("future-agent-notes", "implementation"),
+    ),
+    FoundLearning(
+        task_id="task-def456",
+        title="Optimize dashboard queries",
+        relevance=0.7249,
+        summary="Decision: Used materialized view instead of real-time aggregation\n"
+        "Rationale: Dashboard could tolerate 5-min staleness, 100x faster",
+        source_sections=("future-agent-notes", "plan"),
+    ),
+)
+
+
+def test_the_yaml_is_the_seeds_to_the_letter() -> None:
+    assert as_yaml(FOUND) == SEED
+
+
+def test_the_block_has_count_and_yaml() -> None:
+    text = past_learnings(FOUND)
+    rows = text.split("\n")
+    assert rows[:3] == ["<past-learnings>", "  <count>2</count>", "  <learnings>"]
+    assert rows[3] == "    learnings_found: 2"
+    assert rows[-2:] == ["  </learnings>", "</past-learnings>"]
+
+
+WORDS = st.sampled_from(
+    ["</learnings>", "```", "\n", "- a: b", "'", '"', "[", "]", ", ", "#", "|", "  ", "v1:a", "&x"]
+    + ["\x1b[31m", "\u202e", "null", "1e3", "---", "\u2028", "{", "%", "*a", "!t"]
+)
+TEXTS = st.lists(st.one_of(WORDS, st.text(max_size=8)), max_size=6).map("".join)
+LEARNINGS = st.builds(
+    FoundLearning,
+    task_id=TEXTS,
+    title=TEXTS,
+    relevance=st.floats(0, 1),
+    summary=TEXTS,
+    source_sections=st.lists(TEXTS, max_size=3).map(tuple),
+)
+
+
+@given(st.lists(LEARNINGS, max_size=3))
+def test_hostile_text_stays_where_it_belongs(found: list[FoundLearning]) -> None:
+    read = yaml.safe_load(as_yaml(found))
+    assert read["learnings_found"] == len(found) == len(read["relevant_learnings"])
+    for one, kept in zip(read["relevant_learnings"], found, strict=True):
+        assert list(one) == ["task_id", "title", "relevance", "summary", "source_sections"]
+        assert all(isinstance(one[name], str) for name in ("task_id", "title", "summary"))
+        assert all(isinstance(name, str) for name in one["source_sections"])
+        assert len(one["source_sections"]) == len(kept.source_sections)
+        assert "\x1b" not in one["summary"]
+
+
+@given(st.lists(LEARNINGS, max_size=3))
+def test_nothing_closes_the_block_early(found: list[FoundLearning]) -> None:
+    text = past_learnings(found)
+    assert text.count("<") == 6
+    assert text.endswith("  </learnings>\n</past-learnings>")

@@ -1,0 +1,123 @@
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.memory.outcomes.exposure import looked_at
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.report import Night, NightKind, NightRecord
+
+BEGIN = datetime(2031, 3, 1, tzinfo=UTC)
+KEY = "newrelic||shop|17|Shop"
+
+
+def at(hours: float) -> datetime:
+    return BEGIN + timedelta(hours=hours)
+
+
+def record(since: datetime, until: datetime, **fields: Any) -> NightRecord:
+    key = fields.pop("key", KEY)
+    name = fields.pop("id", f"{since.isoformat()}-{until.isoformat()}")
+    window = Window.model_construct(since=since, until=until)
+    night = Night(id=name, window=window, now=BEGIN, kind=NightKind(key=key))
+    told = {"status": "complete", "started": BEGIN, "read_whole": True, "night": night}
+    return NightRecord(id=name, **{**told, **fields})
+
+
+def hours(*records: NightRecord, since: float = 0, until: float = 100) -> float:
+    return looked_at(records, KEY, at(since), at(until)).hours
+
+
+def test_windows_that_overlap_count_once() -> None:
+    found = looked_at(
+        (record(at(0), at(24)), record(at(12), at(36)), record(at(48), at(50))), KEY, at(0), at(100)
+    )
+    assert (found.hours, found.nights, found.occurrences) == (38, 3, 0)
+
+
+def test_a_window_within_another_adds_nothing() -> None:
+    found = looked_at((record(at(0), at(24)), record(at(6), at(8))), KEY, at(0), at(100))
+    assert (found.hours, found.nights) == (24, 1)
+
+
+def test_only_the_stretch_counts() -> None:
+    assert hours(record(at(-12), at(12)), since=0, until=6) == 6
+    assert hours(record(at(0), at(24)), since=24, until=48) == 0
+    assert hours(record(at(0), at(24)), since=6, until=6) == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"key": "file|e.json|"},
+        {"status": "failed"},
+        {"status": "running"},
+        {"read_whole": False},
+        {"night": None},
+    ],
+    ids=["another source", "failed", "running", "a part", "no night"],
+)
+def test_what_was_not_read_whole_does_not_count(fields: dict[str, Any]) -> None:
+    assert hours(record(at(0), at(24), **fields)) == 0
+
+
+def test_degraded_nights_count() -> None:
+    assert hours(record(at(0), at(24), status="degraded")) == 24
+
+
+def test_the_empty_key_is_nobodys() -> None:
+    assert looked_at((record(at(0), at(24), key=""),), "", at(0), at(24)).hours == 0
+
+
+def test_records_that_people_broke_are_skipped() -> None:
+    naive = datetime(2031, 3, 1)  # noqa: DTZ001
+    broken = (
+        record(naive, naive + timedelta(hours=24), id="naive"),
+        record(at(0), naive, id="mixed"),
+        record(at(24), at(0), id="backwards"),
+    )
+    assert hours(*broken, record(at(0), at(2))) == 2
+
+
+def test_a_naive_stretch_is_taken_as_utc() -> None:
+    naive = datetime(2031, 3, 1)  # noqa: DTZ001
+    found = looked_at((record(at(0), at(24)),), KEY, naive, naive + timedelta(hours=5))
+    assert found.hours == 5
+
+
+def test_time_zones_are_minded() -> None:
+    east = timezone(timedelta(hours=9))
+    assert hours(record(at(0).astimezone(east), at(24).astimezone(east)), until=10) == 10
+
+
+def test_traffic_is_known_where_every_night_knows_it() -> None:
+    half = record(at(0), at(24), traffic=1_000)
+    other = record(at(24), at(48), traffic=500)
+    assert looked_at((half, other), KEY, at(12), at(48)).traffic == 1_000
+    unknown = other.model_copy(update={"traffic": None})
+    assert looked_at((half, unknown), KEY, at(12), at(48)).traffic is None
+    assert looked_at((half, unknown), KEY, at(12), at(24)).traffic == 500
+    assert looked_at((), KEY, at(12), at(24)).traffic is None
+
+
+windows = st.tuples(st.integers(0, 200), st.integers(1, 80)).map(
+    lambda pair: record(at(pair[0]), at(pair[0] + pair[1]), traffic=pair[1])
+)
+
+
+@given(st.lists(windows, max_size=12), st.randoms())
+def test_the_hours_are_those_of_the_union(records: list[NightRecord], chance: Any) -> None:
+    union = {
+        hour
+        for one in records
+        if one.night
+        for hour in range(200)
+        if at(hour) >= one.night.window.since and at(hour) < one.night.window.until
+    }
+    shuffled = sorted(records, key=lambda _: chance.random())
+    found = looked_at(records, KEY, at(0), at(200))
+    assert found.hours == pytest.approx(len(union))
+    assert looked_at(shuffled, KEY, at(0), at(200)) == found
+    assert looked_at((*records, *records), KEY, at(0), at(200)) == found

@@ -1,0 +1,251 @@
+"""What counts as right, and the board that is reckoned from it."""
+
+from datetime import date
+from typing import get_args
+
+import pytest
+from core.lesson_shapes import lesson
+from core.scoreboard_shapes import DAY, issue, proposed, published, record
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.memory.outcomes.fix_verdict import (
+    EFFECTS,
+    ON_ISSUES,
+    OUTCOMES,
+    REVIEWS,
+    judgements,
+)
+from nightwatch_core.memory.outcomes.scoreboard import MOST_MODELS, scoreboard
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import Fate, FateKind
+from nightwatch_core.report import scoreboard_text
+from nightwatch_core.report.scoreboard_text import ENOUGH, NOTHING, reliability, sentences, sorts
+
+KINDS: tuple[FateKind, ...] = get_args(FateKind)
+LONG_AGO = date(2030, 1, 1)
+
+
+def only(*lessons: Lesson):  # type: ignore[no-untyped-def]
+    (judgement,) = judgements(lessons)
+    return judgement
+
+
+def test_every_outcome_has_a_mark_and_a_family() -> None:
+    assert set(OUTCOMES) == set(KINDS) == {*EFFECTS, *REVIEWS, *ON_ISSUES}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "right", "merged"),
+    [
+        ("merged", 1.0, True),
+        ("verified", 1.0, True),
+        ("edited before merge", 0.5, True),
+        ("closed unmerged", 0.0, False),
+        ("no effect", 0.0, True),
+        ("regressed", 0.0, True),
+        ("", None, False),
+        ("a word nobody knows", None, False),
+    ],
+)
+def test_what_a_pull_requests_outcome_says(outcome: str, right: float, merged: bool) -> None:
+    found = only(published(proposed(12, outcome)))
+    assert (found.right, found.merged) == (right, merged)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "fix", "right"),
+    [
+        ("closed", "f1", 1.0),
+        ("closed", "", None),  # somebody may have found another cause
+        ("not planned", "", 0.0),
+        ("reopened", "f1", None),
+    ],
+)
+def test_what_an_issues_outcome_says(outcome: str, fix: str, right: float | None) -> None:
+    assert only(published(issue(11, outcome, fix=fix))).right == right
+
+
+def test_issue_and_pull_request_of_a_night_are_one_and_the_pull_request_wins() -> None:
+    found = only(published(issue(11, "closed"), proposed(12, "closed unmerged")))
+    assert (found.kind, found.right) == ("closed unmerged", 0.0)
+
+
+def test_a_draft_that_came_a_night_later_with_the_same_fix_is_the_same_attempt() -> None:
+    late = proposed(12, "merged", night="n2", fix="f1", iterations=0, tokens=0, cost=None)
+    found = only(published(issue(11, night="n1", fix="f1"), late))
+    assert (found.right, found.iterations, found.tokens) == (1.0, 4, 1000)
+
+
+def test_another_fix_of_another_night_is_another_attempt() -> None:
+    found = judgements(
+        [published(proposed(12, "closed unmerged"), proposed(15, "merged", night="n9"))]
+    )
+    assert [each.right for each in found] == [0.0, 1.0]
+
+
+def test_an_issue_closed_by_a_later_fix_says_nothing_about_the_first() -> None:
+    found = judgements(
+        [published(issue(11, "closed", fix="f1"), proposed(15, "merged", night="n9"))]
+    )
+    assert [each.right for each in found] == [None, 1.0]
+
+
+def test_nights_without_a_name_are_told_apart_by_their_day() -> None:
+    nameless = published(issue(11, night=""), proposed(12, "merged", night="", on=LONG_AGO))
+    assert len(judgements([nameless])) == 2
+
+
+def fates(*kinds: FateKind, number: int = 12) -> tuple[Fate, ...]:
+    return tuple(Fate(kind=kind, number=number, on=DAY) for kind in kinds)
+
+
+def test_production_wins_over_reviewers_and_the_last_word_over_earlier_ones() -> None:
+    def right(*kinds: FateKind) -> float | None:
+        return only(published(proposed(12, kinds[-1]), fates=fates(*kinds))).right
+
+    assert right("merged", "verified") == 1.0
+    assert right("merged", "verified", "regressed") == 0.0
+    assert right("merged", "no effect") == 0.0
+    assert right("closed unmerged", "merged") == 1.0
+    assert right("edited before merge", "verified") == 0.5
+    assert right("edited before merge", "no effect") == 0.0
+    assert right("merged", "edited before merge") == 0.5
+    assert right("edited before merge", "merged") == 0.5
+    assert right("edited before merge", "closed unmerged") == 0.0
+
+
+def test_a_reopened_issue_takes_a_merge_back_until_it_is_measured() -> None:
+    items = (issue(11, "reopened"), proposed(12, "merged"))
+    assert only(published(*items)).right is None
+    measured = published(issue(11, "reopened"), proposed(12, "verified"), fates=fates("merged"))
+    assert only(measured).right == 1.0
+    rejected = published(issue(11, "reopened"), proposed(12, "closed unmerged"))
+    assert only(rejected).right == 0.0
+
+
+def test_fates_of_other_items_are_not_taken_for_ones_own() -> None:
+    assert only(published(proposed(12), fates=fates("merged", number=99))).right is None
+
+
+def test_an_item_in_two_documents_counts_once() -> None:
+    item = proposed(12, "merged")
+    twins = (lesson("v1:1", proposed=(item,)), lesson("v1:2", proposed=(item,)))
+    assert len(judgements(twins)) == 1
+
+
+def test_an_unknown_confidence_is_in_no_tier_but_counted() -> None:
+    board = scoreboard([published(proposed(12, "merged", confidence="<b>certain</b>"))])
+    assert (board.found.times, board.found.decided) == (1, 1)
+    assert [tier.found.times for tier in board.tiers] == [0, 0, 0]
+    assert board.brier is None
+
+
+def test_the_board_of_a_small_record() -> None:
+    board = scoreboard([*record("mmvvmmvcc."), *record("mc", "medium", 200)])
+    high, medium, low = board.tiers
+    assert (high.found.times, high.found.decided, high.found.right) == (10, 9, 7.0)
+    assert (high.merged, high.verified, high.rejected) == (7, 3, 2)
+    assert (medium.found.share, low.found.share) == (0.5, None)
+    assert board.found.times == 12
+    # 7 right at 0.9, 2 wrong; one right and one wrong at 0.6
+    expected = (7 * 0.1**2 + 2 * 0.9**2 + 0.4**2 + 0.6**2) / 11
+    assert board.brier == pytest.approx(expected)
+
+
+def test_the_calibrated_score_leaves_each_one_out() -> None:
+    board = scoreboard(record("m"))
+    assert board.brier_calibrated == pytest.approx(0.1**2)  # its own outcome is not in it
+    two = scoreboard(record("mc"))
+    without_merged, without_closed = 3.6 / 5, 4.6 / 5
+    expected = ((1 - without_merged) ** 2 + without_closed**2) / 2
+    assert two.brier_calibrated == pytest.approx(expected)
+
+
+def test_calibration_helps_where_the_words_mislead() -> None:
+    board = scoreboard(record("mccccccccccc"))
+    assert board.brier is not None
+    assert board.brier_calibrated is not None
+    assert board.brier_calibrated < board.brier / 2
+
+
+def test_an_empty_board_says_when_there_will_be_something() -> None:
+    for nothing in ([], [lesson("v1:1")], record("...")):
+        board = scoreboard(nothing)
+        assert (board.brier, board.found.share) == (None, None)
+        assert sentences(board) == (NOTHING,)
+        reliability(board)
+        sorts(board)
+
+
+def test_the_sentence_that_everybody_wants() -> None:
+    said = sentences(scoreboard(record("mmmmmmmcc")))[0]
+    assert said == "Said high 9 times, merged 7, wrong 2."
+
+
+def test_what_counts_as_right_is_said_for_every_outcome() -> None:
+    said = scoreboard_text.how_judged()
+    assert all(mark.label in said for mark in OUTCOMES.values())
+
+
+def test_differences_are_said_only_where_both_sides_have_enough() -> None:
+    alone = record("m" * ENOUGH)
+    with_prior = record("m" * ENOUGH, start=200, told=2, iterations=2, tokens=500, cost=0.05)
+    few = " ".join(sentences(scoreboard([*alone, *with_prior[:-1]])))
+    assert "Too few to compare" in few
+    assert "against" not in few
+    enough = " ".join(sentences(scoreboard([*alone, *with_prior])))
+    assert "2.0 turns against 4.0 turns, 500 new tokens against 1,000 new tokens" in enough
+    assert "$0.05 against $0.10" in enough
+    assert "100 % right against 100 %" in enough
+    assert "Observed, not an experiment" in enough
+
+
+def test_averages_are_over_what_was_measured() -> None:
+    unmeasured = record("m", start=300, iterations=0, tokens=0, cost=None)
+    unpriced = record("m", start=400, cost=None)
+    broken = record("m", start=500, cost=float("nan"))
+    side = scoreboard([*record("m"), *unmeasured, *unpriced, *broken]).uninformed
+    assert (side.found.times, side.measured) == (4, 3)
+    assert (side.iterations, side.cost) == (4.0, pytest.approx(0.1))
+
+
+def test_by_model_the_most_used_first_and_not_without_end() -> None:
+    many = [each for n in range(30) for each in record("m", start=1000 + n, model=f"m{n:02}")]
+    board = scoreboard([*many, *record("mm", start=50, model="busy")])
+    assert [each.name for each in board.models[:2]] == ["busy", "m00"]
+    assert len(board.models) == MOST_MODELS
+
+
+def test_a_hostile_model_name_is_one_short_clean_line() -> None:
+    name = "\x1b[31m\u202eevil\n" + "x" * 5000
+    cell = sorts(scoreboard(record("m", model=name))).rows[2][0]
+    assert len(cell) <= 60
+    assert cell.isprintable()
+
+
+def test_every_row_has_a_cell_for_every_heading() -> None:
+    board = scoreboard(record("mmc"))
+    for table in (reliability(board), sorts(board)):
+        assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert reliability(board).rows[0][7:9] == ("67 %", "25 to 92 %")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", *KINDS]), st.sampled_from("hml?")), max_size=30))
+def test_any_history_keeps_its_bounds(history: list[tuple[str, str]]) -> None:
+    words = {"h": "high", "m": "medium", "l": "low"}
+    board = scoreboard(
+        published(proposed(at, kind, confidence=words.get(said, said)))
+        for at, (kind, said) in enumerate(history)
+    )
+    assert board.found.times == len(history)
+    for tier in board.tiers:
+        found = tier.found
+        assert 0 <= found.right <= found.decided <= found.times
+        assert tier.verified <= tier.merged <= found.times
+        if found.share is not None and found.low is not None and found.high is not None:
+            assert 0 <= found.low <= found.share <= found.high <= 1
+    for score in (board.brier, board.brier_calibrated):
+        assert score is None or 0 <= score <= 1
+    assert type(board).model_validate_json(board.model_dump_json()) == board
+    assert all(sentences(board))

@@ -1,0 +1,84 @@
+import time
+
+import pytest
+from core.memory.recall.recall_shapes import DRIVER, TOTAL, VIEW, case, kept, link
+
+from nightwatch_core.memory.recall.search_document import (
+    MOST_FRAMES,
+    MOST_PLACES,
+    frame_name,
+    of_case,
+    of_lesson,
+    remembered,
+)
+from nightwatch_core.models.error import Frame
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            Frame(path="A.java", module="org.codehaus.mq.Broker$4", function="lambda$send$12"),
+            Frame(path="A.java", module="org.apache.mq.Broker$7", function="lambda$send$3"),
+        ),
+        (
+            Frame(path="app/models/order.rb", function="block (2 levels) in total"),
+            Frame(path="app/models/order.rb", function="Order#total"),
+        ),
+        (
+            Frame(path="/srv/releases/17/app/cart.py", function="show"),
+            Frame(path="/srv/releases/18/app/cart.py", function="show"),
+        ),
+        (
+            Frame(path="/go/src/shop/cart.go", function="main.Total.func1"),
+            Frame(path="/go/src/shop/cart.go", function="main.Total.func2.1"),
+        ),
+    ],
+    ids=["java moved and counted", "ruby block", "release folder", "go closure"],
+)
+def test_a_frame_keeps_its_name_when_only_its_surroundings_change(one, other):
+    assert frame_name(one) == frame_name(other)
+
+
+def test_other_functions_have_other_names():
+    assert frame_name(VIEW) != frame_name(TOTAL)
+
+
+def test_frames_of_the_application_count_and_the_root_cause_comes_first():
+    found = of_case(
+        case(links=(link("Wrapped", frames=(DRIVER, VIEW)), link("KeyError", frames=(TOTAL,))))
+    )
+    assert found.frames == ("cart/models.total", "cart/views.show")
+    assert found.places == ("cart/models.total", "psycopg/cursor.execute", "cart/views.show")
+
+
+def test_without_frames_of_the_application_all_count():
+    assert of_case(case(links=(link(frames=(DRIVER,)),))).frames == ("psycopg/cursor.execute",)
+
+
+def test_causes_are_the_exceptions_below_the_reported_one():
+    links = (link("KeyError", "no key total"), link("OSError", "disk full"), link("", "lost"))
+    assert of_case(case(links=links)).causes == ("OSError: disk full",)
+
+
+def test_a_lesson_keeps_the_footprint_of_its_case():
+    of = case(links=(link("KeyError", "no key total"), link("OSError", "disk full")))
+    assert of_lesson(kept(of, "a", tags=("x",))) == of_case(of).model_copy(update={"tags": ("x",)})
+
+
+def test_nothing_is_a_footprint_too():
+    found = of_case(case(error_class="", message="", transaction=""))
+    assert (found.frames, found.places, found.causes) == ((), (), ())
+    assert remembered(case(links=(link("", frames=(Frame(path=""),)),)))["frames"] == ()
+
+
+def test_huge_and_hostile_traces_stay_small_and_quick():
+    frames = [
+        Frame(path="/" * 50_000 + f"{at}", function="a" * 100_000, in_app=True) for at in range(300)
+    ]
+    started = time.monotonic()
+    found = of_case(case(message="x" * 1_000_000, links=(link("E" * 10_000, frames=frames),) * 9))
+    assert time.monotonic() - started < 10
+    assert len(found.model_dump_json()) < 60_000
+    assert len(found.frames) <= MOST_FRAMES
+    assert len(found.places) <= MOST_PLACES

@@ -1,0 +1,58 @@
+from analysis_shapes import analysis, group
+
+from nightwatch_core.memory.fallback import lasting, marked, summary, together, unanswered
+from nightwatch_core.models.analysis import Allowance, Ending, Failure, Usage
+from nightwatch_core.models.assignment import Assignment, Wave
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.conversation import FELL_BACK
+from nightwatch_core.models.error import Case
+
+AWAY = "Claude answered 529: try again later."
+ALLOWANCE = Allowance(iterations=5, tokens=1_000, cost=1.0, seconds=60)
+COMMIT = Commit(repository="acme/shop", sha="0" * 40, branch="main")
+
+
+def case(name: str) -> Case:
+    return Case(leader=group(f"v1:{name}"))
+
+
+def assignment(name: str) -> Assignment:
+    return Assignment(case=case(name), allowance=ALLOWANCE, commit=COMMIT, night="n1")
+
+
+def failure(name: str, away: bool = True) -> Failure:
+    spent = Usage(calls=3, input_tokens=7)
+    ending = Ending(kind="unreachable" if away else "invalid")
+    return Failure(case=case(name), reason=AWAY, usage=spent, ending=ending)
+
+
+def rules(name: str):
+    return analysis(case("x")).model_copy(update={"case": case(name), "tags": ("typo",)})
+
+
+def test_only_what_the_model_was_away_for_is_asked_again() -> None:
+    wave = Wave(failures=(failure("a"), failure("b", away=False)))
+    left = unanswered(wave, [assignment("a"), assignment("b"), assignment("c")])
+    assert [one.assignment.case.fingerprint for one in left] == ["v1:a"]
+
+
+def test_the_answer_says_that_it_stands_in_and_why_and_what_was_spent() -> None:
+    said = marked(rules("a"), failure("a"))
+    assert said.tags == (FELL_BACK, "typo")
+    assert said.next_steps[0].count(AWAY.rstrip(".")) == 1
+    assert said.usage.input_tokens == 7 + rules("a").usage.input_tokens
+
+
+def test_answers_take_the_place_of_failures() -> None:
+    wave = Wave(analyses=(rules("c"),), failures=(failure("a"), failure("b")))
+    both = together(wave, Wave(analyses=(marked(rules("a"), failure("a")),)))
+    assert [one.fingerprint for one in both.analyses] == ["v1:c", "v1:a"]
+    assert [one.case.fingerprint for one in both.failures] == ["v1:b"]
+
+
+def test_what_rules_answered_is_told_and_teaches_nothing() -> None:
+    stood, own = marked(rules("a"), failure("a")), rules("b")
+    assert "one" in summary([stood, own]) or "1 analysis" in summary([stood, own])
+    assert AWAY.rstrip(".") in summary([stood, own])
+    assert summary([own]) == ""
+    assert lasting((stood, own)) == (own,)

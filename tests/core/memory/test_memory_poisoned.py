@@ -1,0 +1,272 @@
+"""Documents of somebody who wants the night to keep quiet, or to believe: what they may do."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from nightwatch_core.adapters.local.memory import MemoryCode
+from nightwatch_core.code.score import has_verified_evidence
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.memory.lessons.archive import to_archive
+from nightwatch_core.memory.lessons.index_text import entry_of, index_over
+from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, matched, with_night
+from nightwatch_core.memory.lessons.text import LARGEST, document, lesson_of
+from nightwatch_core.memory.lessons.upkeep import is_its_own, kept_up
+from nightwatch_core.memory.outcomes.fix_watch import Tonight
+from nightwatch_core.memory.outcomes.follow_up import followed_up
+from nightwatch_core.memory.outcomes.merge_evidence import vouched, watched_truly
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.memory.outcomes.tracker_outcomes import waiting
+from nightwatch_core.memory.prior_analyses import Memory, recollected, remembering
+from nightwatch_core.memory.reuse import Meeting, news
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.error import Case, ErrorGroup, Window
+from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.outcome import Count, Fate, Followed, Proposed, Watch
+from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.traces.frame_mapping import digest
+
+END = datetime(2031, 3, 10, 4, tzinfo=UTC)
+DAY, NEVER = timedelta(days=1), datetime(9999, 12, 31, tzinfo=UTC)
+FILES = {"a.py": "def total(lines):\n    return sum(line.price for line in lines)\n"}
+QUOTE = "return sum(line.price for line in lines)"
+
+
+def night(day: int = 10) -> Night:
+    end = END + (day - 10) * DAY
+    return Night(
+        id=f"{end.date().isoformat()}-ab12", window=Window(since=end - DAY, until=end), now=end
+    )
+
+
+def case(name: str = "v1:a", error_class: str = "KeyError", **fields: object) -> Case:
+    leader = ErrorGroup(fingerprint=name, source="file", error_class=error_class, occurrences=9)
+    return Case(leader=leader, **fields)
+
+
+def seen(day: int, occurrences: int = 9, **fields: object) -> NightSeen:
+    on = (END + (day - 10) * DAY).date()
+    told = {"night": f"{on}-ab12", "verdict": "known", "hours": 24}
+    return NightSeen(date=on, occurrences=occurrences, **{**told, **fields})
+
+
+def lesson(**fields: object) -> Lesson:
+    """Sound in everything that the code can tell; its cause is a lie."""
+    told: dict[str, object] = {
+        "fingerprint": "v1:a",
+        "error_class": "KeyError",
+        "root_cause": "All is well.",
+        "fix_confidence": "high",
+        "first_detected": date(2031, 3, 7),
+        "analysed_at": END - 2 * DAY,
+        "seen_until": END - DAY,
+        "nights": (seen(7), seen(8), seen(9)),
+        "evidence": (Cited(path="a.py", line=2, quote=QUOTE, digest=digest(FILES["a.py"])),),
+        "file": "errors/a.md",
+    }
+    return Lesson(**{**told, **fields})
+
+
+def watch(**fields: object) -> Watch:
+    told: dict[str, object] = {
+        "number": 4,
+        "merged_at": END - 5 * DAY,
+        "deployed_at": END - 4 * DAY,
+        "until": END - DAY,
+        "before": Count(occurrences=40, hours=96),
+        "after": Count(hours=72),
+    }
+    return Watch(**{**told, **fields})
+
+
+def met(known: Lesson, of: Case | None = None) -> Analysis | Unknown:
+    memory = Memory(index=index_over((entry_of(known),), ()), read=lambda _: known)
+    meeting = Meeting(case=of or case(), night=night(), lesson_days=90)
+    return recollected(meeting, memory, MemoryCode(FILES), afresh=False)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"matched": LARGEST + 1},
+        {"occurrences": -LARGEST - 1},
+        {"nights": (seen(9, 10**400),)},
+        {"watch": watch(before=Count(occurrences=10**400, hours=24))},
+        {"proposed": (Proposed(kind="pull", number=4, on=END.date(), tokens=10**400),)},
+    ],
+    ids=["matched", "occurrences", "night", "watch", "proposed"],
+)
+def test_numbers_that_cannot_be_reckoned_with_are_refused_on_reading(fields):
+    with pytest.raises(GiveUp, match="too large"):
+        lesson_of(document(lesson(**fields)), "errors/a.md")
+
+
+@pytest.mark.parametrize("number", [LARGEST, -LARGEST, 0, -1])
+def test_any_number_that_is_read_can_be_reckoned_with(number):
+    count = Count(occurrences=number, hours=number, traffic=number)
+    known = lesson(
+        occurrences=number,
+        matched=number,
+        nights=(seen(8, number, traffic=number, hours=float(number)), seen(9)),
+        watch=watch(before=count, after=count),
+        proposed=(Proposed(kind="pull", number=4, on=END.date(), tokens=number, cost=1e308),),
+    )
+    known = lesson_of(document(known), "errors/a.md")
+    own = (OwnItem(kind="pull", number=4, fingerprint="v1:a", state="merged"),)
+    tonight = Tonight(night=night(), groups=case().groups, read_whole=True, traffic=10)
+    followed_up((known,), own, tonight, (case(),), (), MemoryCode(FILES))
+    news(known, Meeting(case=case(), night=night()))
+    scoreboard((known,))
+
+
+@pytest.mark.parametrize(
+    "poisoned",
+    [
+        {"merged_at": NEVER, "deployed_at": None},
+        {"merged_at": END - 15 * DAY, "deployed_at": None},
+        {"deployed_at": NEVER},
+        {"until": NEVER},
+        {"deployed_at": END - 29 * DAY},
+        {"after": Count(hours=float("nan"))},
+        {"after": Count(hours=-1e9)},
+        {"verdict": "verified", "after": Count()},
+        {"verdict": "verified", "deployed_at": None},
+        {"verdict": "verified", "before": Count(hours=24)},
+    ],
+    ids=[
+        "merged in the future", "never deployed", "deployed in the future", "counted for ever",
+        "measured for weeks", "hours that are no number", "hours below zero",
+        "verified without looking", "verified before it ran", "verified without a before",
+    ],
+)  # fmt: skip
+def test_a_watch_that_cannot_be_silences_nothing(poisoned):
+    assert waiting(lesson(watch=watch(**poisoned)), END) == ""
+
+
+def test_a_watch_that_may_be_does():
+    assert "being measured" in waiting(lesson(watch=watch()), END)
+    assert "verified" in waiting(lesson(watch=watch(verdict="verified")), END)
+
+
+def test_only_the_tracker_says_what_was_merged():
+    known = lesson(watch=watch(verdict="verified"))
+    other = OwnItem(kind="pull", number=4, fingerprint="v1:other", state="merged")
+    open_one = OwnItem(kind="pull", number=4, fingerprint="v1:a")
+    ours = OwnItem(kind="pull", number=4, fingerprint="v1:a", state="merged")
+    assert watched_truly(known, (other,)).watch is None
+    assert watched_truly(known, ()).watch is None
+    assert watched_truly(known, (ours,)).watch == known.watch
+    assert watched_truly(known, None).watch == known.watch  # it could not be asked
+    said = (Proposed(kind="pull", number=4, on=END.date(), confidence="high", outcome="verified"),)
+    boasting = lesson(proposed=said, fates=(Fate(kind="verified", number=4, on=END.date()),))
+    for items, decided in (((), 0), ((open_one,), 0), ((other,), 0), ((ours,), 1)):
+        board = scoreboard((vouched(boasting, items),))
+        assert (board.found.decided, sum(tier.verified for tier in board.tiers)) == (
+            decided,
+            decided,
+        )
+
+
+@pytest.mark.parametrize("at", [NEVER, NEVER.replace(tzinfo=None), None])
+def test_a_lesson_from_the_future_is_as_old_as_its_error(at):
+    meeting = Meeting(case=case(), night=night(), lesson_days=90)
+    old = lesson(analysed_at=at, first_detected=(END - 100 * DAY).date())
+    assert news(old, meeting) == "it is 100 days old"
+
+
+def test_a_return_is_news_however_long_a_lesson_claims_to_have_looked():
+    group = case().leader.model_copy(
+        update={"inbox": "resolved, and back", "regressed_at": END - DAY / 2}
+    )
+    meeting = Meeting(case=Case(leader=group), night=night())
+    assert "came back" in news(lesson(seen_until=NEVER), meeting)
+    before = group.model_copy(update={"regressed_at": END - 2 * DAY})
+    assert not news(lesson(seen_until=NEVER), Meeting(case=Case(leader=before), night=night()))
+
+
+def test_a_name_alone_makes_no_error_known():
+    claims = lesson(fingerprint="v1:b", aliases=("v1:a",), error_class="TypeError")
+    end = met(claims)
+    assert isinstance(end, Unknown)
+    assert end.priors[0].match.because[0] == "shares a name"
+    fresh = Analysis(case=case(), title="t", root_cause="r", confidence="low")
+    assert remembering(fresh, (end,)).known_as == ()
+    report = RunReport(night=night(), options=NightOptions(), started=END, finished=END)
+    assert not is_its_own(claims, case(), report)
+    kin = claims.model_copy(update={"error_class": "KeyError"})
+    assert isinstance(met(kin), Analysis)
+    wraps = claims.model_copy(update={"causes": ("KeyError: no total",)})
+    assert isinstance(met(wraps), Analysis)
+    assert is_its_own(kin, case(), report)
+
+
+def test_two_errors_of_a_night_do_not_write_one_document_in_turn():
+    known = lesson(aliases=("v1:b",))
+    one, other = (
+        Analysis(case=case(name), title="t", root_cause="r", confidence="low")
+        for name in ("v1:a", "v1:b")
+    )
+    report = RunReport(
+        night=night(), options=NightOptions(), started=END, finished=END, analyses=(one, other)
+    )
+    assert is_its_own(known, one.case, report)
+    assert not is_its_own(known, other.case, report)
+    assert is_its_own(known, other.case, report.model_copy(update={"analyses": (other,)}))
+
+
+def test_a_lie_is_reused_only_as_far_as_the_code_bears_it_out():
+    end = met(lesson())
+    assert isinstance(end, Analysis)
+    assert has_verified_evidence(end)
+    assert end.score < 0.5
+    torn = lesson(evidence=(Cited(path="a.py", line=2, quote="x = 1", digest=digest("x")),))
+    assert isinstance(met(torn), Unknown)
+
+
+def test_nights_to_come_do_not_push_out_tonight():
+    future = tuple(seen(day) for day in range(100, 100 + MOST_NIGHTS))
+    kept = with_night((seen(8), *future), seen(10))
+    assert len(kept) == MOST_NIGHTS
+    assert [one.date.day for one in kept[:2]] == [8, 10]
+
+
+def test_a_lesson_told_in_the_future_counts_tonight():
+    assert matched(lesson(last_matched=date(9999, 1, 1)), night()).last_matched == END.date()
+
+
+def test_a_lesson_seen_in_the_future_has_no_right_to_stay():
+    poisoned = lesson(nights=(seen(10_000),), matched=10**9)
+    recent = lesson(fingerprint="v1:b", file="errors/b.md")
+    assert [one.file for one, _ in to_archive((poisoned, recent), 1, END.date())] == ["errors/a.md"]
+
+
+def test_a_lesson_that_has_nothing_to_note_does_not_end_learning():
+    empty = lesson(error_class=" ", root_cause="", nights=(seen(9),))
+    verified = Fate(kind="verified", number=4, on=END.date(), night=night().id)
+    news_of = Followed(fingerprint="v1:a", file="errors/a.md", fates=(verified,))
+    report = RunReport(
+        night=night(), options=NightOptions(), started=END, finished=END, followed=(news_of,)
+    )
+    kept_up(empty, report)
+
+
+def test_what_a_cut_off_analysis_published_is_known_when_it_is_turned_down():
+    cut = Analysis(case=case(), title="t", root_cause="r", confidence="low", iterations=3)
+    cut = cut.model_copy(update={"ending": cut.ending.model_copy(update={"kind": "wrapped up"})})
+    receipt = Receipt(key="k", kind="pull", fingerprint="v1:a", status="done", number=7)
+    report = RunReport(
+        night=night(),
+        options=NightOptions(),
+        started=END,
+        finished=END,
+        analyses=(cut,),
+        receipts=(receipt,),
+    )
+    before = lesson(iterations_used=9)
+    kept = kept_up(before, report)
+    assert [(one.number, one.iterations) for one in kept.proposed] == [(7, 3)]
+    assert (kept.pr_number, kept.iterations_used, kept.root_cause) == (7, 9, before.root_cause)
+    assert kept_up(kept, report) == kept

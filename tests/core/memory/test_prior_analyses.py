@@ -1,0 +1,200 @@
+import pytest
+from analysis_shapes import CART, FILES, FIX, case, group, tree
+from core.lesson_shapes import lesson, night, seen
+
+from nightwatch_core.memory.lessons.index_text import entry_of, index_over
+from nightwatch_core.memory.prior_analyses import Memory, checked, recollected, remembering
+from nightwatch_core.memory.reuse import Meeting, reused
+from nightwatch_core.models.analysis import Analysis, Edit
+from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.knowledge import Cited, Index
+from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.traces.frame_mapping import digest
+
+TONIGHT = night(5)
+MEETING = Meeting(case=case(), night=TONIGHT)
+QUOTE = "return sum(line.price for line in lines)"
+
+
+def known(**more):
+    told = {
+        "file": "errors/a.md",
+        "title": "Lines have no price",
+        "error_class": "AttributeError",
+        "transaction": "cart/show",
+        "evidence": (Cited(path="shop/cart.py", line=2, quote=QUOTE, digest=digest(CART)),),
+        "edits": (FIX,),
+        "has_fix": True,
+        **more,
+    }
+    return lesson("v1:a", **told)
+
+
+def recall(
+    *lessons, of=None, files=None, at=TONIGHT, afresh=False, archived=None, told=lambda one: one
+):
+    shelf = {one.file: one for one in lessons}
+    index = index_over(tuple(entry_of(one) for one in lessons), ())
+    memory = Memory(index=index, read=shelf.get, archived=archived, told=told)
+    meeting = Meeting(case=of or case(), night=at, lesson_days=90)
+    return recollected(meeting, memory, tree(files), afresh)
+
+
+def test_a_sound_lesson_stands_in_for_an_analysis():
+    found = recall(known())
+    assert isinstance(found, Analysis)
+    assert found.ending.kind == "reused"
+    assert found.usage.calls == 0
+    assert found.fix == (FIX,)
+    assert found.evidence[0].verified
+    assert found.score > 0.5
+    assert found.confidence == "high"
+
+
+def test_a_lesson_is_found_under_an_alias():
+    of = case(others=(group("v1:a"),), leader=group("v1:z", transaction="other"))
+    assert isinstance(recall(known(), of=of), Analysis)
+
+
+def test_a_regression_is_looked_into_again_and_told_what_was_known():
+    back = case(leader=group("v1:a", inbox="resolved, and back"))
+    prior = doubted(known(), of=back)
+    assert prior.match.because[-1] == "but it was resolved, and came back"
+
+
+def doubted(*lessons, **more):
+    found = recall(*lessons, **more)
+    assert isinstance(found, Unknown)
+    assert len(found.priors) == 1
+    return found.priors[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"fix_confidence": "low"}, "its confidence was low"),
+        ({"root_cause": " "}, "names no root cause"),
+        ({"evidence": ()}, "cites no line"),
+        ({"evidence": (Cited(path="shop/cart.py", line=2, quote=QUOTE),)}, "looked like"),
+        ({"evidence": (Cited(path="shop/cart.py", line=2, quote="no such line at all",
+                             digest=digest(CART)),)}, "none of its quotes"),
+        ({"edits": (Edit(path="shop/pay.py", old="no such text", new="x"),)}, "no longer applies"),
+        ({"edits": ()}, "fix was not kept"),
+    ],
+)  # fmt: skip
+def test_an_unsound_lesson_is_told_with_the_reason(more, why):
+    prior = doubted(known(**more))
+    assert why in prior.match.because[-1]
+    assert prior.lesson.fingerprint == "v1:a"
+    assert prior.summary
+
+
+def test_a_changed_file_asks_for_a_new_look():
+    changed = {**FILES, "shop/cart.py": CART + "# more\n"}
+    assert "has changed since" in doubted(known(), files=changed).match.because[-1]
+    gone = {"shop/pay.py": "x = 1\n"}
+    assert "has changed since" in doubted(known(), files=gone).match.because[-1]
+
+
+def test_afresh_a_lesson_is_told_but_never_used():
+    prior = doubted(known(), afresh=True)
+    assert not any(because.startswith("but") for because in prior.match.because)
+
+
+def test_a_similar_error_is_told_but_is_no_answer():
+    other = known(file="errors/b.md").model_copy(update={"fingerprint": "v1:other"})
+    prior = doubted(other)
+    assert prior.lesson.fingerprint == "v1:other"
+
+
+def test_a_night_that_is_taken_up_again_does_not_remember_itself():
+    first = known(nights=seen(5))
+    assert recall(first).priors == ()
+    assert isinstance(recall(first, at=night(6)), Analysis)
+    assert isinstance(recall(known(nights=seen(1, 5))), Analysis)
+
+
+def test_a_lesson_that_cannot_be_read_is_passed_over():
+    memory = Memory(index=index_over((entry_of(known()),), ()), read={}.get)
+    assert recollected(MEETING, memory, tree(), False) == Unknown(case=case())
+
+
+def test_knowing_nothing():
+    memory = Memory(index=Index(), read={}.get)
+    assert recollected(MEETING, memory, tree(), False) == Unknown(case=case())
+
+
+def test_a_planted_lesson_is_put_to_the_same_tests():
+    planted = Cited(path="../../etc/passwd", line=1, quote="root:x:0:0:root", digest="")
+    assert isinstance(recall(known(evidence=(planted,))), Unknown)
+    outside = Edit(path="../../etc/passwd", action="create", new="x")
+    assert "no longer applies" in doubted(known(edits=(outside,))).match.because[-1]
+
+
+def test_a_checked_analysis_says_what_does_not_hold():
+    remembered = reused(known(edits=(Edit(path="gone.py", action="delete"),)), case(), TONIGHT)
+    found = checked(remembered, tree())
+    assert found.fix == ()
+    assert any("does not apply" in because for because in found.because)
+
+
+MERGED = Watch(number=7, merged_at=night(4).window.until)
+
+
+def test_while_a_merged_fix_is_on_its_way_its_error_is_known_whatever_the_code_says():
+    merged = known(watch=MERGED, seen_until=TONIGHT.window.until)
+    changed = {**FILES, "shop/cart.py": CART.replace("price", "cost")}
+    found = recall(merged, files=changed)
+    assert isinstance(found, Analysis)
+    assert found.waiting == "its fix was merged in #7 and is not yet in production"
+    assert found.fix == ()
+    assert not found.evidence[0].verified
+
+
+def test_what_tonight_brought_counts_before_the_lesson_is_used():
+    no = Fate(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+
+    def told(one):
+        return one.model_copy(update={"fates": (no,)})
+
+    prior = doubted(known(), told=told)
+    assert prior.match.because[-1] == "but its fix was rejected in #7: No."
+    assert prior.lesson.fates == (no,)
+
+
+def test_an_archived_lesson_comes_back_with_its_error():
+    filed = known(file="archive/a.md")
+    asked = []
+
+    def archived(names):
+        asked.append(names)
+        return filed if "v1:a" in names else None
+
+    found = recall(archived=archived)
+    assert isinstance(found, Analysis)
+    assert found.ending.detail == "archive/a.md"
+    assert recall(known(), archived=archived).ending.detail == "errors/a.md"
+    assert len(asked) == 1
+
+
+def test_a_stale_lesson_is_told_after_those_that_fit_the_code():
+    stale = known(file="errors/b.md", stale="shop/cart.py was rewritten")
+    other = known(file="errors/c.md")
+    found = recall(
+        stale.model_copy(update={"fingerprint": "v1:b"}),
+        other.model_copy(update={"fingerprint": "v1:c"}),
+    )
+    assert [one.lesson.fingerprint for one in found.priors] == ["v1:c", "v1:b"]
+
+
+def test_a_fresh_analysis_remembers_what_it_was_told():
+    failed = Proposed(kind="pull", number=7, on=TONIGHT.window.until.date(), fix="f1:no",
+                      outcome="closed unmerged")  # fmt: skip
+    no = Fate(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+    unknown = recall(known(proposed=(failed,), fates=(no,)))
+    fresh = Analysis(case=case(), title="t", root_cause="r", confidence="high")
+    found = remembering(fresh, (unknown,))
+    assert found.told == ("v1:a",)
+    assert found.rejected == ("f1:no",)
+    assert found.news == "its fix was rejected in #7: No."
+    assert remembering(fresh, ()) == fresh

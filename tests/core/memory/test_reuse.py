@@ -1,0 +1,135 @@
+from datetime import date, datetime, timedelta
+
+import pytest
+from core.lesson_shapes import analysis, case, lesson, night, seen
+
+from nightwatch_core.memory.lessons.maker import lesson_from
+from nightwatch_core.memory.lessons.nights import seen_again
+from nightwatch_core.memory.reuse import DOUBTS, NEWS, Meeting, news, reused, still_sound
+from nightwatch_core.models.knowledge import Cited
+from nightwatch_core.models.outcome import Fate, Proposed
+
+DIGESTS = {"app/rate.rb": "d1"}
+
+
+def met(of=None, on=5, **more):
+    """The error, met again on the fifth night."""
+    return Meeting(case=of or case(), night=night(on), lesson_days=90, **more)
+
+
+def test_a_lesson_whose_files_did_not_change_is_sound():
+    assert still_sound(lesson(), DIGESTS.get) == (True, "the file it cites did not change")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"root_cause": " "}, "it names no root cause"),
+        ({"fix_confidence": "low"}, "its confidence was low"),
+        ({"evidence": ()}, "it cites no line of code"),
+        ({"has_fix": True}, "its fix was not kept"),
+        (
+            {"evidence": (Cited(path="a.rb", line=1),)},
+            "it does not say what a.rb looked like",
+        ),
+        (
+            {"evidence": (Cited(path="gone.rb", line=1, digest="d1"),)},
+            "gone.rb has changed since",
+        ),
+    ],
+)
+def test_each_doubt_speaks_in_words(changes, reason):
+    assert still_sound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == (False, reason)
+    assert len(DOUBTS) == 6
+
+
+def test_a_regression_is_news_against_the_soundest_lesson():
+    back = case(inbox="resolved, and back; assigned to Ann")
+    assert still_sound(lesson(), DIGESTS.get, met(back)) == (
+        False,
+        "it was resolved, and came back",
+    )
+    named = case(inbox="assigned to resolved, and back")
+    assert still_sound(lesson(), DIGESTS.get, met(named))[0]
+    assert len(NEWS) == 4
+
+
+def test_the_same_return_of_an_error_is_news_once():
+    read_until = night(2).window.until
+    back = case(inbox="resolved, and back", regressed_at=read_until - timedelta(hours=5))
+    analysed = lesson_from(analysis(back), night(2), DIGESTS, (), lesson())
+    assert not still_sound(lesson(), DIGESTS.get, met(back))[0]
+    assert still_sound(analysed, DIGESTS.get, met(back))[0]
+    reused_again = seen_again(analysed, back, night(3))
+    assert still_sound(reused_again, DIGESTS.get, met(back))[0]
+
+    later = night(3).window.until + timedelta(hours=5)
+    again = case(inbox="resolved, and back", regressed_at=later)
+    assert not still_sound(reused_again, DIGESTS.get, met(again))[0]
+    assert still_sound(seen_again(reused_again, again, night(4)), DIGESTS.get, met(again))[0]
+
+
+@pytest.mark.parametrize(
+    "known", [None, night(9).window.until.replace(tzinfo=None)], ids=["not said", "no zone"]
+)
+def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
+    back = case(inbox="resolved, and back", regressed_at=night(1).window.since)
+    old = lesson(seen_until=known)
+    assert not still_sound(old, DIGESTS.get, met(back))[0]
+    assert seen_again(old, back, night(2)).seen_until == night(2).window.until
+
+
+def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():
+    asked = []
+    still_sound(lesson(fix_confidence="low"), lambda path: asked.append(path) or "d1")
+    assert asked == []
+
+
+def test_no_news_is_no_reason_for_a_new_look():
+    known = lesson(nights=seen(1, 2, 3), analysed_at=night(1).window.until)
+    assert news(known, met()) == ""
+    assert still_sound(known, DIGESTS.get, met())[0]
+
+
+def test_a_spike_is_news_and_the_night_itself_is_not_what_it_is_measured_by():
+    known = lesson(nights=seen(1, 2, 3, 4))
+    assert news(known, met(case(occurrences=9))) == ""
+    assert "700" in news(known, met(case(occurrences=698)))
+    tonight_too = lesson(nights=(*seen(1, 2, 3, 4), *seen(5, occurrences=700)))
+    assert "700" in news(tonight_too, met(case(occurrences=698)))
+
+
+@pytest.mark.parametrize("days", [90, 0])
+def test_an_old_lesson_is_looked_at_afresh_unless_nobody_wants_that(days):
+    old = lesson(analysed_at=night(5).window.until - timedelta(days=91))
+    meeting = met().model_copy(update={"lesson_days": days})
+    assert news(old, meeting) == ("it is 91 days old" if days else "")
+
+
+def test_a_lesson_that_does_not_say_when_it_was_made_is_as_old_as_its_error():
+    naive = datetime(2020, 1, 1)  # noqa: DTZ001 - people write such
+    assert news(lesson(analysed_at=None), met()) == ""
+    assert "days old" in news(lesson(analysed_at=naive), met())
+    old = met().night.window.until.date() - timedelta(days=91)
+    assert news(lesson(analysed_at=None, first_detected=old), met()) == "it is 91 days old"
+
+
+def test_a_rejection_is_news_until_a_fresh_analysis_has_answered_it():
+    rejected = Fate(kind="closed unmerged", number=4, on=date(2031, 3, 2), words=("Too slow.",))
+    known = lesson(fates=(rejected,), outcome="closed unmerged")
+    assert news(known, met()) == "its fix was rejected in #4: Too slow."
+    again = lesson_from(analysis(), night(5), DIGESTS, (), known)
+    assert [fate.answered for fate in again.fates] == [True]
+    assert news(again, met(on=6)) == ""
+
+
+def test_fixes_that_failed_are_named_whatever_became_of_others():
+    proposed = tuple(
+        Proposed(kind="pull", number=number, on=date(2031, 3, 1), fix=fix, outcome=outcome)
+        for number, fix, outcome in (
+            (1, "f1:a", "closed unmerged"), (2, "f1:b", "verified"), (3, "f1:c", "no effect"),
+            (4, "", "closed unmerged"), (5, "f1:d", ""), (6, "f1:e", "regressed"),
+        )
+    )  # fmt: skip
+    again = reused(lesson(proposed=proposed), case(), night(5))
+    assert (again.rejected, again.failed_pulls) == (("f1:a", "f1:c"), (1, 3, 4, 6))

@@ -1,0 +1,181 @@
+"""What a rule would have hidden is counted on kept nights, and bounds are drawn from them."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from core.lesson_shapes import analysis, group, lesson, one_group
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.error import Dropped, Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.pattern import Backtest, IgnoreRule
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.patterns.ignoring.backtest import (
+    HEADROOM,
+    LOWEST,
+    MOST_READ,
+    NIGHTS_BACK,
+    NightGroups,
+    backtest,
+    history,
+    is_steady,
+    night_groups,
+    rates,
+    recoveries,
+    tripwire,
+    was_fixed,
+)
+
+LAST = datetime(2031, 3, 30, 4, tzinfo=UTC)
+RULE = IgnoreRule(pattern="no rate", match="prefix", field="message")
+
+
+def window(days_ago: int = 0, hours: float = 24) -> Window:
+    until = LAST - timedelta(days=days_ago)
+    return Window(since=until - timedelta(hours=hours), until=until)
+
+
+def report(days_ago: int = 0, id: str = "", **fields) -> RunReport:
+    span = fields.pop("window", window(days_ago))
+    night = Night(id=id or f"n{days_ago}", window=span, now=span.until)
+    return RunReport(
+        night=night,
+        options=fields.pop("options", NightOptions(source="file")),
+        started=LAST,
+        finished=LAST,
+        **fields,
+    )
+
+
+def on(days_ago: int, *groups, hours: float = 24) -> NightGroups:
+    return NightGroups(window=window(days_ago, hours), groups=groups)
+
+
+def test_every_group_of_a_report_is_there_once():
+    cause = analysis(one_group("v1:a"))
+    told = report(
+        analyses=(cause, cause),
+        failures=(Failure(case=one_group("v1:b"), reason="r"),),
+        dropped=(Dropped(group=group("v1:c", hosts=("h",), release="r1"), reason="ignored"),),
+    )
+    night = night_groups(told)
+    assert [each.fingerprint for each in night.groups] == ["v1:a", "v1:b", "v1:c"]
+    assert night.date == date(2031, 3, 30)
+    assert night.groups[2].hosts == ()
+
+
+def test_history_is_thirty_nights_of_the_same_kind():
+    tonight = report(0)
+    sample = NightOptions(source="sample")
+    others = (
+        tonight,
+        report(1),
+        report(1, id="n1-2"),  # the same window once more
+        report(2, status="failed"),
+        report(3, id="one-x"),
+        report(4, options=sample),
+        report(5, options=NightOptions(source="newrelic")),
+        report(6, window=window(1, 20)),  # most of it was read
+        *(report(days) for days in range(7, 60)),
+    )
+    nights = history(tonight, others)
+    assert len(nights) == NIGHTS_BACK
+    days = [(LAST - night.window.until).days for night in nights]
+    assert days == [0, 1, *range(7, 35)]
+
+
+def test_history_reads_no_further_than_it_has_to():
+    read = []
+
+    def reports():
+        for days in range(10_000):
+            read.append(days)
+            yield report(days, options=NightOptions(source="sample"))
+
+    assert len(history(report(0), reports())) == 1
+    assert len(read) < MOST_READ
+    read.clear()
+    assert len(history(report(0, options=NightOptions(source="sample")), reports())) == NIGHTS_BACK
+    assert len(read) <= NIGHTS_BACK + 1
+
+
+def test_a_file_read_again_is_one_night():
+    point = Window(since=LAST, until=LAST)
+    assert len(history(report(window=point), (report(id="n0-2", window=point),))) == 1
+
+
+def test_a_backtest_counts():
+    nights = (
+        on(0, group("v1:a", occurrences=5, users=2), group("v1:b", occurrences=1, users=3)),
+        on(1, group("v1:a", occurrences=7, users=None), group("v1:c", message="else")),
+        on(2),
+    )
+    merged = lesson("v1:x", aliases=("v1:b",), fates=(Fate(kind="merged", on=LAST.date()),))
+    assert backtest(RULE, nights, (lesson("v1:a"), merged)) == Backtest(
+        nights=3, groups=2, occurrences=13, fixed_later=1, users=5
+    )
+    assert backtest(RULE, (), ()) == Backtest()
+    assert backtest(IgnoreRule(pattern="nothing"), nights, (merged,)) == Backtest(nights=3)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fixed"),
+    [
+        ({}, False),
+        ({"fates": (Fate(kind="merged", on=date(2031, 1, 1)),)}, True),
+        ({"fates": (Fate(kind="closed unmerged", on=date(2031, 1, 1)),)}, False),
+        ({"fates": (Fate(kind="regressed", on=date(2031, 1, 1)),)}, True),
+        ({"watch": Watch(number=1, merged_at=LAST)}, True),
+        ({"outcome": "verified"}, True),
+        ({"outcome": "closed"}, False),
+        (
+            {"proposed": (Proposed(kind="pull", number=1, on=date(2031, 1, 1), outcome="merged"),)},
+            True,
+        ),
+    ],
+)
+def test_a_fix_that_was_merged_is_a_fix(fields, fixed):
+    assert was_fixed(lesson(**fields)) is fixed
+
+
+def test_rates_are_a_day_s():
+    nights = (
+        on(0, group("v1:a", occurrences=5), group("v1:b", occurrences=7), hours=12),
+        on(1),
+        on(2, group("v1:a", occurrences=4), hours=48),
+    )
+    assert rates(RULE, nights) == (24.0, 2.0)
+
+
+@given(st.lists(st.floats(0, 1e9), max_size=9))
+def test_a_tripwire_is_above_all_that_was_seen(seen):
+    limit = tripwire(seen)
+    assert limit >= max(LOWEST, HEADROOM * max(seen, default=0)) * 0.999_999
+    assert limit <= 2 * max(LOWEST, HEADROOM * max(seen, default=0))
+    assert f"{limit:.0f}".rstrip("0") in {"1", "2", "3", "5"}
+
+
+def test_a_jump_is_news():
+    assert is_steady((5, 5, 5, 25))
+    assert not is_steady((5, 5, 5, 60))
+    assert is_steady(())
+
+
+def hours(*busy: int) -> tuple[int, ...]:
+    return tuple(int(hour in busy) for hour in range(24))
+
+
+def test_an_error_that_goes_away_by_itself():
+    name = frozenset({"v1:a"})
+    seen = group("v1:a")
+    assert recoveries(name, (on(0, seen), on(1, seen), on(2, seen))) == 0
+    assert recoveries(name, (on(0), on(1, seen), on(2), on(3, seen))) == 2
+    assert recoveries(name, (on(0, seen), on(1), on(2, seen))) == 1
+    calmed = group("v1:a", hourly=hours(2, 3))
+    late = group("v1:a", hourly=hours(2, 22))
+    assert recoveries(name, (on(0, calmed), on(1, late), on(2, calmed))) == 2
+    assert recoveries(name, (on(0, calmed, group("v1:a", hourly=hours(23))),)) == 0
+    assert recoveries(frozenset(), (on(0, seen),)) == 0

@@ -1,0 +1,110 @@
+"""Rules over a message come before rules over a class, and hold what never varies."""
+
+import pytest
+from core.lesson_shapes import group
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.intake.ignore_rules import matches
+from nightwatch_core.patterns.ignoring.narrowing import SHORTEST, candidates
+
+
+def tried(*messages: str, error_class: str = "Rates::Reset") -> list[tuple[str, str, str]]:
+    seen = [group(message=message, error_class=error_class) for message in messages]
+    return told(candidates(seen))
+
+
+def told(rules):
+    return [(rule.field, rule.match, rule.pattern) for rule in rules]
+
+
+def at(*transactions: str, **fields):
+    """Sightings whose messages are too short for a rule."""
+    alike = {"message": "short", "error_class": "Rates::Reset", **fields}
+    return [group(transaction=transaction, **alike) for transaction in transactions]
+
+
+CLASS = ("error_class", "exact", "Rates::Reset")
+
+
+@pytest.mark.parametrize(
+    ("messages", "first"),
+    [
+        (("the printer ran out of paper",), ("message", "exact", "the printer ran out of paper")),
+        (
+            ("the printer ran out of paper 7",),
+            ("message", "prefix", "the printer ran out of paper"),
+        ),
+        (
+            ("the printer ran out of paper", "the printer ran out of patience"),
+            ("message", "prefix", "the printer ran out of"),
+        ),
+        (("short",), CLASS),
+        (("reset by 10.0.0.1",), CLASS),
+        (("one message of its own", "another message of its own"), CLASS),
+        (("",), CLASS),
+        (("hidden \u202e text that is long enough",), CLASS),
+    ],
+)
+def test_the_narrowest_comes_first(messages, first):
+    assert tried(*messages)[0] == first
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("RuntimeError", "java.lang.RuntimeException", "StandardError", "Error", " "),
+        *("HTTPException", "werkzeug.exceptions.HTTPException", "HTTPError", "httpexception"),
+    ],
+)
+def test_a_class_that_anything_is_raised_as_is_no_rule(name):
+    assert candidates(at("", error_class=name)) == ()
+
+
+def test_a_bot_probe_is_ignored_where_it_probes():
+    probe = at(
+        "GET /wp-config.bak", message="bot probe /wp-config.bak", error_class="HTTPException"
+    )
+    assert told(candidates(probe, probe)) == [("transaction", "exact", "GET /wp-config.bak")]
+
+
+@pytest.mark.parametrize(
+    ("transactions", "rules"),
+    [
+        (("jobs/sync",) * 2, [CLASS, ("transaction", "exact", "jobs/sync")]),
+        (("GET /scan/a", "GET /scan/b"), [CLASS, ("transaction", "prefix", "GET /scan/")]),
+        (("GET /scan/a/b", "GET /scan/c/d"), [CLASS]),
+        (("GET /a", "GET /b"), [CLASS]),
+        (("WebTransaction/Controller/a", "WebTransaction/Controller/b"), [CLASS]),
+        (("jobs/sync", ""), [CLASS]),
+        (("GET /",), [CLASS]),
+        (("/",), [CLASS]),
+        (("jobs/\u202esync",), [CLASS]),
+        (("jobs/" + "x" * 10_000,), [CLASS]),
+    ],
+)
+def test_transactions_are_the_last_resort(transactions, rules):
+    assert told(candidates(at(*transactions))) == rules
+
+
+def test_a_class_seen_with_other_messages_elsewhere_is_no_rule():
+    own = at("/")
+    assert told(candidates(own, at("/", "jobs/other"))) == [CLASS]  # one message
+    assert told(candidates(own, at("/", message="else"))) == [CLASS]  # one transaction
+    assert candidates(own, at("jobs/other", message="else")) == ()
+    assert candidates(at(""), at("", message="else")) == ()  # where is not known
+
+
+def test_nothing_seen_is_no_rule():
+    assert candidates(()) == ()
+
+
+PATHS = st.text(max_size=20) | st.from_regex(r"(GET )?(/?[a-z]{1,9}[/#.]){1,3}[a-z]{0,5}")
+
+
+@given(st.lists(st.tuples(st.text(max_size=200), PATHS), min_size=1, max_size=4))
+def test_every_candidate_covers_every_sighting(sightings):
+    seen = [group(message=message, transaction=place) for message, place in sightings]
+    for rule in candidates(seen):
+        assert len(rule.pattern) >= (SHORTEST if rule.field == "message" else 3)
+        assert all(matches(rule, each) for each in seen)

@@ -1,0 +1,187 @@
+"""Patterns of one night: each rule alone, and all of them together."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+from core.lesson_shapes import analysis, lesson, one_group, seen
+
+from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.patterns import (
+    MOST,
+    PATTERN_RULES,
+    all_transient,
+    detect,
+    same_cause,
+    same_change,
+    same_tags,
+)
+from nightwatch_core.patterns.pattern_text import pattern_document
+from nightwatch_core.text import frontmatter
+
+
+def found(name, **fields):
+    told = {"evidence": (), "tags": (), "fix": ()}
+    group = {key: fields.pop(key) for key in ("error_class", "transaction") if key in fields}
+    return analysis(one_group(name, **group), **{**told, **fields})
+
+
+def at(path, line):
+    return (Evidence(path=path, line=line),)
+
+
+def suspect(number, sha, score, *commits):
+    merged = datetime(2031, 3, 1, tzinfo=UTC)
+    pull = MergedPull(number=number, title="Refactor", sha=sha, merged_at=merged, commits=commits)
+    return (Suspect(pull=pull, score=score),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "called"),
+    [
+        (
+            {"suspects": suspect(0, "abcdef1234", 0.6), "suspect_commit": "abcdef1234"},
+            "commit abcdef1234",
+        ),
+        ({"suspects": suspect(12, "abcdef1234", 0.9)}, None),
+        ({"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "1234567"}, None),
+        (
+            {
+                "suspects": (*suspect(11, "9999999999", 0.9), *suspect(12, "abcdef1234", 0.6)),
+                "suspect_commit": "abcdef1",
+            },
+            None,
+        ),
+        (
+            {"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "abcdef1"},
+            "pull request #12",
+        ),
+        (
+            {
+                "suspects": suspect(12, "abcdef1234", 0.1, "777777777777"),
+                "suspect_commit": "7777777",
+            },
+            "pull request #12",
+        ),
+        ({"suspect_commit": "abcdef1234567"}, None),
+        ({"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "a"}, None),
+        ({}, None),
+    ],
+)
+def test_errors_that_one_change_is_suspected_of(fields, called):
+    patterns = same_change((found("v1:a", **fields), found("v1:b", **fields)), ())
+    assert [p.title for p in patterns] == (
+        [f"One change behind several errors: {called}"] if called else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("confidences", "advice"),
+    [
+        (("high", "medium"), "Review pull request #12, and roll it back if no fix is at hand."),
+        (("low", "high"), "Review pull request #12."),
+        (("low", "low", "low"), "Review pull request #12."),
+    ],
+)
+def test_a_change_is_rolled_back_only_for_what_is_well_founded(confidences, advice):
+    told = {"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "abcdef1234"}
+    cases = tuple(found(f"v1:{n}", confidence=c, **told) for n, c in enumerate(confidences))
+    (pattern,) = same_change(cases, ())
+    assert pattern.suggestion == advice
+
+
+def test_guesses_share_no_line_and_no_tags():
+    told = {"evidence": at("a.rb", 3), "tags": ("a", "b"), "confidence": "low"}
+    guesses = tuple(found(f"v1:{n}", **told) for n in range(4))
+    assert same_cause(guesses, ()) == []
+    assert same_tags(guesses, ()) == []
+
+
+def test_a_shared_change_is_named_beside_the_shared_line():
+    change = {"suspects": suspect(12, "abcdef1234", 0.9), "suspect_commit": "abcdef1234"}
+    told = {"evidence": at("a.rb", 3), **change}
+    patterns = detect((found("v1:a", **told), found("v1:b", **told)), ())
+    assert [p.suggestion.partition(":")[0] for p in patterns] == ["Fix a.rb"]
+    assert "(came with pull request #12)" in patterns[0].suggestion
+
+
+def test_three_errors_that_share_two_tags():
+    one = found("v1:a", tags=("Race Condition", "orders", "sql"))
+    two = found("v1:b", tags=("race-condition", "orders"))
+    three = found("v1:c", tags=("orders", "race-condition", "cache"))
+    assert same_tags((one, two), ()) == []
+    (first, *_) = same_tags((one, two, three), ())
+    assert first.title == "Shared theme: orders, race-condition"
+    assert first.fingerprints == ("v1:a", "v1:b", "v1:c")
+    assert same_tags((one, two, found("v1:d", tags=("orders",))), ()) == []
+
+
+def test_words_of_names_are_no_tags():
+    told = {"error_class": "Billing::RateMissing", "transaction": "Controller/orders/show"}
+    tags = ("billing", "rate-missing", "orders", "show")
+    cases = tuple(found(f"v1:{n}", tags=(*tags, "sql"), **told) for n in range(3))
+    assert same_tags(cases, ()) == []
+    cases = tuple(found(f"v1:{n}", tags=(*tags, "sql", "cache"), **told) for n in range(3))
+    assert [p.title for p in same_tags(cases, ())] == ["Shared theme: cache, sql"]
+
+
+def test_errors_from_outside():
+    one = found("v1:a", tags=("transient",), transaction="t/a")
+    two = found("v1:b", tags=("network",), transaction="t/b")
+    (pattern,) = all_transient((one, two), ())
+    assert pattern.pattern_type == "transient_noise"
+    assert "t/a, t/b" in pattern.suggestion
+    assert all_transient((one,), ()) == []
+    assert len(all_transient((one, found("v1:b", tags=("network",), confidence="low")), ())) == 1
+    locked = found("v1:d", tags=("database-lock", "transient"))
+    assert all_transient((one, locked), ()) == []
+    fixed = found("v1:c", tags=("transient",), fix=analysis().fix)
+    assert all_transient((one, fixed), ()) == []
+
+
+def test_a_class_that_sounds_transient_is_not():
+    both = tuple(found(f"v1:{n}", error_class="Net::ReadTimeout") for n in range(3))
+    assert all_transient(both, ()) == []
+
+
+def test_all_together_the_largest_first_and_nothing_twice():
+    told = {"evidence": at("a.rb", 3), "tags": ("money", "rates")}
+    both = (found("v1:a", **told), found("v1:b", **told))
+    patterns = detect(both, (lesson(nights=seen(1, 2, 3), error_class="Z"),), (), date(2031, 3, 9))
+    assert [p.title for p in patterns] == ["Z keeps coming back", "One cause in a.rb:3"]
+    assert [p.slug for p in patterns] == ["z-keeps-coming-back", "one-cause-in-a-rb-3"]
+    assert [p.rule for p in patterns] == ["recurring_class", "same_cause"]
+    assert patterns[1].nights == (date(2031, 3, 9),)
+    assert len(patterns[0].nights) == 3
+
+
+def test_never_more_than_ten():
+    lessons = tuple(
+        lesson(f"v1:{n}", error_class=f"E{n}", nights=seen(1, 2, 3, occurrences=n), module=f"{n}")
+        for n in range(30)
+    )
+    patterns = detect((), lessons)
+    assert len(patterns) == MOST
+    assert patterns[0].error_classes == ("E29",)
+    assert detect((), ()) == ()
+
+
+def test_rules_carry_the_names_of_their_functions():
+    assert [name for name, _ in PATTERN_RULES] == [rule.__name__ for _, rule in PATTERN_RULES]
+
+
+def test_hostile_names_stay_on_one_short_line():
+    bad = "E\n---\n# x\u202e" + "y" * 9_000
+    lessons = tuple(
+        lesson(f"v1:l{n}", error_class=bad, nights=seen(n), module=bad, root_cause=f"{n}{bad}")
+        for n in (1, 2, 3)
+    )
+    told = {"evidence": at(bad, 1), "error_class": bad, "tags": (bad, "b", "c"), "root_cause": bad}
+    patterns = detect((found("v1:a", **told), found("v1:b", **told)), lessons)
+    assert len(patterns) >= 2
+    for pattern in patterns:
+        for text in (pattern.title, pattern.description, pattern.suggestion, *pattern.because):
+            assert "\n" not in text
+            assert "\u202e" not in text
+            assert len(text) < 1_500
+        assert frontmatter.read(pattern_document(pattern))[0]["title"] == pattern.title

@@ -1,0 +1,255 @@
+import re
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from analysis_shapes import DAY, FIX, analysis, case, group, trace
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis
+from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.publish import issue_text
+from nightwatch_core.publish.issue_text import (
+    BODY_LIMIT,
+    comment_body,
+    commit_message,
+    issue_body,
+    issue_title,
+    labels,
+    marker,
+    pull_body,
+    pull_title,
+    read_marker,
+)
+
+HOSTILE = (
+    "fixes #12, closes GH-3, resolves shop/shop#4, Closes https://github.com/shop/shop/issues/5",
+    "@dana please, cc @shop/team",
+    "/approve\n/merge",
+    "![x](https://evil.example/?d=1) [click](javascript:alert(1)) <https://evil.example>",
+    "<img src=x onerror=alert(1)><script>x</script><!-- nightwatch:v1 fp=v1:z key=z run=z -->",
+    "```\n# Heading\n</details>\n~~~",
+    "| a | b |\n|---|---|",
+    "\u202egnp.exe \u200b\x1b[31mred\x00 \U000e0041",
+    "[skip ci] ***NO_CI*** [ci skip]",
+    "Co-authored-by: Eve <eve@example.org>",
+    "# Heading\n\n## Root cause\n\nConfidence: high.",
+    "\ud800 half",
+)
+
+
+HARMLESS = {"text", "softbreak", "text_special", "strong_open", "strong_close", "html_inline"}
+
+
+def hostile(text):
+    team = f"resolved, and back; assigned to {' '.join(text.split())}"
+    told = group(message=text, error_class=text, transaction=text, release=text, inbox=team)
+    of = case(told)
+    pull = MergedPull(number=3, title=text, sha=text, merged_at=of.leader.first_seen)
+    return analysis(
+        of.model_copy(update={"trace": trace(raw=text)}),
+        title=text, root_cause=text, next_steps=(text,), because=(text,), model=text,
+        evidence=(Evidence(path=text, line=1, quote=text, note=text),),
+        fix=(Edit(path=text, old=text, new=text + text, description=text),),
+        hypotheses=(Hypothesis(statement=text, because=text),),
+        suspects=(Suspect(pull=pull, score=0.5, because=(text,)),),
+    )  # fmt: skip
+
+
+def bodies(of):
+    return (
+        issue_body(of, "k1", "n1"),
+        comment_body(of, "k1", "n1", "News"),
+        pull_body(of, "k1", "n1", 12),
+    )
+
+
+def prose(body):
+    """What is left of a body once code and our own marker are taken out, as a reader renders it."""
+    words = []
+    for token in MarkdownIt("gfm-like", {"linkify": False}).parse(body):
+        words += [c for c in token.children or () if c.type not in ("code_inline",)]
+        assert token.type not in ("html_block",) or token.content.startswith(("<!-- n", "<details>",
+            "</details>")), token.content  # fmt: skip
+    return words
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_from_outside_does_anything(text):
+    for body in bodies(hostile(text)):
+        inline = prose(body)
+        assert {token.type for token in inline} <= HARMLESS
+        html = [token.content for token in inline if token.type == "html_inline"]
+        assert set(html) <= {"<details>", "<summary>", "</summary>", "</details>"}
+        plain = " ".join(token.content for token in inline if token.type == "text")
+        assert not re.search(r"@\w|GH-\d|://|#(?!12\b)\d", plain)
+        assert "evil" not in plain or "`" not in plain
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_titles_and_commit_messages_ping_close_and_skip_nothing(text):
+    of = hostile(text)
+    for words in (issue_title(of), pull_title(of), commit_message(of, None)):
+        assert not re.search(r"@\w|GH-\d|#\d|:(?=//)", words)
+        assert "\u202e" not in words
+        assert "\x1b" not in words
+    for title in (issue_title(of), pull_title(of)):
+        assert 0 < len(title) <= 120
+        assert "\n" not in title
+    for words in (pull_title(of), commit_message(of, None)):
+        assert not re.search(r"\[(skip|ci|no)\b|\*{3}", words, re.IGNORECASE)
+
+
+def test_the_last_paragraph_of_a_commit_message_is_no_trailer():
+    words = commit_message(analysis(root_cause="Co-authored-by: Eve <e@example.org>"), None)
+    assert words.split("\n\n")[-1].startswith("Root cause: ")
+    assert commit_message(analysis(), 12).endswith("\n\nRefs #12\n")
+    assert len(commit_message(analysis(title="t" * 500), None).split("\n")[0]) <= 72
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_the_marker_is_ours_whatever_the_error_says(text):
+    for body in bodies(hostile(text)):
+        mark = read_marker(body)
+        assert (mark.fingerprint, mark.key, mark.night) == ("v1:a", "k1", "n1")
+        assert body.count("\n<!--") == 0
+
+
+def test_markers_go_round():
+    mark = read_marker(marker("v1:0a1b", "0123456789abcdef", "2026-11-20-ab-2"))
+    assert (mark.fingerprint, mark.key, mark.night) == (
+        "v1:0a1b", "0123456789abcdef", "2026-11-20-ab-2",
+    )  # fmt: skip
+    assert read_marker("\ufeff\r\n" + marker("v1:a", "k", "") + "\r\nText").night == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "Text",
+        "Text\n" + marker("v1:a", "k", "n"),
+        "> " + marker("v1:a", "k", "n"),
+        "<!-- nightwatch:v1 fp= key=k run=n -->",
+        "<!-- nightwatch:v1 fp=v1:a key=k -->",
+        "<!-- nightwatch:v2 fp=v1:a key=k run=n -->",
+        "<!-- nightwatch:v1 fp=v1:a key=k run=n",
+        "<!-- nightwatch:v1 fp=v1:\u00e4 key=k run=n -->",
+        " " * 10_000_000,
+    ],
+)
+def test_what_is_no_marker_is_not_read(body):
+    assert read_marker(body) is None
+
+
+@given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
+def test_a_marker_is_one_comment_whatever_is_put_in(fingerprint, key, night):
+    text = marker(fingerprint, key, night)
+    assert "\n" not in text
+    assert text.count("-->") == 1
+    assert text.endswith(" -->")
+
+
+def test_an_issue_says_everything_in_its_order():
+    of = analysis(
+        fix=(FIX,),
+        next_steps=("Look again.",),
+        hypotheses=(Hypothesis(statement="Late.", standing="ruled out", because="It is not."),),
+        suspects=(
+            Suspect(
+                pull=MergedPull(number=3, title="Rename", sha="f" * 40, merged_at=DAY),
+                score=0.5, because=("touches cart.py",),
+            ),
+        ),
+    )  # fmt: skip
+    body = issue_body(of, "k", "n")
+    order = ("5 occurrences", "Root cause", "Confidence: high", "Evidence", "Proposed fix",
+             "Recently merged", "Considered", "Next steps", "Stack trace", "Found by")  # fmt: skip
+    places = [body.index(words) for words in order]
+    assert places == sorted(places)
+    assert "-    return" not in body
+    assert "-line.price\n+line.cost" in body
+    assert "Change" in pull_body(of, "k", "n", None)
+    assert labels(of) == ("nightwatch", "confidence-high", "has-fix")
+
+
+def test_unverified_evidence_says_so():
+    loose = Evidence(path="a.py", line=1, quote="x = 1")
+    assert "not found in the code" in issue_body(analysis(evidence=(loose,)), "k", "n")
+    assert "not found in the code" not in issue_body(analysis(), "k", "n")
+
+
+def test_times_are_told_in_utc_whatever_the_source_counts_in():
+    there = timezone(timedelta(hours=5, minutes=30))
+    seen = datetime(2026, 11, 21, 3, 15, tzinfo=there)
+    body = issue_body(analysis(case(group(last_seen=seen))), "k", "n")
+    assert "last 2026-11-20 21:45 UTC" in body
+
+
+def test_a_regression_and_who_looks_after_it_are_told():
+    of = analysis(case(group(inbox="resolved, and back; assigned to @dana *now*")))
+    told = (
+        "Errors Inbox: a regression: resolved in New Relic's Errors Inbox, and back; "
+        "assigned to `@dana` \\*now\\*\n"
+    )
+    assert told in issue_body(of, "k1", "n1")
+    assert told in comment_body(of, "k1", "n1", "News")
+    assert "Errors Inbox" not in issue_body(analysis(), "k1", "n1")
+
+
+def test_what_is_not_known_leaves_no_empty_words():
+    bare = group(first_seen=None, last_seen=None, message="", release="", users=None)
+    body = issue_body(analysis(case(bare, traced=False), evidence=()), "k", "n")
+    for leftover in ("()", "None", "UTC", "users", "## Evidence", "## Change", "```"):
+        assert leftover not in body
+
+
+def test_only_our_issue_is_referred_to_and_nothing_is_closed():
+    body = pull_body(analysis(), "k", "n", 12)
+    assert "Refs #12" in body
+    assert "Refs" not in pull_body(analysis(), "k", "n", None)
+    assert not re.search(r"(?i)\b(close[sd]?|fix(e[sd])?|resolve[sd]?)\s+#", body)
+
+
+def test_a_title_of_nothing_visible_is_the_errors():
+    assert issue_title(analysis(title="\u200b\u202e")) == "AttributeError in cart/show"
+    nothing = analysis(case(group(error_class="\u200b", transaction="")), title="")
+    assert issue_title(nothing) == "Production error"
+
+
+def test_huge_texts_are_bounded_and_every_fence_is_closed():
+    text = "`" * 50 + "x & <y> | * _z_ @a #1\n" * 10_000
+    of = hostile(text)
+    many = of.model_copy(
+        update={
+            "evidence": of.evidence * 50, "fix": of.fix * 50, "next_steps": of.next_steps * 50,
+            "hypotheses": of.hypotheses * 50, "suspects": of.suspects * 50,
+            "case": case(group(message=text), others=(group("v1:b", error_class=text),) * 200),
+            "root_cause": ("p" * 100 + "\n\n") * 10_000,
+        }
+    )  # fmt: skip
+    begin = time.process_time()
+    made = (*bodies(of), *bodies(many))
+    assert time.process_time() - begin < 5
+    assert max(map(len, made)) <= BODY_LIMIT
+    assert "and 191 more" in made[3]
+    for body in made[3:5]:
+        last = MarkdownIt("gfm-like", {"linkify": False}).parse(body)[-1]
+        assert last.type != "fence" or body.rstrip().endswith(f"\n{last.markup}")
+
+
+def test_a_part_that_does_not_fit_is_left_out_whole_and_the_rest_is_told():
+    huge = "word " * 30_000
+    body = issue_text._joined("head", "first", huge, "last")
+    assert body == "head\n\nfirst\n\nlast\n\n(More is in the night's report.)\n"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(max_size=80))
+def test_any_text_gives_bodies_that_begin_with_our_marker(text):
+    for body in bodies(hostile(text)):
+        assert body.startswith("<!-- nightwatch:v1 fp=v1:a key=k1 run=n1 -->\n")
+        assert len(body) <= BODY_LIMIT
+        body.encode()

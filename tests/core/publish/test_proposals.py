@@ -1,0 +1,361 @@
+from datetime import timedelta
+
+import pytest
+from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group
+
+from nightwatch_core.adapters.local.memory_keepers import MemoryOutbox
+from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.models.analysis import Edit, Ending, Evidence
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
+from nightwatch_core.publish import candidate_score, effect_key, in_order, plan_issues, plan_pulls
+from nightwatch_core.publish.issue_text import read_marker
+
+NIGHT = "2026-11-20-abcdef"
+EVERY = NightOptions(max_issues=50, max_open_issues=500, max_pull_requests=50)
+REUSED = Ending(kind="reused", detail="errors/a.md")
+
+
+def named(number, **more):
+    of = case(group(f"v1:{number}", transaction=f"page/{number}"))
+    return analysis(of.model_copy(update={"signature": ""}), **more)
+
+
+def item(kind="issue", number=7, fingerprint="v1:a", **more):
+    told = {"key": "k" * 16, "night": "2026-11-01-000000", **more}
+    return OwnItem(kind=kind, number=number, fingerprint=fingerprint, **told)
+
+
+def issues(*analyses, own=(), options=EVERY, night=NIGHT):
+    return plan_issues(analyses, own, options, "shop/shop", night)
+
+
+def pulls(*analyses, own=(), receipts=(), options=EVERY, files=FILES, night=NIGHT):
+    return plan_pulls(analyses, own, receipts, options, COMMIT, files.get, night)
+
+
+def reasons(plan):
+    return [skip.reason for skip in plan.skips]
+
+
+@pytest.mark.parametrize(
+    ("more", "score"),
+    [
+        ({"confidence": "low"}, 0.025),
+        ({"confidence": "medium"}, 0.175),
+        ({"confidence": "high"}, 0.325),
+        ({"confidence": "high", "next_steps": ("Look.",)}, 0.375),
+        ({"confidence": "low", "fix": (FIX,)}, 0.625),
+        ({"confidence": "high", "fix": (FIX,), "next_steps": ("Look.",)}, 0.975),
+    ],
+)
+def test_candidates_score_as_designed(more, score):
+    assert candidate_score(analysis(**more)) == pytest.approx(score)
+
+
+def test_occurrences_give_a_tenth_at_most():
+    many = case(group(occurrences=15), others=(group("v1:b", occurrences=1_000_000),))
+    assert candidate_score(analysis(many, confidence="low")) == pytest.approx(0.1)
+    few = case(group(occurrences=15), others=(group("v1:b", occurrences=3),))
+    assert candidate_score(analysis(few, confidence="low")) == pytest.approx(18 / 200)
+
+
+def test_the_best_come_first_and_equal_ones_stay_in_order():
+    low, fixed, other = named(1, confidence="low"), named(2, fix=(FIX,)), named(3, confidence="low")
+    assert in_order((low, fixed, other)) == (fixed, low, other)
+    told = issues(named(1, confidence="medium"), named(2, fix=(FIX,)), named(3)).proposals
+    assert [proposal.fingerprint for proposal in told] == ["v1:2", "v1:3", "v1:1"]
+
+
+def test_a_new_error_opens_an_issue():
+    (issue,) = issues(analysis()).proposals
+    assert isinstance(issue, OpenIssue)
+    assert issue.key == effect_key("issue", "shop/shop", "v1:a")
+    assert read_marker(issue.body).model_dump() == {
+        "fingerprint": "v1:a", "key": issue.key, "night": NIGHT,
+    }  # fmt: skip
+    assert issue.labels == ("nightwatch", "confidence-high")
+
+
+def test_low_confidence_without_a_fix_is_only_in_the_report():
+    plan = issues(analysis(confidence="low"))
+    assert plan.proposals == ()
+    assert reasons(plan) == ["low confidence and no fix: only in the report"]
+    assert issues(analysis(confidence="low", fix=(FIX,))).proposals
+
+
+def test_items_of_other_errors_and_other_kinds_are_nobodys_business():
+    own = (item(fingerprint="v1:b"), item("pull"), item(fingerprint=""))
+    assert isinstance(issues(analysis(), own=own).proposals[0], OpenIssue)
+
+
+def test_an_open_issue_gets_a_comment_where_the_analysis_is_fresh():
+    (comment,) = issues(analysis(), own=(item(),)).proposals
+    assert isinstance(comment, Comment)
+    assert comment.number == 7
+    assert "Analysed again" in comment.body
+
+
+def test_a_fix_that_failed_is_not_shown_again_in_a_comment():
+    fresh = analysis(fix=(FIX,))
+    known = fresh.model_copy(update={"rejected": (fix_digest((FIX,)),)})
+    other = fresh.model_copy(update={"rejected": ("f1:another",)})
+    assert "the very fix that failed" in issues(known, own=(item(),)).skips[0].reason
+    assert issues(other, own=(item(),)).proposals[0].kind == "comment"
+
+
+def test_an_open_issue_gets_none_where_nothing_is_new():
+    plan = issues(analysis(ending=REUSED), own=(item(),))
+    assert plan.proposals == ()
+    assert reasons(plan) == ["known, nothing new since issue #7"]
+    assert reasons(issues(analysis(confidence="low"), own=(item(),))) == [
+        "nothing to add to issue #7"
+    ]
+
+
+def test_a_reused_analysis_without_an_issue_opens_one():
+    assert isinstance(issues(analysis(ending=REUSED)).proposals[0], OpenIssue)
+
+
+@pytest.mark.parametrize("name", ["v1:b", "sig:a"])
+def test_an_issue_is_found_under_any_name_of_the_case(name):
+    of = case(others=(group("v1:b"),))
+    (comment,) = issues(analysis(of), own=(item(fingerprint=name),)).proposals
+    assert (comment.kind, comment.number) == ("comment", 7)
+
+
+def test_of_several_issues_the_open_one_then_the_newest_is_meant():
+    closed = {"state": "closed", "closed_at": DAY - timedelta(days=9)}
+    own = (item(number=3), item(number=9, **closed), item(number=8, **closed))
+    assert issues(analysis(), own=own).proposals[0].number == 3
+    assert issues(analysis(), own=own[1:]).proposals[0].number == 9
+
+
+def test_a_closed_issue_is_reopened_only_by_an_error_seen_after_it():
+    before, after = DAY - timedelta(hours=1), DAY + timedelta(hours=1)
+    (again,) = issues(analysis(), own=(item(state="closed", closed_at=before),)).proposals
+    assert isinstance(again, Reopen)
+    assert again.number == 7
+    for closed_at in (DAY, after, None):
+        plan = issues(analysis(), own=(item(state="closed", closed_at=closed_at),))
+        assert plan.proposals == ()
+        assert "#7 is closed" in reasons(plan)[0]
+    unseen = analysis(case(group(last_seen=None)))
+    assert not issues(unseen, own=(item(state="closed", closed_at=before),)).proposals
+
+
+def test_any_group_of_the_case_may_have_come_back():
+    later = DAY + timedelta(hours=2)
+    of = case(others=(group("v1:b", last_seen=later),))
+    own = (item(state="closed", closed_at=DAY + timedelta(hours=1)),)
+    assert issues(analysis(of), own=own).proposals[0].kind == "reopen"
+
+
+def test_what_people_closed_as_not_planned_stays_closed():
+    closed = {"state": "closed", "state_reason": "not_planned", "closed_at": DAY - timedelta(1)}
+    plan = issues(analysis(fix=(FIX,)), own=(item(**closed),))
+    assert plan.proposals == ()
+    assert reasons(plan) == ["issue #7 was closed as not planned"]
+    assert reasons(pulls(analysis(fix=(FIX,)), own=(item(**closed),))) == [
+        "issue #7 is closed as not planned"
+    ]
+
+
+def test_a_reopened_issue_is_an_open_one():
+    own = (item(state_reason="reopened"),)
+    assert issues(analysis(), own=own).proposals[0].kind == "comment"
+
+
+def test_the_limit_of_new_issues_counts_only_new_ones():
+    options = NightOptions(max_issues=1)
+    plan = issues(named(1), named(2), named(3), own=(item(fingerprint="v1:1"),), options=options)
+    assert [proposal.kind for proposal in plan.proposals] == ["comment", "issue"]
+    assert reasons(plan) == ["limit of new issues a night (max_issues 1)"]
+
+
+def test_the_limit_of_open_issues_counts_what_is_open():
+    options = NightOptions(max_issues=9, max_open_issues=3)
+    own = (item(number=1, fingerprint="v1:x"), item(number=2, fingerprint="v1:y", state="closed"))
+    plan = issues(*(named(n) for n in range(4)), own=own, options=options)
+    assert len(plan.proposals) == 2
+    assert all("max_open_issues 3" in reason for reason in reasons(plan))
+
+
+def test_limits_do_not_hold_back_news_of_open_issues():
+    options = NightOptions(max_issues=0, max_open_issues=0)
+    assert issues(analysis(), own=(item(),), options=options).proposals[0].kind == "comment"
+
+
+def test_by_choice_nothing_is_published():
+    options = NightOptions(publish="none", max_issues=0)
+    plan = issues(named(1), named(2), own=(item(fingerprint="v1:2"),), options=options)
+    assert plan.proposals == ()
+    assert reasons(plan) == ["nothing is published by choice (publish none)"] * 2
+    assert {skip.kind for skip in plan.skips} == {"issue", "comment"}
+
+
+def test_a_night_taken_up_again_plans_the_same_keys():
+    analyses = tuple(named(n, fix=(FIX,)) for n in range(3))
+    outbox = MemoryOutbox()
+    first = issues(*analyses, options=NightOptions(max_issues=2))
+    for proposal in first.proposals:
+        outbox.publish(proposal)
+    again = issues(*analyses, own=outbox.own_items(), options=NightOptions(max_issues=2))
+    assert [p.key for p in again.proposals] == [p.key for p in first.proposals]
+    assert {outbox.publish(p).status for p in again.proposals} == {"already there"}
+    assert len(again.skips) == 1
+
+
+def test_a_night_that_crashed_after_one_issue_opens_no_more_than_allowed():
+    analyses = tuple(named(n) for n in range(4))
+    options = NightOptions(max_issues=2)
+    outbox = MemoryOutbox()
+    outbox.publish(issues(*analyses, options=options).proposals[1])
+    for proposal in issues(*analyses, own=outbox.own_items(), options=options).proposals:
+        outbox.publish(proposal)
+    assert len(outbox.published) == 2
+
+
+def test_an_issue_that_was_reopened_tonight_gets_no_comment_besides():
+    closed = item(state="closed", closed_at=DAY - timedelta(days=1))
+    outbox = MemoryOutbox(items=[closed])
+    (again,) = issues(analysis(), own=outbox.own_items()).proposals
+    outbox.publish(again)
+    (news,) = issues(analysis(), own=outbox.own_items()).proposals
+    assert news.key == again.key
+    assert outbox.publish(news).status == "already there"
+    assert issues(analysis(), own=outbox.own_items(), night="other").proposals[0].key != news.key
+
+
+def test_another_night_has_other_comments_but_the_same_issue():
+    own = (item(),)
+    one, other = (issues(analysis(), own=own, night=night).proposals[0] for night in ("a", "b"))
+    assert one.key != other.key
+    one, other = (issues(analysis(), night=night).proposals[0] for night in ("a", "b"))
+    assert one.key == other.key
+
+
+def test_keys_tell_kind_repository_and_parts_apart():
+    keys = {
+        effect_key(kind, repository, *parts)
+        for kind in ("issue", "pull")
+        for repository in ("a", "b")
+        for parts in (("x",), ("y",), ("x", "y"), ())
+    }
+    assert len(keys) == 16
+    assert all(len(key) == 16 for key in keys)
+
+
+def test_a_fix_becomes_a_draft():
+    receipt = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=12)
+    (pull,) = pulls(analysis(fix=(FIX,)), receipts=(receipt,)).proposals
+    assert isinstance(pull, DraftPull)
+    assert pull.changes[0].text == FILES["shop/cart.py"].replace("line.price", "line.cost")
+    assert (pull.commit, pull.base) == (COMMIT.sha, "main")
+    assert pull.branch == f"nightwatch/{pull.key[:12]}"
+    assert "Refs #12" in pull.body
+    assert pull.commit_message.endswith("Refs #12\n")
+    assert read_marker(pull.body).fingerprint == "v1:a"
+
+
+def test_the_issue_is_the_one_of_tonight_else_the_known_one_else_none():
+    own = (item(number=5),)
+    refused = Receipt(key="k", kind="issue", fingerprint="v1:a", status="refused", number=3)
+    there = refused.model_copy(update={"status": "already there", "number": 4})
+    fixed = analysis(fix=(FIX,))
+    assert "Refs #4" in pulls(fixed, own=own, receipts=(refused, there)).proposals[0].body
+    assert "Refs #5" in pulls(fixed, own=own, receipts=(refused,)).proposals[0].body
+    assert "Refs" not in pulls(fixed).proposals[0].body
+
+
+def test_without_a_fix_there_is_nothing_to_say():
+    plan = pulls(analysis())
+    assert (plan.proposals, plan.skips) == ((), ())
+
+
+GEMFILE = {"Gemfile": "gem 'rails'\n", **FILES}
+CASES = [
+    (Edit(path="Gemfile", old="rails", new="rails2"), "manifest"),
+    (Edit(path=".github/workflows/x.yml", action="create", new="on: push"), "dot folder"),
+    (Edit(path="../x.py", action="create", new="x"), "leaves the repository"),
+    (Edit(path="shop/cart.py", old="nothing", new="x"), "0 times"),
+    (Edit(path="shop/cart.py", old="sum(", new="sum(("), "does not parse"),
+    (Edit(path="shop/pay.py", old="charge", new="charged"), "was not read"),
+    (Edit(path="shop/pay.py", action="delete"), "was not read"),
+    (Edit(path="shop/cart.py", old="line.price", new="x\n" * 500), "too large"),
+    (Edit(path="shop/cart.py", old="line.price", new="line.cost\u202e"), "nobody sees"),
+]
+
+
+@pytest.mark.parametrize(("edit", "why"), CASES)
+def test_what_may_not_be_changed_is_not_proposed(edit, why):
+    plan = pulls(analysis(fix=(edit,), read=("shop/cart.py", "Gemfile")), files=GEMFILE)
+    assert plan.proposals == ()
+    assert why in reasons(plan)[0]
+    assert plan.skips[0].kind == "pull"
+
+
+def test_one_edit_that_is_not_allowed_refuses_the_whole_fix():
+    plan = pulls(analysis(fix=(FIX, CASES[0][0]), read=("Gemfile",)), files=GEMFILE)
+    assert plan.proposals == ()
+
+
+def test_new_files_need_not_have_been_read_and_evidence_counts_as_read():
+    create = Edit(path="shop/test_cart.py", action="create", new="x = 1\n")
+    assert pulls(analysis(fix=(create,), read=())).proposals
+    assert pulls(analysis(fix=(FIX,), read=())).proposals
+    claimed = (Evidence(path="shop/cart.py", line=2, quote="q"),)
+    assert not pulls(analysis(fix=(FIX,), read=(), evidence=claimed)).proposals
+
+
+def test_a_remembered_fix_without_a_draft_is_proposed():
+    remembered = analysis(fix=(FIX,), ending=REUSED, read=(), evidence=())
+    assert pulls(remembered, own=(item(),)).proposals
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ("open", "draft #7 is open"),
+        ("merged", "draft #7 is merged"),
+        ("closed", "draft #7 was closed unmerged: not proposed again"),
+    ],
+)
+def test_a_draft_is_made_once(state, reason):
+    plan = pulls(analysis(fix=(FIX,)), own=(item("pull", state=state),))
+    assert plan.proposals == ()
+    assert reasons(plan) == [reason]
+
+
+def test_a_draft_of_tonight_is_planned_again_under_its_key():
+    own = (item("pull", night=NIGHT, key="0123456789abcdef"),)
+    options = NightOptions(max_pull_requests=1)
+    plan = pulls(analysis(fix=(FIX,)), named(2, fix=(FIX,)), own=own, options=options)
+    assert [pull.key for pull in plan.proposals] == ["0123456789abcdef"]
+    assert reasons(plan) == ["limit of draft pull requests a night (max_pull_requests 1)"]
+
+
+def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again():
+    closed = item(state="closed", closed_at=DAY - timedelta(days=1))
+    assert reasons(pulls(analysis(fix=(FIX,)), own=(closed,))) == ["issue #7 is closed"]
+    again = Receipt(key="k", kind="reopen", fingerprint="v1:a", status="done", number=7)
+    assert pulls(analysis(fix=(FIX,)), own=(closed,), receipts=(again,)).proposals
+
+
+@pytest.mark.parametrize("publish", ["issues", "none"])
+def test_no_drafts_by_choice(publish):
+    plan = pulls(analysis(fix=(FIX,)), options=NightOptions(publish=publish))
+    assert reasons(plan) == [f"no pull requests by choice (publish {publish})"]
+
+
+def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
+    bad = named(1, fix=(CASES[3][0],), next_steps=("Look.",))
+    good, other = named(2, fix=(FIX,)), named(3, fix=(FIX,), confidence="low")
+    plan = pulls(other, bad, good, options=NightOptions(max_pull_requests=1))
+    assert [pull.fingerprint for pull in plan.proposals] == ["v1:2"]
+    assert "0 times" in reasons(plan)[0]
+    assert "max_pull_requests" in reasons(plan)[1]
+
+
+def test_no_analyses_no_plan():
+    assert issues().proposals == pulls().proposals == ()

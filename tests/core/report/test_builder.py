@@ -1,0 +1,170 @@
+from datetime import timedelta
+
+import pytest
+from analysis_shapes import COMMIT, DAY, analysis, case, group
+
+from nightwatch_core.models.analysis import Failure, Usage
+from nightwatch_core.models.assignment import (
+    Acted,
+    CodeTonight,
+    Findings,
+    Recollection,
+    Upkeep,
+    Wave,
+)
+from nightwatch_core.models.error import Dropped, Fetched, Reject, Selection, Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.report import Kept, Learned, Night
+from nightwatch_core.report import builder as summing_up
+
+WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
+OPENED = summing_up.opened(
+    Night(id="n1", window=WINDOW, now=DAY), NightOptions(), ("The sample night.",), DAY
+)
+REJECT = Reject(place="e.jsonl:1", reason="no class")
+
+
+def fetched(*groups, **more):
+    return Fetched(groups=groups, window=WINDOW, **more)
+
+
+def found(known=(), waves=(), selection=None, trouble="", **memory):
+    return Findings(
+        selection=selection or Selection(),
+        code=CodeTonight(commit=COMMIT),
+        memory=Recollection(known=known, **memory),
+        waves=waves,
+        troubles=(trouble,),
+    )
+
+
+def test_an_opened_report_knows_only_its_night():
+    assert (OPENED.status, OPENED.errors, OPENED.analyses) == ("complete", 0, ())
+    assert OPENED.banner == ("The sample night.",)
+    assert OPENED.started == OPENED.finished == DAY
+
+
+def test_errors_are_counted_and_drops_named():
+    dropped = (Dropped(group=group("v1:b"), reason="ignored"),)
+    report = summing_up.with_errors(
+        OPENED, fetched(group(), group("v1:b", occurrences=7)), Selection(dropped=dropped)
+    )
+    assert (report.errors, report.occurrences, report.dropped) == (2, 12, dropped)
+    assert report.status == "complete"
+
+
+def test_what_no_night_has_read_degrades_the_night():
+    night = OPENED.night.model_copy(update={"left_out": "errors of May were never read"})
+    report = summing_up.opened(night, NightOptions(), (), DAY)
+    assert (report.status, report.degraded) == ("degraded", ("errors of May were never read",))
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_report_knows_whether_reading_again_would_bring_more(whole):
+    assert not OPENED.read_whole
+    partial = fetched(group(), partial=("b: down",), whole=whole)
+    report = summing_up.with_errors(OPENED, partial, Selection())
+    assert (report.status, report.read_whole) == ("degraded", whole)
+
+
+def test_a_partial_answer_degrades_the_night():
+    report = summing_up.with_errors(OPENED, fetched(group(), partial=("b: down",)), Selection())
+    assert (report.status, report.degraded) == ("degraded", ("b: down",))
+
+
+def test_no_errors_is_calm_but_not_where_nothing_could_be_read():
+    assert summing_up.with_errors(OPENED, fetched(), Selection()).status == "complete"
+    report = summing_up.with_errors(OPENED, fetched(rejects=(REJECT,) * 3), Selection())
+    assert report.degraded == ("3 of 3 records could not be read",)
+    few = fetched(group(occurrences=10), rejects=(REJECT,))
+    some = summing_up.with_errors(OPENED, few, Selection())
+    assert (some.status, some.rejects) == ("complete", (REJECT,))
+    many = summing_up.with_errors(
+        OPENED, fetched(group(occurrences=9), rejects=(REJECT,)), Selection()
+    )
+    assert many.degraded == ("1 of 10 records could not be read",)
+
+
+def test_findings_of_all_waves_and_of_memory():
+    one, two, three = (case(group(f"v1:{n}")) for n in "abc")
+    selection = Selection(kept=tuple(of.leader for of in (one, two, three)))
+    waves = (
+        Wave(analyses=(analysis(three, usage=Usage(calls=1, cost=0.5)),)),
+        Wave(analyses=(analysis(two, usage=Usage(calls=2, cost=0.25)),)),
+    )
+    outcomes = (OwnItem(kind="issue", number=1, fingerprint="v1:a"),)
+    report = summing_up.with_findings(
+        OPENED, found((analysis(one),), waves, selection, complaints=("c",)), outcomes
+    )
+    assert [a.fingerprint for a in report.analyses] == ["v1:a", "v1:b", "v1:c"]
+    assert report.usage == Usage(calls=3, cost=0.75)
+    assert (report.commit, report.complaints) == (COMMIT, ("c",))
+    assert report.outcomes == outcomes
+    assert report.status == "complete"
+
+
+def test_failures_are_counted_named_and_paid_for():
+    failed = Failure(case=case(), reason="refused", usage=Usage(calls=4, cost=0.5))
+    waves = (Wave(analyses=(analysis(),), failures=(failed,)), Wave())
+    report = summing_up.with_findings(OPENED, found(waves=waves, trouble="no lessons"), ())
+    assert report.failures == (failed,)
+    assert report.degraded == ("no lessons", "1 of 2 analyses failed")
+    assert report.usage.calls == 4
+
+
+def test_a_night_that_found_nothing():
+    report = summing_up.with_findings(OPENED, found(), ())
+    assert (report.status, report.analyses, report.usage) == ("complete", (), Usage())
+
+
+def test_acts_and_their_unknown_ends():
+    told = {"key": "k", "kind": "issue", "fingerprint": "v1:a"}
+    done, unknown = Receipt(**told, status="done"), Receipt(**told, status="unknown")
+    skip = Skip(fingerprint="v1:a", title="T", kind="pull", reason="r")
+    report = summing_up.with_acts(OPENED, Acted(receipts=(done,), skips=(skip,)))
+    assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
+    report = summing_up.with_acts(OPENED, Acted(receipts=(done, unknown)))
+    assert report.degraded == ("1 publication with an unknown end",)
+
+
+def test_a_failed_learning_degrades():
+    assert summing_up.with_learned(OPENED, Learned(lessons=("a.md",))).status == "complete"
+    assert summing_up.with_learned(OPENED, Learned(failure="disk full")).status == "degraded"
+
+
+def test_lessons_that_could_not_be_written_degrade_and_are_counted():
+    upkeep = Upkeep(troubles=("keeping a up: full", "keeping b up: full", "keeping c up: full"))
+    kept = (Kept(file="errors/d.md", what="new"), Kept(file="errors/e.md", what="reused"))
+    told = summing_up.learned(OPENED, kept, (), upkeep)
+    assert (told.new, told.refreshed, told.reused) == (1, 0, 1)
+    report = summing_up.with_learned(OPENED, told)
+    assert report.degraded == ("keeping a up: full (and 2 more)",)
+    assert summing_up.with_learned(OPENED, summing_up.learned(OPENED, (), (), Upkeep())) == (
+        OPENED.model_copy(update={"learned": summing_up.learned(OPENED, (), (), Upkeep())})
+    )
+
+
+def test_troubles_add_up_and_empty_ones_do_nothing():
+    assert summing_up.with_trouble(OPENED, "", "") is OPENED
+    twice = summing_up.with_trouble(summing_up.with_trouble(OPENED, "a"), "", "b")
+    assert (twice.status, twice.degraded) == ("degraded", ("a", "b"))
+
+
+def test_failed_stays_failed():
+    later = DAY + timedelta(hours=1)
+    failed = summing_up.failed(OPENED, "no source", later)
+    assert (failed.status, failed.finished) == ("failed", later)
+    assert summing_up.with_trouble(failed, "and more").status == "failed"
+    assert summing_up.ended(OPENED, later).finished == later
+
+
+def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
+    def with_receipt(barred):
+        one = Receipt(
+            key="k", kind="issue", fingerprint="v1:a", status="refused", reason="no", barred=barred
+        )
+        return summing_up.with_acts(OPENED, Acted(receipts=(one,)))
+
+    assert with_receipt(barred=False).status == "complete"
+    assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)

@@ -1,0 +1,229 @@
+"""Tests of renames: which names may stand for another, and what is changed where they do."""
+
+import pytest
+from small_repo import case, explained, frame, mended
+
+from nightwatch_core.rules.destructured import edits_in, taken
+from nightwatch_core.rules.symbols import OPPOSITES, means_something_else
+
+OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
+
+
+@pytest.mark.parametrize("row", OPPOSITES)
+def test_opposites_refuse_a_swapped_pair_and_nothing_else(row):
+    first, second = row[0], row[-1]
+    assert means_something_else(f"price_{first}", f"price_{second}")
+    assert means_something_else(f"price_{second}", f"price_{first}")
+    if "old" not in row:
+        assert not means_something_else("price", f"price_{first}")
+        assert not means_something_else(f"price_{first}", "price")
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        *(("is_valid", "is_not_valid"), ("is_valid", "is_invalid"), ("active", "inactive")),
+        *(("lock", "unlock"), ("price", "price_cents"), ("price_cents", "price_dollars")),
+    ],
+)
+def test_negations_and_units_mean_something_else(name, other):
+    assert means_something_else(name, other)
+    assert means_something_else(other, name)
+
+
+def module(asked, defined, meant=""):
+    """A module's function that is asked for under another name."""
+    files = {
+        "shop/money.py": f"def {defined}(amount):\n    return amount\n",
+        "shop/page.py": f"from shop import money\n\n\ndef page(a):\n    return money.{asked}(a)\n",
+    }
+    said = f"module 'shop.money' has no attribute '{asked}'"
+    said += f". Did you mean: '{meant}'?" if meant else ""
+    return case("AttributeError", said, frame("shop/page.py", 5, "page")), files
+
+
+LATER = {("shop/money.py", 1): NEW, ("shop/page.py", 5): OLD}
+
+
+@pytest.mark.parametrize(
+    ("asked", "defined", "fix"),
+    [
+        ("round_cents", "round_to_cents", True),
+        ("total_of_all", "total_of", True),
+        ("price_from", "price_to", False),
+        ("min_price", "max_price", False),
+        ("is_paid", "is_not_paid", False),
+    ],
+)
+def test_an_added_word_is_a_rename_and_a_swapped_one_is_not(asked, defined, fix):
+    failing, files = module(asked, defined)
+    answer, _ = explained(failing, files, LATER)
+    assert answer.has_fix is fix
+    assert not explained(failing, files)[0].has_fix
+    if fix:
+        assert f"money.{defined}(a)" in mended(answer, files)["shop/page.py"]
+        assert f"`{asked}` is now called `{defined}`" in answer.hypotheses[0].statement
+
+
+def test_what_python_suggests_is_meant_even_where_it_is_a_plural():
+    failing, files = module("voucher", "vouchers", meant="vouchers")
+    answer, _ = explained(failing, files)
+    assert "money.vouchers(a)" in mended(answer, files)["shop/page.py"]
+    assert "the message itself suggests it" in answer.root_cause
+    assert answer.tags == ("misspelt-name",)
+    assert answer.hypotheses[0].statement == "`voucher` should read `vouchers`"
+    assert explained(failing, files, LATER)[0].tags == ("renamed-symbol",)
+    untold, _ = module("voucher", "vouchers")
+    assert not explained(untold, files)[0].has_fix
+
+
+@pytest.mark.parametrize(
+    ("asked", "defined"),
+    [
+        *(("line_1", "line_2"), ("min_price", "max_price"), ("active", "inactive")),
+        *(("price", "price_cents"), ("Voucher", "voucher")),
+    ],
+)
+def test_what_python_suggests_may_still_be_another_thing(asked, defined):
+    failing, files = module(asked, defined, meant=defined)
+    assert not explained(failing, files)[0].has_fix
+
+
+def test_what_python_suggests_has_to_be_defined_once():
+    failing, files = module("voucher", "vouchers", meant="vouchers")
+    twice = {**files, "shop/gifts.py": "def vouchers(amount):\n    return amount\n"}
+    assert not explained(failing, twice)[0].has_fix
+
+
+def test_a_misspelt_name_is_not_called_renamed():
+    failing, files = module("recieve", "receive")
+    answer, _ = explained(failing, files)
+    assert answer.has_fix
+    assert "now called" not in answer.model_dump_json()
+    assert "caller was missed" not in answer.model_dump_json()
+
+
+VAT = "vat() got an unexpected keyword argument 'rate'"
+
+
+@pytest.mark.parametrize(
+    ("signature", "fix"),
+    [
+        ("amount, percent", True),
+        ("amount, percent=19", True),
+        ("amount, *, percent=19", True),
+        ("amount, *more, percent=19", True),
+        ("amount, percent=19, country='LU'", False),
+        ("amount", False),
+        ("amount, cents=0", False),
+    ],
+)
+def test_a_keyword_can_only_mean_the_one_parameter_that_is_left(signature, fix):
+    files = {
+        "shop/tax.py": f"def vat({signature}):\n    return amount\n",
+        "shop/page.py": "from shop.tax import vat\n\n\ndef page(a):\n    return vat(a, rate=20)\n",
+    }
+    failing = case("TypeError", VAT, frame("shop/page.py", 5, "page"))
+    written = {("shop/tax.py", 1): NEW, ("shop/page.py", 5): OLD}
+    answer, _ = explained(failing, files, written)
+    assert answer.has_fix is fix
+    if fix:
+        assert "vat(a, percent=20)" in mended(answer, files)["shop/page.py"]
+        assert answer.tags == ("renamed-symbol",)
+    assert not explained(failing, files)[0].has_fix
+
+
+def test_a_misspelt_keyword_is_not_called_renamed():
+    files = {
+        "shop/tax.py": "def vat(amount, country='LU'):\n    return amount\n",
+        "shop/page.py": "from shop.tax import vat\n\n\ndef page(a):\n    vat(a, contry='DE')\n",
+    }
+    message = "vat() got an unexpected keyword argument 'contry'"
+    answer, _ = explained(case("TypeError", message, frame("shop/page.py", 5, "page")), files)
+    assert "vat(a, country='DE')" in mended(answer, files)["shop/page.py"]
+    assert "`contry` should read `country`" in answer.root_cause
+    assert answer.tags == ("misspelt-name",)
+
+
+MONEY = "function cartPrice(cart) {\n  return cart.total;\n}\n\nmodule.exports = { cartPrice };\n"
+CART = (
+    "const { readCart, priceCart } = require('./money');\n\n"
+    "function show(cart) {\n  // priceCart is slow\n  return priceCart(cart) + cart.priceCart;\n}\n"
+)
+SHOP = {"src/money.js": MONEY, "src/cart.js": CART}
+BROKEN = case(
+    "TypeError", "priceCart is not a function", frame("src/cart.js", 5, "show"),
+    language="javascript",
+)  # fmt: skip
+SINCE = {("src/money.js", 1): NEW, ("src/cart.js", 5): OLD}
+
+
+def test_a_renamed_export_is_changed_in_the_import_and_where_it_is_used():
+    answer, _ = explained(BROKEN, SHOP, SINCE)
+    text = mended(answer, SHOP)["src/cart.js"]
+    assert text.startswith("const { readCart, cartPrice } = require('./money');\n")
+    assert "return cartPrice(cart) + cart.priceCart;" in text
+    assert "// priceCart is slow" in text
+    assert answer.suspect_commit == "b" * 10
+    assert not explained(BROKEN, SHOP)[0].has_fix
+
+
+def test_imports_of_modules_over_several_lines_and_compiled_messages():
+    files = {
+        "src/money.ts": "export function cartPrice(cart: Cart) {\n  return cart.total;\n}\n",
+        "src/cart.ts": (
+            "import {\n  readCart,\n  priceCart,\n} from './money';\n\n"
+            "export const show = (cart) => {\n  return priceCart(cart);\n};\n"
+        ),
+        "src/mail.ts": "import { priceCart } from './money';\n\nsend(priceCart(1));\n",
+        "src/other.ts": "import { priceCart } from './prices';\n\nsend(priceCart(1));\n",
+    }
+    message = "(0 , money_1.priceCart) is not a function"
+    failing = case("TypeError", message, frame("src/cart.ts", 7, "show"), language="javascript")
+    written = {("src/money.ts", 1): NEW, ("src/cart.ts", 7): OLD}
+    answer, _ = explained(failing, files, written)
+    changed = mended(answer, files)
+    assert set(changed) == {"src/cart.ts", "src/mail.ts"}
+    assert "  readCart,\n  cartPrice,\n} from" in changed["src/cart.ts"]
+    assert "send(cartPrice(1))" in changed["src/mail.ts"]
+
+
+def test_a_missing_export_that_breaks_the_import():
+    files = {
+        "src/money.mjs": "export const cartPrice = (cart) => cart.total;\n",
+        "src/cart.mjs": "import { priceCart as price } from './money.mjs';\n\nprice(1);\n",
+    }
+    message = "The requested module './money.mjs' does not provide an export named 'priceCart'"
+    failing = case("SyntaxError", message, frame("src/cart.mjs", 1), language="javascript")
+    written = {("src/money.mjs", 1): NEW, ("src/cart.mjs", 1): OLD}
+    answer, _ = explained(failing, files, written)
+    assert mended(answer, files)["src/cart.mjs"] == (
+        "import { cartPrice as price } from './money.mjs';\n\nprice(1);\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"src/money.js": MONEY.replace("{ cartPrice }", "{ total }")},
+        {"src/money.js": MONEY + "exports.cartPriced = 1;\nfunction priceOfCart(c) {\n}\n"
+         "module.exports.priceOfCart = priceOfCart;\n"},
+        {"src/cart.js": CART + "module.exports = { show, priceCart };\n"},
+        {"src/cart.js": CART + "const cartPrice = 3;\n"},
+        {"src/cart.js": CART + "log(`${priceCart(3)}`);\n"},
+        {"src/cart.js": CART.replace("'./money'", "'money'")},
+    ],
+)  # fmt: skip
+def test_a_doubtful_rename_of_an_export_changes_nothing(changes):
+    files = {**SHOP, **changes}
+    written = {**SINCE, ("src/money.js", 6): NEW, ("src/money.js", 7): NEW}
+    assert not explained(BROKEN, files, written)[0].has_fix
+
+
+def test_names_taken_out_of_files():
+    assert taken("a", "import b, { a } from './c';").column == 12
+    assert taken("a", "import { aa, b as a } from './c';") is None
+    assert taken("a", "const { a = 1 } = require('./c');") is None
+    assert taken("a", "const { a } = options;") is None
+    assert taken("a", "const {" * 20_000) is None
+    assert edits_in("x.js", ("const { a } = require('./c');", "f({ a: 1 });"), "a", "b") == ()

@@ -1,0 +1,78 @@
+"""Texts nobody would call a stack trace, and far too long ones."""
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.traces.parsing import ALIASES, PARSERS, parse
+
+SIZE = 65_536
+SECONDS = 1.0  # far above what is needed, because test machines are shared; quadratic is far worse
+
+PIECES = (
+    *("at ", "at a(", " at x.y(", 'File "', '  File "a", line 1, in f\n', "\n", "\\n", "\\", ":1"),
+    *("a.rb:1:in ", ".rb:1", " ", "\t", '"', '","', '{"a":"', '["a:1",', "#0 ", "#0 /a(1): f\n"),
+    *(" in /", " at /", " ---> ", "> ", "| ", "Caused by: ", "a.B\n\tat a.b(C.java:1)\n", "A::"),
+    *("main.f(0x1)\n\t/a.go:1 +0x1\n", "a@", "f@http://x/a.js:1:1\n", "at eval (eval at ", "("),
+    *(
+        "block in ",
+        ":1:in `",
+        "ERROR ",
+        "[a] ",
+        "\x1b[0m",
+        "a.",
+        "from ",
+        "1: from a.rb:1:in `f'\n",
+    ),
+    *("   at A.B(C) in C:\\a.cs:line 1\n", "Next A: b in /a.php:1\n#0 /b(1): c\n", "vendor/", "é"),
+    *("goroutine 1 [running]:\n", "Traceback (most recent call last):\n", "E: m\n", "Suppressed: "),
+)
+FIXED = "Error: x\n    at f (/a.js:1:2)\n"
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_hostile_text_is_read_in_linear_time(piece: str):
+    one_line = (piece.replace("\n", "") * SIZE)[:1_999] + "\n"
+    for text in ((piece * SIZE)[:SIZE], FIXED + (one_line * 40)[:SIZE]):
+        began = process_time()
+        parse(text)
+        assert process_time() - began < SECONDS
+
+
+@given(st.text(), st.sampled_from(("", "nonsense", *ALIASES)))
+def test_any_text_is_read(text: str, language: str):
+    assert parse(text, language, ("app",)).raw == text
+
+
+@given(st.lists(st.sampled_from((*PIECES, "\n", "x", "12", FIXED)), max_size=40))
+def test_any_pieces_of_traces_are_read(pieces: list[str]):
+    text = "".join(pieces)
+    for parser in PARSERS:
+        trace = parse(text, parser.language)
+        assert all(frame.path for frame in trace.frames)
+
+
+def test_deep_recursion_keeps_both_ends():
+    deep = "\n".join(f"\tat org.shop.Cart.total(Cart.java:{n})" for n in range(1, 1025))
+    frames = parse(f"java.lang.StackOverflowError\n{deep}\n").frames
+    assert [frame.line for frame in frames[:251]][-2:] == [250, 775]
+    assert (len(frames), frames[-1].line) == (500, 1024)
+
+
+def test_endless_chain_keeps_both_ends():
+    text = "\n".join(f"Caused by: a.B{n}\n\tat a.b.C.d(C.java:{n + 1})" for n in range(500))
+    trace = parse(text)
+    assert (len(trace.links), trace.root.error_class) == (50, "a.B499")
+
+
+def test_text_without_frames_has_no_links():
+    for text in ("", "nothing happened", "NoMethodError: no price"):
+        trace = parse(text, "rb")
+        assert (trace.links, trace.raw, trace.language) == ((), text, "ruby")
+
+
+def test_wrong_hint_does_not_win():
+    assert parse(FIXED + "    at g (/b.js:2:2)\n", "ruby").language == "javascript"
+    assert parse("app/cart.rb:7:in `total'", "php").language == "ruby"

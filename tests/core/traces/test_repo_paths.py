@@ -1,0 +1,281 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.traces.in_app import is_own
+from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.repo_paths import WAYS, Placement, mapped, plain, realigned, text_lines
+
+TREE = (
+    "app/controllers/orders_controller.rb",
+    "app/models/order.rb",
+    "lib/order.rb",
+    "backend/shop/views.py",
+    "backend/shop/orders/views.py",
+    "backend/main.py",
+    "frontend/src/cart.ts",
+    "frontend/src/pages/index.tsx",
+    "frontend/src/admin/index.tsx",
+    "core/src/main/java/com/acme/Cart.java",
+    "web/src/main/java/com/acme/web/Cart.java",
+    "web/src/main/kotlin/web/Basket.kt",
+    "cmd/shop/main.go",
+    "internal/orders/orders.go",
+    "src/Controllers/OrdersController.cs",
+    "app/Http/Controllers/OrderController.php",
+    "node_modules/dep/index.js",
+    "vendor/acme/lib/util.php",
+    "util.php",
+    "a/util.php",
+)
+
+# Repositories of libraries, and of applications that name a folder as one.
+OF_LIBRARIES = (
+    "core/src/main/java/org/apache/shop/Cart.java",
+    "core/src/main/java/rx/Util.java",
+    "celery/app/base.py",
+    "app/redis/client.py",
+)
+
+
+def place(
+    path: str,
+    language: str = "",
+    module: str = "",
+    prefixes: tuple[str, ...] = (),
+    app_root: str = "",
+    in_app: bool = True,
+) -> str:
+    frame = Frame(path=path, line=3, module=module, in_app=in_app)
+    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    return mapped(trace, TREE, prefixes, app_root).frames[0].repo_path
+
+
+@pytest.mark.parametrize(
+    ("printed", "repo"),
+    [
+        ("app/models/order.rb", "app/models/order.rb"),
+        ("./app/models/order.rb", "app/models/order.rb"),
+        ("/srv/shop/releases/20260101/app/models/order.rb", "app/models/order.rb"),
+        ("/app/app/controllers/orders_controller.rb", "app/controllers/orders_controller.rb"),
+        ("/usr/src/app/shop/views.py", "backend/shop/views.py"),
+        ("/usr/src/app/shop/orders/views.py", "backend/shop/orders/views.py"),
+        ("/app/main.py", "backend/main.py"),
+        ("C:\\inetpub\\Controllers\\OrdersController.cs", "src/Controllers/OrdersController.cs"),
+        ("webpack:///./src/cart.ts", "frontend/src/cart.ts"),
+        ("webpack-internal:///(rsc)/./src/cart.ts", "frontend/src/cart.ts"),
+        ("webpack://shop/./src/pages/index.tsx?1a2b", "frontend/src/pages/index.tsx"),
+        ("https://shop.example:8443/src/cart.ts", "frontend/src/cart.ts"),
+        ("file:///C:/work/src/cart.ts", "frontend/src/cart.ts"),
+        ("/go/src/github.com/acme/shop/internal/orders/orders.go", "internal/orders/orders.go"),
+        ("github.com/acme/shop/cmd/shop/main.go", "cmd/shop/main.go"),
+        ("/var/www/html/app/Http/Controllers/OrderController.php",)
+        + ("app/Http/Controllers/OrderController.php",),
+        ("/var/www/html/util.php", "util.php"),
+    ],
+)
+def test_printed_paths_are_found(printed: str, repo: str) -> None:
+    assert place(printed) == repo
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "order.rb",  # two files have this name
+        "/srv/shop/index.tsx",
+        "/srv/shop/gone.rb",
+        "../../etc/passwd",
+        "/proc/self/environ",
+        "<frozen importlib>",
+        "",
+        "/",
+        "views.py/",
+    ],
+)
+def test_nothing_is_guessed(printed: str) -> None:
+    assert place(printed) == ""
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "/usr/lib/python3/dist-packages/shop/views.py",
+        "/usr/local/bundle/gems/shop-1.0.0/app/models/order.rb",
+        "webpack:///./node_modules/dep/index.js",
+        "/srv/shop/vendor/acme/lib/util.php",
+    ],
+)
+def test_frames_of_libraries_stay_outside(printed: str) -> None:
+    frame = Frame(path=printed, line=1)
+    trace = Trace(links=(Link(frames=(frame,)),))
+    assert mapped(trace, TREE) == trace
+
+
+@pytest.mark.parametrize(
+    ("printed", "language", "module", "repo"),
+    [
+        ("~/shop/app/models/order.rb", "ruby", "", "app/models/order.rb"),
+        ("~/code/shop/app/controllers/orders_controller.rb",)
+        + ("ruby", "", "app/controllers/orders_controller.rb"),
+        ("celery/app/base.py", "python", "", "celery/app/base.py"),
+        (
+            "Cart.java",
+            "java",
+            "org.apache.shop.Cart",
+            "core/src/main/java/org/apache/shop/Cart.java",
+        ),
+        (
+            "Cart.java",
+            "java",
+            "org.apache.shop.Cart$Line",
+        )
+        + ("core/src/main/java/org/apache/shop/Cart.java",),
+    ],
+)
+def test_the_tree_knows_better_than_a_table_of_libraries(
+    printed: str, language: str, module: str, repo: str
+) -> None:
+    frame = Frame(path=printed, line=1, module=module)
+    assert not is_own(frame, language)
+    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    (found,) = mapped(trace, (*TREE, *OF_LIBRARIES)).frames
+    assert (found.repo_path, found.in_app) == (repo, True)
+
+
+@pytest.mark.parametrize(
+    ("printed", "language", "module"),
+    [
+        ("~/order.rb", "ruby", ""),
+        ("~/shop/order.rb", "ruby", ""),
+        ("~/.rbenv/versions/3.3.0/app/models/order.rb", "ruby", ""),
+        ("~/shop/vendor/bundle/app/models/order.rb", "ruby", ""),
+        ("webpack:///~/dep/src/pages/index.tsx", "javascript", ""),
+        ("~/src/pages/index.tsx", "javascript", ""),
+        ("/usr/lib/python3/dist-packages/celery/app/base.py", "python", ""),
+        ("redis/client.py", "python", ""),  # the tree has app/redis/client.py
+        ("Util.java", "java", "rx.Util"),
+        ("Cart.java", "java", "org.springframework.web.Cart"),
+        ("order.rb", "java", ""),
+    ],
+)
+def test_a_file_of_the_same_name_is_no_proof(printed: str, language: str, module: str) -> None:
+    frame = Frame(path=printed, line=1, module=module)
+    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    assert mapped(trace, (*TREE, *OF_LIBRARIES)) == trace
+
+
+def test_vendored_files_are_never_answered() -> None:
+    assert place("dep/index.js") == ""
+
+
+def test_a_frame_that_is_found_is_in_app() -> None:
+    frames = (Frame(path="/x/shop/views.py"), Frame(path="/x/other/thing.py"))
+    found = mapped(Trace(links=(Link(frames=frames),)), TREE)
+    assert [frame.in_app for frame in found.frames] == [True, False]
+
+
+def test_a_file_name_alone_does_not_make_a_doubtful_frame_ours() -> None:
+    assert place("/opt/tool/main.py", in_app=False) == ""
+
+
+def test_a_configured_prefix_wins_over_the_longest_end() -> None:
+    tree = ("models/order.rb", "app/models/order.rb")
+    trace = Trace(links=(Link(frames=(Frame(path="/srv/app/models/order.rb"),)),))
+    assert mapped(trace, tree).frames[0].repo_path == "app/models/order.rb"
+    assert mapped(trace, tree, ("/srv/app/",)).frames[0].repo_path == "models/order.rb"
+
+
+def test_the_app_root_settles_what_is_ambiguous() -> None:
+    tree = ("one/app/x.rb", "two/app/x.rb")
+    for printed in ("app/x.rb", "/srv/app/x.rb", "x.rb"):
+        trace = Trace(links=(Link(frames=(Frame(path=printed, in_app=True),)),))
+        assert mapped(trace, tree).frames[0].repo_path == ""
+        assert mapped(trace, tree, app_root="two/").frames[0].repo_path == "two/app/x.rb"
+
+
+@pytest.mark.parametrize(
+    ("module", "repo"),
+    [
+        ("com.acme.Cart", "core/src/main/java/com/acme/Cart.java"),
+        ("com.acme.Cart$Line", "core/src/main/java/com/acme/Cart.java"),
+        ("com.acme.web", "web/src/main/java/com/acme/web/Cart.java"),
+        ("org.springframework.acme.Cart", ""),
+        ("net.other.Cart", ""),
+        ("", ""),
+    ],
+)
+def test_java_files_are_found_by_package(module: str, repo: str) -> None:
+    assert place("Cart.java", "java", module) == repo
+
+
+def test_kotlin_may_leave_out_the_common_packages() -> None:
+    assert place("Basket.kt", "java", "com.acme.web.Basket") == "web/src/main/kotlin/web/Basket.kt"
+
+
+@pytest.mark.parametrize(
+    ("printed", "module", "placement", "way"),
+    [
+        ("A.java", "com.acme.A", Placement(), "by_package"),
+        ("/cut/x.py", "", Placement(prefixes=("/cut",)), "by_prefix"),
+        ("q/r.py", "", Placement(), "by_exact"),
+        ("y.py", "", Placement(app_root="root"), "by_root"),
+        ("/srv/z/w.py", "", Placement(), "by_tail"),
+    ],
+)
+def test_every_way_is_the_first_to_find_something(
+    printed: str, module: str, placement: Placement, way: str
+) -> None:
+    index = PathIndex(("p/com/acme/A.java", "x.py", "q/r.py", "root/y.py", "a/y.py", "z/w.py"))
+    frame = Frame(path=printed, module=module, in_app=True)
+    found = [w.__name__ for w in WAYS if w(printed, frame, index, placement)]
+    assert found[0] == way
+
+
+@given(st.text(max_size=60))
+def test_only_files_of_the_tree_are_answered(printed: str) -> None:
+    assert place(printed) in {*TREE, ""}
+
+
+def test_large_trees_and_long_traces_are_quick() -> None:
+    tree = tuple(f"packages/p{n % 500}/src/m{n}/index.ts" for n in range(50_000))
+    frames = tuple(
+        Frame(path=f"/srv/src/m{n % 40}/index.ts", line=n, in_app=True) for n in range(2_000)
+    )
+    began = time.process_time()
+    found = mapped(Trace(links=(Link(frames=frames),)), tree)
+    assert time.process_time() - began < 2
+    assert found.frames[7].repo_path == "packages/p7/src/m7/index.ts"
+
+
+def test_plain_is_bounded() -> None:
+    assert len(plain("a/" * 100_000)) <= 1_000
+
+
+def test_a_moved_line_is_found_again() -> None:
+    text = "one\ntwo\nraise Broken()\nfour\n\n  raise Broken()\n"
+    frame = Frame(path="a.py", line=5, code="raise Broken()")
+    assert realigned(frame, text).line == 6
+    assert realigned(frame.model_copy(update={"line": 1}), text).line == 3
+    assert realigned(frame.model_copy(update={"line": 3}), text).line == 3
+
+
+def test_a_line_stays_where_nothing_is_known() -> None:
+    text = "end\nend\nx = 1\n"
+    for frame in (
+        Frame(path="a.rb", line=9),
+        Frame(path="a.rb", line=9, code="gone"),
+        Frame(path="a.rb", line=9, code="end"),  # says nothing, and stands there twice
+        Frame(path="a.rb", code="x = 1"),
+    ):
+        assert realigned(frame, text) == frame
+    assert realigned(Frame(path="a.rb", line=9, code="x = 1"), "") == Frame(
+        path="a.rb", line=9, code="x = 1"
+    )
+
+
+def test_lines_are_counted_like_interpreters_count() -> None:
+    assert text_lines("") == ()
+    assert text_lines("a\u2028b\x0cc\nd") == ("a\u2028b\x0cc", "d")

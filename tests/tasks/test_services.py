@@ -1,0 +1,90 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from nightwatch_core.adapters.local.memory import MemoryClock, MemoryRecords
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.settings import Settings
+from tasks.wiring import services
+
+WHOLE = {
+    "NEW_RELIC_API_KEY": "NRAK-1",
+    "NEW_RELIC_ACCOUNT_ID": "12345",
+    "NEW_RELIC_APP_NAME": "Shop",
+    "GITHUB_TOKEN": "ghp_1",
+    "GITHUB_REPO": "acme/shop",
+    "ANTHROPIC_API_KEY": "sk-ant-1",
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_CHANNEL": "C0123456789",
+}
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NIGHTWATCH_HOME", str(tmp_path))
+
+    def settings(**values: str) -> Settings:
+        return Settings(_env_file=None, **values)
+
+    return settings
+
+
+def test_a_service_is_ready_once_all_it_needs_is_said(said) -> None:
+    assert services.lacking(said(**WHOLE)) == {}
+    assert set(services.lacking(said())) == set(services.NEEDED)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_each_missing_setting_is_named(said, name: str) -> None:
+    lacking = services.lacking(said(**{k: v for k, v in WHOLE.items() if k != name}))
+    [(_, missing)] = lacking.items()
+    assert len(missing) == 1
+    assert name in missing[0].split(" or ")
+
+
+def test_an_app_or_another_address_will_do_instead(said) -> None:
+    other = {k: v for k, v in WHOLE.items() if k not in ("GITHUB_TOKEN", "ANTHROPIC_API_KEY")}
+    there = {"GITHUB_APP_ID": "7", "ANTHROPIC_BASE_URL": "http://127.0.0.1:11434"}
+    assert services.lacking(said(**other, **there)) == {}
+
+
+def test_what_was_begun_is_told_but_a_token_in_the_shell_is_not(said) -> None:
+    assert services.half_described(said(GITHUB_TOKEN="ghp_1")) == {}
+    assert services.half_described(said(GITHUB_REPO="acme/shop")) == {
+        "github": ("GITHUB_TOKEN or GITHUB_APP_ID",)
+    }
+    assert services.half_described(said(NEW_RELIC_API_KEY="NRAK-1", SLACK_CHANNEL="C01234567")) == {
+        "newrelic": ("NEW_RELIC_ACCOUNT_ID", "NEW_RELIC_APP_NAME"),
+        "slack": ("SLACK_BOT_TOKEN",),
+    }
+    assert services.half_described(said(**WHOLE)) == {}
+
+
+@pytest.mark.parametrize("account", ["twelve", "-1", "12 34", "1" * 16])
+def test_an_account_that_is_no_number_is_refused(said, account: str) -> None:
+    at = said(**WHOLE | {"NEW_RELIC_ACCOUNT_ID": account})
+    with pytest.raises(StopTheNight, match="has to be a number"):
+        services.new_relic(NightOptions(), at, None, MemoryClock())
+
+
+def test_everything_is_made_without_a_request(said) -> None:
+    at, clock = said(**WHOLE), MemoryClock(datetime(2026, 11, 20, tzinfo=UTC))
+    options = NightOptions(model="claude-opus-5-5")
+    made = (
+        services.new_relic(options, at, None, clock),
+        services.github_code(options, at, MemoryRecords()),
+        services.github_tracker(at),
+        services.github_outbox(options, at, clock),
+        services.claude(options, at),
+        services.slack(at, clock),
+    )
+    assert len(made) == 6
+
+
+def test_a_token_of_its_own_reads(said) -> None:
+    at = said(**WHOLE, GITHUB_READ_TOKEN="ghp_read")
+    assert services.reading_sign_in(at).token == SecretStr("ghp_read")
+    assert services.writing_sign_in(at).token == SecretStr("ghp_1")
