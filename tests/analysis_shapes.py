@@ -3,7 +3,8 @@
 import json
 from datetime import UTC, datetime
 
-from nightwatch_core.adapters.local.memory import MemoryCode
+from twins.reading import MemoryCode
+
 from nightwatch_core.models.analysis import Allowance, Analysis, Edit, Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall

@@ -9,12 +9,12 @@ from git_repositories import Change, git, repository, tag
 from pydantic import SecretStr
 from services.github import GitHub
 from services.github_app import pem
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.github.tracker import GitHubTracker
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.models.proposal import Comment, DraftPull, FileChange, OpenIssue, Reopen
 from nightwatch_core.publish.issue_text import marker
 

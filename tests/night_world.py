@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from nightwatch_core.adapters.local.memory import (
+from twins.reading import (
     MemoryAgents,
     MemoryClock,
     MemoryCode,
@@ -10,12 +10,9 @@ from nightwatch_core.adapters.local.memory import (
     MemoryHost,
     MemoryModel,
 )
-from nightwatch_core.adapters.local.memory_keepers import (
-    MemoryKnowledge,
-    MemoryNights,
-    MemoryNotifier,
-    MemoryOutbox,
-)
+from twins.writing import MemoryNights, MemoryNotifier, MemoryOutbox
+
+from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Answer, Edit, Evidence
 from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace

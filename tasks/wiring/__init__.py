@@ -11,8 +11,7 @@ from pathlib import Path
 
 from nightwatch_core.adapters.files.pasted import keep_pasted
 from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.local.memory_keepers import MemoryKnowledge, QuietOutbox
-from nightwatch_core.adapters.local.notifier import LocalNotifier
+from nightwatch_core.adapters.local.quiet import LocalNotifier, MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.local.working_copy import QuietCopy, WorkingCopy
 from nightwatch_core.adapters.mcp import server as mcp_server
 from nightwatch_core.adapters.stores.agent_files import AgentFiles

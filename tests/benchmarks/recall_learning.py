@@ -9,18 +9,22 @@ against few. Figures are of projects that were left out while learning.
 
 import math
 import random
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # tests/, as pytest has it
 
-from nightwatch_core.adapters.local.memory_recall import MemoryRecall
-from nightwatch_core.memory.recall import scoring
-from nightwatch_core.memory.recall.scoring import candidates, own_points, points, sought
-from nightwatch_core.memory.recall.search_document import of_case
-from nightwatch_core.memory.recall.terms import FIELDS, terms_of
-from nightwatch_core.memory.recall.weights import UNTOLD
+from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary  # noqa: E402
+from twins.recall import MemoryRecall  # noqa: E402
+
+from nightwatch_core.memory.recall import scoring  # noqa: E402
+from nightwatch_core.memory.recall.scoring import candidates, own_points, points, sought  # noqa: E402
+from nightwatch_core.memory.recall.search_document import of_case  # noqa: E402
+from nightwatch_core.memory.recall.terms import FIELDS, terms_of  # noqa: E402
+from nightwatch_core.memory.recall.weights import UNTOLD  # noqa: E402
 
 PRIOR, STRENGTH = 0.3, 0.1  # every weight before learning, and how hard it is held there
 LEAST = 0.1  # of any field: the labelled errors all have traces, tonight's may not

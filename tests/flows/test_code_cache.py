@@ -17,11 +17,11 @@ from night_world import CART, FILES, PAY, TRACES, by_case, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from rich.console import Console
 from services.github import GitHub
+from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from nightwatch_core.adapters.github.api_code import GitHubApiCode
 from nightwatch_core.adapters.github.host import GitHubHost
-from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.models.analysis import Allowance, Analysis
 from nightwatch_core.models.assignment import Assignment
 from nightwatch_core.models.code import CodeReads

@@ -7,12 +7,12 @@ import typer
 import yaml
 from core.lesson_shapes import lesson
 from night_world import worlds
+from twins.reading import MemoryModel
 from typer.testing import CliRunner
 
 from flows.commands.compound import compound
 from flows.commands.learnings import learnings
 from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight

@@ -9,7 +9,7 @@ from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_setti
 
 from flows.learn import learn
 from flows.nightly import nightly
-from nightwatch_core.adapters.local.memory_keepers import MemoryKnowledge
+from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.outcome import Count, Watch
 from tasks.dependencies import Worlds, using

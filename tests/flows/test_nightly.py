@@ -5,9 +5,9 @@ import pytest
 from night_world import CART, CART_API, PAY, by_case, worlds
 from prefect.client.orchestration import get_client
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryModel
 
 from flows.nightly import nightly
-from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Worlds, using

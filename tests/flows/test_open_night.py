@@ -16,8 +16,8 @@ from prefect.client.schemas.schedules import CronSchedule
 from prefect.context import FlowRunContext
 from prefect.flow_engine import run_flow
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryClock, MemoryErrors
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryErrors
 from nightwatch_core.intake.windows import RESUMABLE
 from nightwatch_core.models.error import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions

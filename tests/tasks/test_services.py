@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from twins.reading import MemoryClock, MemoryRecords
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryRecords
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import Settings

@@ -6,9 +6,9 @@ import pytest
 from git_repositories import git
 from github_world import bare_shop, client
 from services.github import GitHub
+from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_code import GitHubApiCode
-from nightwatch_core.adapters.local.memory import MemoryRecords
 from nightwatch_core.errors import StopTheNight
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)

@@ -11,13 +11,13 @@ from github_world import as_app, bare_shop, issue, outbox_of
 from pydantic import SecretStr
 from services.github import GitHub
 from services.github_app import pem
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.cloned_code import GitHubCode
 from nightwatch_core.adapters.github.errors import Forbidden
 from nightwatch_core.adapters.github.rows import place
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, rsa_key
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 WHOLE = {"metadata": "read", "contents": "write", "issues": "write", "pull_requests": "write"}

@@ -8,6 +8,7 @@ import pytest
 from github_world import bare_shop, client
 from pydantic import SecretStr
 from services.github import GitHub
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.advice import ADVICE, advice
 from nightwatch_core.adapters.github.client import GitHubClient
@@ -15,7 +16,6 @@ from nightwatch_core.adapters.github.errors import SOON, Forbidden, Lost, Reject
 from nightwatch_core.adapters.github.http import checked_address
 from nightwatch_core.adapters.github.rows import Place, place
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 

@@ -7,13 +7,13 @@ import pytest
 from git_repositories import git
 from github_world import bare_shop, client
 from services.github import GitHub
+from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_code import GitHubApiCode
 from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
 from nightwatch_core.adapters.github.cloned_code import MOST_READERS, GitHubCode
 from nightwatch_core.adapters.github.host import GitHubHost
 from nightwatch_core.adapters.github.reader import ApiReader
-from nightwatch_core.adapters.local.memory import MemoryRecords
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 

@@ -4,9 +4,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.code_cache import CodeCache, Memory, Told
-from nightwatch_core.adapters.local.memory import MemoryRecords
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage
 

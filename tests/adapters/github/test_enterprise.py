@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from github_world import as_app, bare_shop, client, issue, outbox_of, pull
 from services.github import GitHub
+from twins.reading import MemoryClock, MemoryRecords
 
 from nightwatch_core.adapters.github.api_code import GitHubApiCode
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.cloned_code import GitHubCode
 from nightwatch_core.adapters.github.http import checked_address
 from nightwatch_core.adapters.github.rows import place
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryRecords
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 OLDER = "2022-11-28"

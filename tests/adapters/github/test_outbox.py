@@ -5,8 +5,8 @@ import pytest
 from git_repositories import git
 from github_world import FIXED, bare_shop, comment, issue, outbox, pull, reopen, tracker
 from services.github import GitHub
+from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposal import FileChange, Proposal
 

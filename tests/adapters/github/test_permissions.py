@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from github_world import as_app, bare_shop, client, outbox_of
 from services.github import GitHub
+from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.errors import Forbidden
 from nightwatch_core.adapters.github.outbox import GitHubOutbox
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 

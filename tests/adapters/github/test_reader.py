@@ -8,11 +8,11 @@ import pytest
 from git_repositories import git
 from github_world import bare_shop, client
 from services.github import GitHub
+from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.code_cache import CodeCache
 from nightwatch_core.adapters.github.reader import ApiReader
 from nightwatch_core.adapters.github.rows import place
-from nightwatch_core.adapters.local.memory import MemoryRecords
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodeReads, Commit, Entry
 from nightwatch_core.ports import CountsReads

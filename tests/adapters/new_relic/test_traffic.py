@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 from services.nerdgraph import ACCOUNT, KEY, NOW, NerdGraphService, entity
+from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.source import NewRelic
 from nightwatch_core.models.error import Fetched, Window

@@ -8,8 +8,8 @@ import pytest
 from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
+from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.local.memory import MemoryClock
 from nightwatch_core.adapters.stores.ignore_files import LOCK, IgnoreFile
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from

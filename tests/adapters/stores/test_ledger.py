@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from git_repositories import Change, git, repository
+from twins.writing import MemoryOutbox
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.adapters.local.memory_keepers import MemoryOutbox
 from nightwatch_core.adapters.stores import database
 from nightwatch_core.adapters.stores.ledger import STATES, LedgerOutbox, digest
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater

@@ -16,9 +16,8 @@ import pytest
 from core.report_fixture import NOW, complete, degraded, empty, hostile, huge
 from filelock import FileLock
 
-from nightwatch_core.adapters.local.notifier import LocalNotifier
 from nightwatch_core.adapters.stores.nights import NightStore
-from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
+from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import Night, NightKind, RunReport, Window
 
 NAME = "2026-11-20-3fa9c1"
@@ -448,18 +447,3 @@ except StopTheNight as error:
     assert "free some space" in said
     assert store.report(NAME) is not None
     assert not list((tmp_path / "state" / "nights" / NAME).glob(".tmp-*"))
-
-
-def test_the_news_are_where_the_page_is(store: NightStore) -> None:
-    report = lived(store, complete())
-    path = Path(LocalNotifier().publish(report))
-    assert path.name == "report.html"
-    assert path.is_file()
-
-
-def test_there_is_no_news_without_a_page(tmp_path: Path) -> None:
-    unkept = empty().night.model_copy(update={"folder": str(tmp_path)})
-    with pytest.raises(GiveUp, match="has not been written"):
-        LocalNotifier().publish(empty(night=unkept))
-    with pytest.raises(GiveUp):
-        LocalNotifier().publish(empty(night=unkept.model_copy(update={"folder": ""})))

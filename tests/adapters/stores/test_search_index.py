@@ -10,8 +10,8 @@ from contextlib import closing
 
 import pytest
 from core.memory.recall.recall_shapes import OTHERS, TOTAL, VIEW, case, kept, link
+from twins.recall import MemoryRecall
 
-from nightwatch_core.adapters.local.memory_recall import MemoryRecall
 from nightwatch_core.adapters.stores import search_store as search_shelf
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.adapters.stores.search_store import SearchShelf

@@ -1,14 +1,12 @@
-"""Task files in a folder, and their twin in memory."""
+"""Task files in a folder that people write into, too."""
 
 from pathlib import Path
 
 import pytest
 
-from nightwatch_core.adapters.local.memory_tasks import MemoryTasks
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.learning import Notes
-from nightwatch_core.ports import TaskShelf
 
 NOTES = Notes(gotchas=("x",))
 BROKEN = "---\na: [\n---\n"
@@ -24,90 +22,85 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.fixture(params=["files", "memory"])
-def shelf(request: pytest.FixtureRequest, folder: Path, tmp_path: Path) -> TaskShelf:
-    if request.param == "files":
-        return TaskFiles(folder, tmp_path / "state" / "tasks.lock")
-    return MemoryTasks({"a": "---\ntitle: A\n---\n", "b": "# B\n", "broken": BROKEN})
+@pytest.fixture
+def store(folder: Path, tmp_path: Path) -> TaskFiles:
+    return TaskFiles(folder, tmp_path / "state" / "tasks.lock")
 
 
-def test_tasks_are_listed_and_broken_ones_are_named(shelf: TaskShelf) -> None:
-    assert [(task.id, task.title) for task in shelf.tasks()] == [("a", "A"), ("b", "B")]
-    (complaint,) = shelf.complaints()
+def test_tasks_are_listed_and_broken_ones_are_named(store: TaskFiles) -> None:
+    assert [(task.id, task.title) for task in store.tasks()] == [("a", "A"), ("b", "B")]
+    (complaint,) = store.complaints()
     assert complaint.startswith("tasks/broken.md: front matter: line ")
 
 
-def test_one_is_read_by_its_id(shelf: TaskShelf) -> None:
-    found = shelf.read("a")
+def test_one_is_read_by_its_id(store: TaskFiles) -> None:
+    found = store.read("a")
     assert found is not None
     assert found.file == "tasks/a.md"
-    assert shelf.read("broken") is None
-    assert shelf.read("../../etc/passwd") is None
-    assert shelf.read("nul\0") is None
+    assert store.read("broken") is None
+    assert store.read("../../etc/passwd") is None
+    assert store.read("nul\0") is None
 
 
-def test_notes_and_promotions_are_kept(shelf: TaskShelf) -> None:
-    assert shelf.append("b", NOTES, ("a",)) == "tasks/b.md"
-    assert shelf.mark_promoted("b", ("d1",)) == "tasks/b.md"
-    found = shelf.read("b")
+def test_notes_and_promotions_are_kept(store: TaskFiles) -> None:
+    assert store.append("b", NOTES, ("a",)) == "tasks/b.md"
+    assert store.mark_promoted("b", ("d1",)) == "tasks/b.md"
+    found = store.read("b")
     assert found is not None
     assert (found.notes, found.related_tasks, found.promoted) == ((NOTES,), ("a",), ("d1",))
 
 
-def test_there_is_no_other_task(shelf: TaskShelf) -> None:
+def test_there_is_no_other_task(store: TaskFiles) -> None:
     with pytest.raises(GiveUp, match="there is no task"):
-        shelf.append("c", NOTES)
+        store.append("c", NOTES)
 
 
 def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
-    shelf = TaskFiles(tmp_path / "none" / "tasks", tmp_path / "lock")
-    assert (shelf.tasks(), shelf.complaints(), shelf.read("a")) == ((), (), None)
+    store = TaskFiles(tmp_path / "none" / "tasks", tmp_path / "lock")
+    assert (store.tasks(), store.complaints(), store.read("a")) == ((), (), None)
     with pytest.raises(GiveUp, match="there is no task"):
-        shelf.append("a", NOTES)
+        store.append("a", NOTES)
     assert not (tmp_path / "none").exists()
 
 
-def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path) -> None:
+def test_links_are_named_and_not_followed(folder: Path, tmp_path: Path, store: TaskFiles) -> None:
     (tmp_path / "secret.md").write_text("# secret\n")
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
-    shelf = TaskFiles(folder, tmp_path / "lock")
-    assert shelf.read("link") is None
-    assert any("link" in complaint for complaint in shelf.complaints())
+    assert store.read("link") is None
+    assert any("link" in complaint for complaint in store.complaints())
     with pytest.raises(GiveUp, match="there is no task"):
-        shelf.append("link", NOTES)
+        store.append("link", NOTES)
     assert (tmp_path / "secret.md").read_text() == "# secret\n"
 
 
-def test_files_too_large_or_no_text_are_left_out(folder: Path, tmp_path: Path) -> None:
+def test_files_too_large_or_no_text_are_left_out(folder: Path, store: TaskFiles) -> None:
     (folder / "huge.md").write_bytes(b"x" * (1024 * 1024 + 1))
     (folder / "binary.md").write_bytes(b"\xff\xfe")
-    shelf = TaskFiles(folder, tmp_path / "lock")
-    assert [task.id for task in shelf.tasks()] == ["a", "b"]
-    said = "\n".join(shelf.complaints())
+    assert [task.id for task in store.tasks()] == ["a", "b"]
+    said = "\n".join(store.complaints())
     assert "huge.md: longer than 1024 KiB" in said
     assert "binary.md: not UTF-8 text" in said
 
 
-def test_a_file_that_would_grow_too_large_stays_as_it_is(folder: Path, tmp_path: Path) -> None:
+def test_a_file_that_would_grow_too_large_stays_as_it_is(folder: Path, store: TaskFiles) -> None:
     text = "x" * (1024 * 1024 - 5)
     (folder / "b.md").write_text(text)
     with pytest.raises(GiveUp, match="longer than"):
-        TaskFiles(folder, tmp_path / "lock").append("b", NOTES)
+        store.append("b", NOTES)
     assert (folder / "b.md").read_text() == text
 
 
-def test_only_the_file_changes_and_keeps_its_permissions(folder: Path, tmp_path: Path) -> None:
+def test_only_the_file_changes_and_keeps_its_permissions(folder: Path, store: TaskFiles) -> None:
     (folder / "b.md").chmod(0o640)
     before = sorted(folder.iterdir())
-    TaskFiles(folder, tmp_path / "lock").append("b", NOTES)
+    store.append("b", NOTES)
     assert (folder / "b.md").stat().st_mode & 0o777 == 0o640
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_file_that_changed_meanwhile_is_read_anew(folder: Path, tmp_path: Path) -> None:
-    shelf = TaskFiles(folder, tmp_path / "lock")
-    assert shelf.read("b") is not None
+def test_a_file_that_changed_meanwhile_is_read_anew(folder: Path, store: TaskFiles) -> None:
+    assert store.read("b") is not None
     (folder / "b.md").write_text("# Another title\n")
-    found = shelf.read("b")
+    found = store.read("b")
     assert found is not None
     assert found.title == "Another title"

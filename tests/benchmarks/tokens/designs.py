@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime
 
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
+from twins.reading import MemoryCode
 
-from nightwatch_core.adapters.local.memory import MemoryCode
 from nightwatch_core.intake.families import signature
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Usage

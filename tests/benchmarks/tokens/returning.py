@@ -18,8 +18,8 @@ from benchmarks.tokens.measuring import Played, all_nights, played  # noqa: E402
 from benchmarks.tokens.ours import Outcome, analysed, cases_of, outcomes  # noqa: E402
 from benchmarks.tokens.service import Service  # noqa: E402
 from benchmarks.tokens.words import Night  # noqa: E402
+from twins.recall import MemoryRecall
 
-from nightwatch_core.adapters.local.memory_recall import MemoryRecall
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
 from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.prior_analyses import Memory, recollected

@@ -1,7 +1,7 @@
 import pytest
 from analysis_shapes import FILES, allowance, analysis, answer, asks, case, group, tree
+from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
 from nightwatch_core.analysis import analyst as analysing
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.agent import AgentSpec, Plan

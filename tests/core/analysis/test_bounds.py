@@ -4,8 +4,8 @@ import pytest
 from analysis_shapes import allowance, answer, asks, case, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
 from nightwatch_core.analysis.call_budget import concluding, granted, next_prompt, to_explore
 from nightwatch_core.analysis.calls import MOST_TOLD
 from nightwatch_core.analysis.loop import converse

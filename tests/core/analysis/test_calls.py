@@ -5,8 +5,8 @@ import pytest
 from analysis_shapes import allowance, answer, asks, case, says, tree
 from hypothesis import given
 from hypothesis import strategies as st
+from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
 from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.calls import MOST_CALLS, MOST_TOLD, Calls, with_results
 from nightwatch_core.analysis.loop import converse

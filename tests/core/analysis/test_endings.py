@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 from analysis_shapes import allowance, answer, asks, case, says
+from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
 from nightwatch_core.analysis.endings import failure
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater

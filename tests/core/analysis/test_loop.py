@@ -2,8 +2,8 @@ import pytest
 from analysis_shapes import allowance, answer, asks, case, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage

@@ -1,7 +1,7 @@
 import pytest
 from analysis_shapes import allowance, answer, asks, case, says, tree
+from twins.reading import MemoryClock, MemoryModel, MemoryRecords
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel, MemoryRecords
 from nightwatch_core.analysis.analyst import analyse
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.analysis.resume import ResumableModel

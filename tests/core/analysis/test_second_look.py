@@ -1,7 +1,7 @@
 import pytest
 from analysis_shapes import FIX, allowance, analysis, answer, asks, case, says, tree
+from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryClock, MemoryModel
 from nightwatch_core.analysis.analyst import analyse
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, seed, wanted

@@ -2,8 +2,8 @@
 
 import pytest
 from analysis_shapes import answer, asks, case, says
+from twins.reading import MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.analysis.transcript import TranscribedModel
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.analysis import Usage

@@ -1,8 +1,8 @@
 """Definitions of what is called near the failing lines: which, from where, at what cost."""
 
 import pytest
+from twins.reading import MemoryCode
 
-from nightwatch_core.adapters.local.memory import MemoryCode
 from nightwatch_core.code.callee_names import NAMES, NEAR, names_near
 from nightwatch_core.code.callees import BUDGET, HITS, LINES, SEARCHED, SHOWN, callees, imported
 from nightwatch_core.errors import GiveUp, TryLater

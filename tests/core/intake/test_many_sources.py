@@ -2,8 +2,8 @@ from datetime import timedelta
 
 import pytest
 from analysis_shapes import DAY, group, trace
+from twins.reading import MemoryErrors
 
-from nightwatch_core.adapters.local.memory import MemoryErrors
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.intake.many_sources import ManySources
 from nightwatch_core.models.code import Release

@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 from core.lesson_shapes import lesson, night
+from twins.reading import MemoryModel
 
-from nightwatch_core.adapters.local.memory import MemoryModel
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.learnings.compound import (

@@ -3,8 +3,8 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from twins.reading import MemoryCode
 
-from nightwatch_core.adapters.local.memory import MemoryCode
 from nightwatch_core.code.score import has_verified_evidence
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.archive import to_archive

@@ -2,8 +2,8 @@ from datetime import timedelta
 
 import pytest
 from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis, case, group
+from twins.writing import MemoryOutbox
 
-from nightwatch_core.adapters.local.memory_keepers import MemoryOutbox
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.analysis import Edit, Ending, Evidence
 from nightwatch_core.models.options import NightOptions

@@ -2,8 +2,8 @@
 
 import pytest
 from core.follow_world import at, lesson, night, pull, tonight
+from twins.reading import MemoryCode
 
-from nightwatch_core.adapters.local.memory import MemoryCode
 from nightwatch_core.memory.lessons.upkeep import told_of
 from nightwatch_core.memory.outcomes.follow_up import followed_up
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED

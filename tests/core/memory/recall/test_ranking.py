@@ -1,6 +1,6 @@
 from core.memory.recall.recall_shapes import DRIVER, OTHERS, TOTAL, VIEW, case, kept, link
+from twins.recall import MemoryRecall
 
-from nightwatch_core.adapters.local.memory_recall import MemoryRecall
 from nightwatch_core.memory.seed_score import THRESHOLD, is_same
 from nightwatch_core.models.error import Frame
 from nightwatch_core.ports import Recall

@@ -1,4 +1,4 @@
-"""Neighbours made of memory: for tests, and for a night that must not be heard."""
+"""Neighbours made of memory that are read from: clock, errors, code, agents, model, records."""
 
 import itertools
 from collections.abc import Mapping, Sequence
