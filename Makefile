@@ -1,9 +1,10 @@
-# `make help` lists what there is. VENV, PYTHON and PORT can be set.
+# `make help` lists what there is. VENV, PYTHON, PORT and MINUTES can be set.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 VENV ?= .venv
 PYTHON ?= python3
 PORT ?= 4200
+MINUTES ?= 10
 BIN := $(VENV)/bin
 QUIET := PREFECT_SERVER_ANALYTICS_ENABLED=false DO_NOT_TRACK=1
 
@@ -16,7 +17,7 @@ night: $(VENV)/.installed ## run a night: on the sample, or ERRORS=export.jsonl 
 ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C; PORT=4200
 	@$(QUIET) BIN=$(BIN) PORT=$(PORT) deployments/ui.sh
 
-test: $(VENV)/.developing ## lint, types, walls, tests (under 5 minutes on 2 cores)
+test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idle cores)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -25,6 +26,10 @@ test: $(VENV)/.developing ## lint, types, walls, tests (under 5 minutes on 2 cor
 
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve
 	$(QUIET) $(BIN)/pytest -q -m slow --durations=10
+
+fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails; not part of CI
+	@end=$$(( $$(date +%s) + $(MINUTES) * 60 )); while [ $$(date +%s) -lt $$end ]; do \
+		$(QUIET) HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -q -x -n 2 -m "hypothesis and not slow" tests/core tests/adapters || exit 1; done
 
 bench: $(VENV)/.developing ## figures on the development data in ../shared/eval
 	$(BIN)/python tests/benchmarks/run.py
@@ -50,4 +55,4 @@ $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $@
 
-.PHONY: help night ui test test-slow bench sample format clean
+.PHONY: help night ui test test-slow fuzz bench sample format clean

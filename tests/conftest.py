@@ -7,9 +7,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# how long one example takes says more about the machine's load than about us
-hypothesis.settings.register_profile("nightwatch", deadline=None)
-hypothesis.settings.load_profile("nightwatch")
+# The same examples every time, however slow the machine; `make fuzz` looks for new ones.
+hypothesis.settings.register_profile("nightwatch", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=1_000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nightwatch"))
 
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
 

@@ -1,5 +1,4 @@
 import re
-import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -230,9 +229,7 @@ def test_huge_texts_are_bounded_and_every_fence_is_closed():
             "root_cause": ("p" * 100 + "\n\n") * 10_000,
         }
     )  # fmt: skip
-    begin = time.process_time()
     made = (*bodies(of), *bodies(many))
-    assert time.process_time() - begin < 5
     assert max(map(len, made)) <= BODY_LIMIT
     assert "and 191 more" in made[3]
     for body in made[3:5]:

