@@ -15,6 +15,7 @@ from tasks.night import taken_up
 from tasks.notify import keep_report
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
+from tasks.runner import NightRunner
 
 
 def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> Acted:
@@ -27,7 +28,7 @@ def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> Acte
     return Acted(receipts=(*opened, *drafted), skips=(*issues.skips, *pulls.skips))
 
 
-@flow(name="act", flow_run_name="act-{night}")
+@flow(name="act", flow_run_name="act-{night}", task_runner=NightRunner())
 @takes_options
 def act(night: str, **choices: Any) -> RunReport:
     """Publish what a kept night found, after a dry run for example.

@@ -9,7 +9,7 @@ from nightwatch_core.traces.frame_mapping import untraced
 from tasks.analysis import ask_analyst, explained
 from tasks.code import pin_code
 from tasks.errors import trace_groups
-from tasks.futures import all_of, attempt, fan_out
+from tasks.futures import all_of, attempt, each, same
 from tasks.outcomes import follow_up
 from tasks.recall import nothing_recalled, recall_cases
 from tasks.research import research_case
@@ -34,8 +34,9 @@ def find_causes(
         otherwise=nothing_recalled(cases, traced, past.value),
     )
     tonight = narrow(options, selection, memory.value)
+    unknown = each(tonight.memory.unknown)
     prepared = all_of(
-        fan_out(research_case, tonight.memory.unknown, options, code, tonight.selection)
+        research_case.map(unknown, same(options), same(code), same(tonight.selection))
     )
 
     analyst = attempt("asking the model", ask_analyst, options, otherwise=AnalystTonight()).value

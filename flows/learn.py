@@ -12,9 +12,10 @@ from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
 from tasks.night import taken_up
 from tasks.parameters import takes_options
 from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
+from tasks.runner import NightRunner
 
 
-@flow(name="learn", flow_run_name="learn-{night}")
+@flow(name="learn", flow_run_name="learn-{night}", task_runner=NightRunner())
 @takes_options
 def learn(night: str, **choices: Any) -> Learned:
     """Keep what a night taught. It reads the night's report, so it can be run again alone.

@@ -21,10 +21,11 @@ from tasks.night import morning_comes_anyway, open_night, run_name, tonights_opt
 from tasks.notify import keep_report, open_report, tell_the_morning
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
+from tasks.runner import NightRunner
 from tasks.selection import select_groups
 
 
-@flow(name="nightly", flow_run_name=run_name)
+@flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
 @takes_options
 def nightly(**choices: Any) -> RunReport:
     """Read the last day's production errors; have causes, issues and drafts by morning."""

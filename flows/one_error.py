@@ -21,9 +21,10 @@ from tasks.notify import open_report, tell_the_morning
 from tasks.one_error import open_single, seek_error, single_options
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
+from tasks.runner import NightRunner
 
 
-@flow(name="one-error", flow_run_name="one-error-{error}{error_class}")
+@flow(name="one-error", flow_run_name="one-error-{error}{error_class}", task_runner=NightRunner())
 @takes_options
 def one_error(
     error: str = "",

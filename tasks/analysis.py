@@ -20,7 +20,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import AnalystTonight, Assignment, Unanswered, Wave
 from nightwatch_core.models.options import NightOptions
 from tasks.code import reader_of
-from tasks.futures import fan_out, settled
+from tasks.futures import each, same, settled
 from tasks.policies import PATIENTLY
 from tasks.records import records
 from tasks.wiring import reading, transcripts
@@ -105,10 +105,10 @@ def answer_by_rules(left: Unanswered, options: NightOptions) -> Analysis:
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wave:
     """Explain cases side by side; the rules answer where the model could not be reached."""
-    wave = settled(fan_out(analyst(options), assignments, options), assignments)
+    wave = settled(analyst(options).map(each(assignments), same(options)), assignments)
     left = unanswered(wave, assignments) if reading(options).stand_in else ()
     asked = tuple(one.assignment for one in left)
-    return together(wave, settled(fan_out(answer_by_rules, left, options), asked))
+    return together(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
 
 
 def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, Plan]:

@@ -9,7 +9,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.traces.frame_mapping import placed
 from tasks.code import index_of, reader_of
-from tasks.futures import fan_out
+from tasks.futures import each, ends, same
 from tasks.policies import PATIENTLY
 from tasks.wiring import reading
 
@@ -47,9 +47,8 @@ def trace_groups(
     options: NightOptions, groups: tuple[ErrorGroup, ...], code: CodeTonight
 ) -> tuple[Traced, ...]:
     """Every group with its traces; one whose traces cannot be read is analysed without."""
-    futures = fan_out(trace_group, groups, options, code)
-    ends = (future.result(raise_on_failure=False) for future in futures)
-    return tuple(_without(group, end) for group, end in zip(groups, ends, strict=True))
+    runs = ends(trace_group.map(each(groups), same(options), same(code)))
+    return tuple(_without(group, end) for group, end in zip(groups, runs, strict=True))
 
 
 def _without(group: ErrorGroup, end: Traced | BaseException) -> Traced:

@@ -1,21 +1,18 @@
 """Turn futures and failures into values: a step that fails is a line in the report."""
 
-import inspect
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from prefect import Task, unmapped
 from prefect.futures import PrefectFuture, wait
-from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import opaque
 
 from nightwatch_core.analysis.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, Wave
-from nightwatch_core.models.options import NightOptions
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -42,14 +39,20 @@ def attempt(
         return Attempt(otherwise, f"{what}: {trouble}")
 
 
+def ends(futures: Iterable[PrefectFuture[Any]]) -> tuple[Any, ...]:
+    """Wait for all of a mapped step; each run's value, or the exception it ended with."""
+    runs = list(futures)
+    wait(runs)
+    return tuple(run.result(raise_on_failure=False) for run in runs)
+
+
 def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignment]) -> Wave:
     """Wait for a mapped step; what failed becomes a `Failure` beside what came about.
 
     Raises `StopTheNight` where one of them says that nothing can be done tonight.
     """
     analyses, failures = [], []
-    for future, assignment in zip(futures, asked, strict=True):
-        end = future.result(raise_on_failure=False)
+    for end, assignment in zip(ends(futures), asked, strict=True):
         if isinstance(end, StopTheNight):
             raise end
         if isinstance(end, BaseException):
@@ -59,26 +62,17 @@ def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignme
     return Wave(analyses=tuple(analyses), failures=tuple(failures))
 
 
-def fan_out(
-    step: Task[..., T], items: Sequence[Any], options: NightOptions, *rest: Any
-) -> Sequence[PrefectFuture[T]]:
-    """Map a task over items on threads, `options.concurrency` at a time; all are done on return.
+def each(items: Iterable[T]) -> Any:
+    """Marks what a step is mapped over: one task run each.
 
-    The task takes an item, the options, and the rest: values, in which Prefect need not look for
-    futures (`opaque`), because looking takes longer than most steps.
+    Prefect does not look for futures inside (`opaque`): looking takes longer than most steps.
     """
-    if not items:
-        return ()
-    names = list(inspect.signature(step.fn).parameters)
-    fixed = {
-        name: opaque(unmapped(value))
-        for name, value in zip(names[1:], (options, *rest), strict=False)
-    }
-    threads: ThreadPoolTaskRunner[T] = ThreadPoolTaskRunner(max_workers=options.concurrency)
-    with threads as runner:
-        futures = list(runner.map(step, {names[0]: opaque(list(items)), **fixed}))
-        wait(futures)
-    return cast(Sequence[PrefectFuture[T]], futures)
+    return opaque(list(items))
+
+
+def same(value: object) -> Any:
+    """Marks what every task run of a mapped step gets; Prefect does not look inside."""
+    return opaque(unmapped(value))
 
 
 def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:

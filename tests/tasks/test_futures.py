@@ -1,10 +1,13 @@
+import threading
+
 import pytest
 from prefect import flow, task
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.options import NightOptions
-from tasks.futures import all_of, attempt, fan_out, one_by_one
+from tasks.futures import all_of, attempt, each, ends, one_by_one, same
 from tasks.policies import when_unwell
+from tasks.runner import NightRunner
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 calls: list[str] = []
@@ -26,26 +29,72 @@ def square(number: int) -> int:
 
 
 def test_only_the_unwell_are_tried_again() -> None:
-    @flow
-    def fan() -> list[object]:
-        futures = fan_out(visit, ["well", "gone", "unwell"], NightOptions(concurrency=2))
-        return [future.result(raise_on_failure=False) for future in futures]
+    @flow(task_runner=NightRunner())
+    def mapped() -> tuple[object, ...]:
+        return ends(visit.map(each(["well", "gone", "unwell"]), same(NightOptions())))
 
     calls.clear()
-    well, gone, unwell = fan()
+    well, gone, unwell = mapped()
     assert (well, unwell) == ("well", "unwell")
     assert isinstance(gone, GiveUp)
     assert [calls.count(name) for name in ("well", "gone", "unwell")] == [1, 1, 3]
 
 
 def test_nothing_to_map_is_no_task() -> None:
-    assert fan_out(visit, [], NightOptions()) == ()
+    @flow(task_runner=NightRunner())
+    def maps_nothing() -> tuple[object, ...]:
+        return ends(visit.map(each([]), same(NightOptions())))
+
+    assert maps_nothing() == ()
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_as_many_run_at_once_as_the_run_was_told(concurrency: int) -> None:
+    running, most, guard = 0, 0, threading.Lock()
+    full = threading.Event()
+
+    @task
+    def occupy(_: int) -> None:
+        nonlocal running, most
+        with guard:
+            running += 1
+            most = max(most, running)
+            if running == concurrency:
+                full.set()
+        full.wait(timeout=60)
+        with guard:
+            running -= 1
+
+    @flow(task_runner=NightRunner())
+    def occupied(concurrency: int) -> None:
+        ends(occupy.map(each(range(2 * concurrency))))
+
+    occupied(concurrency)
+    assert most == concurrency
+
+
+def test_a_flow_without_the_parameter_takes_the_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NIGHTWATCH_CONCURRENCY", "1")
+    order: list[int] = []
+
+    @task
+    def append(number: int) -> None:
+        order.append(number)
+
+    @flow(task_runner=NightRunner())
+    def appended() -> None:
+        ends(append.map(each(range(20))))
+
+    appended()
+    assert order == list(range(20))
 
 
 def test_what_is_needed_raises_its_failure() -> None:
     @flow
     def needs_all() -> tuple[str, ...]:
-        return all_of(fan_out(visit, ["well", "gone"], NightOptions()))
+        return all_of(visit.map(each(["well", "gone"]), same(NightOptions())))
 
     with pytest.raises(GiveUp, match="gone"):
         needs_all()
