@@ -10,7 +10,6 @@ from nightwatch_core.code.definitions import LONGEST_LINE, definition
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import root_class
-from nightwatch_core.intake.selection import is_ignored
 from nightwatch_core.models.assignment import Unknown
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, Dropped, Frame
@@ -165,4 +164,4 @@ def similar_ignored(case: Case, dropped: tuple[Dropped, ...]) -> tuple[Dropped, 
         same_class = last_segment(group.group.error_class) in classes
         return same_class or message_template(group.group.message) in templates
 
-    return tuple(one for one in dropped if is_ignored(one) and alike(one))[:IGNORED]
+    return tuple(one for one in dropped if one.kind == "ignored" and alike(one))[:IGNORED]

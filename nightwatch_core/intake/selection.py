@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from nightwatch_core.intake import inbox
 from nightwatch_core.intake.ignore_rules import ignored_by, named
-from nightwatch_core.intake.ranking import Rank, rank
+from nightwatch_core.intake.ranking import score
 from nightwatch_core.models.assignment import Recollection
 from nightwatch_core.models.error import Dropped, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
@@ -21,11 +20,8 @@ class Narrowed(Value):
     selection: Selection
 
 
-_IGNORED = "ignored"  # how the reasons of DROPS begin
-
-
 def _by_the_team(group: ErrorGroup, rules: IgnoreRules) -> str:
-    return inbox.SAID[inbox.IGNORED] if inbox.state(group) == inbox.IGNORED else ""
+    return group.triage.state_text if group.triage.state == "ignored" else ""
 
 
 def _by_a_rule(group: ErrorGroup, rules: IgnoreRules) -> str:
@@ -52,24 +48,22 @@ def select(
     The order does not depend on the order of `groups`: equal scores fall back on regressions,
     occurrences, last occurrence and fingerprint.
     """
-    verdicts = tuple((group, drop_reason(group, rules)) for group in groups)
-    ignored = tuple(Dropped(group=group, reason=why) for group, why in verdicts if why)
-    ranked = in_order(tuple(group for group, why in verdicts if not why), window)
-    kept, passed_over, room = [], [], {True: MOST_KNOWN, False: max(0, limit)}
-    for place, (group, found) in enumerate(ranked, start=1):
-        familiar = group.fingerprint in known
-        if room[familiar] > 0:
-            room[familiar] -= 1
+    ignored, open_groups = [], []
+    for group in groups:
+        if reason := next((text for drop in DROPS if (text := drop(group, rules))), ""):
+            ignored.append(Dropped(group=group, kind="ignored", reason=reason))
+        else:
+            open_groups.append(group)
+    kept, over_limit, room = [], [], {True: MOST_KNOWN, False: max(0, limit)}
+    for place, (group, points) in enumerate(_ranked(open_groups, window), start=1):
+        is_known = group.fingerprint in known
+        if room[is_known] > 0:
+            room[is_known] -= 1
             kept.append(group)
         else:
-            reason = rank_reason(place, len(ranked), found.score, max(0, limit))
-            passed_over.append(Dropped(group=group, reason=reason))
-    return Selection(kept=tuple(kept), dropped=(*ignored, *passed_over))
-
-
-def drop_reason(group: ErrorGroup, rules: IgnoreRules) -> str:
-    """Why a group is left alone; empty where it is not."""
-    return next((why for rule in DROPS if (why := rule(group, rules))), "")
+            reason = rank_reason(place, len(open_groups), points, max(0, limit))
+            over_limit.append(Dropped(group=group, reason=reason))
+    return Selection(kept=tuple(kept), dropped=(*ignored, *over_limit))
 
 
 def narrowed(selection: Selection, memory: Recollection, limit: int) -> Narrowed:
@@ -101,16 +95,19 @@ def _case_reason(place: int, among: int, limit: int) -> str:
     return f"new case {place} of {among}: {limit} {are} analysed a night"
 
 
-def in_order(groups: Iterable[ErrorGroup], window: Window) -> tuple[tuple[ErrorGroup, Rank], ...]:
-    """Groups with their ranks, best first, ties settled."""
-    return tuple(sorted(((group, rank(group, window)) for group in groups), key=_order))
+def _ranked(groups: Iterable[ErrorGroup], window: Window) -> list[tuple[ErrorGroup, float]]:
+    """Groups with their scores, best first, ties settled."""
+    return sorted(((group, score(group, window)) for group in groups), key=_order)
 
 
-def _order(ranked: tuple[ErrorGroup, Rank]) -> tuple[float, bool, int, float, str, str, str]:
-    group, found = ranked
+def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, str, str, str]:
+    group, points = ranked
     seen = group.last_seen.timestamp() if group.last_seen else 0.0
-    names = (group.fingerprint, group.source, group.app)
-    return (-found.score, not inbox.is_back(group), -group.occurrences, -seen, *names)
+    is_new = group.triage.state != "regressed"
+    return (
+        *(-points, is_new, -group.occurrences, -seen),
+        *(group.fingerprint, group.source, group.app),
+    )
 
 
 def ignored_reason(rule: IgnoreRule) -> str:
@@ -121,12 +118,7 @@ def ignored_reason(rule: IgnoreRule) -> str:
     >>> ignored_reason(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
     "ignored: error_class glob 'Net::*' (ignore.yml)"
     """
-    return f"{_IGNORED}: {named(rule)}"
-
-
-def is_ignored(dropped: Dropped) -> bool:
-    """Whether a rule or the team dropped the group, and not its rank."""
-    return dropped.reason.startswith(_IGNORED)
+    return f"ignored: {named(rule)}"
 
 
 def rank_reason(place: int, among: int, score: float, limit: int) -> str:

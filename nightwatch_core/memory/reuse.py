@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from nightwatch_core.intake.inbox import came_back_after
 from nightwatch_core.memory.lessons.maker import file_name
 from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, believed, night_date
 from nightwatch_core.memory.outcomes.rates import is_spike
@@ -66,7 +65,7 @@ def _regression(lesson: Lesson, meeting: Meeting) -> str:
     seen = lesson.seen_until
     if seen and seen.tzinfo and not believed(seen, meeting.night):
         seen = meeting.night.window.since
-    is_new = came_back_after(meeting.case, seen)
+    is_new = meeting.case.regressed_after(seen)
     return "it was resolved, and came back" if is_new else ""
 
 

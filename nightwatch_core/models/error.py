@@ -1,7 +1,11 @@
 """Words for what production did: occurrences, error groups, traces, cases."""
 
 from datetime import datetime
+from typing import Any, Literal
 
+from pydantic import computed_field, model_validator
+
+from nightwatch_core.models.triage import Triage, triage_from_record, triage_sentence
 from nightwatch_core.models.value import Value
 
 
@@ -51,8 +55,16 @@ class ErrorGroup(Value):
     release: str = ""  # newest release seen failing
     releases: tuple[str, ...] = ()  # every release seen failing, oldest first
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
-    inbox: str = ""  # the team's word at the source, read by inbox.py: "ignored; assigned to …"
-    regressed_at: datetime | None = None  # when it came back; aware, and only where inbox says so
+    triage: Triage = Triage()  # what the team said at the source
+    regressed_at: datetime | None = None  # when it came back; aware, and only where triage says so
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def inbox(self) -> str:
+        """The triage as a line, as records of every version keep it."""
+        return self.triage.recorded
+
+    _read_record = model_validator(mode="before")(triage_from_record)
 
     @property
     def title(self) -> str:
@@ -169,6 +181,23 @@ class Case(Value):
         """A line for people."""
         return self.leader.title
 
+    @property
+    def regressed(self) -> bool:
+        """Whether the team had resolved any of its groups, and it came back."""
+        return any(group.triage.state == "regressed" for group in self.groups)
+
+    def regressed_after(self, moment: datetime | None) -> bool:
+        """Whether any of its groups came back later; so it did where a moment is not known."""
+        back = [group.regressed_at for group in self.groups if group.triage.state == "regressed"]
+        if moment is None or not moment.tzinfo:
+            return bool(back)
+        return any(at is None or not at.tzinfo or at > moment for at in back)
+
+    @property
+    def triage_text(self) -> str:
+        """What the team said about its groups, one sentence; untrusted text: escape it."""
+        return triage_sentence(group.triage for group in self.groups)
+
 
 class Family(Value):
     """Cases that may share a cause: the leader is analysed first, the siblings are told."""
@@ -182,7 +211,15 @@ class Dropped(Value):
     """A group that will not be analysed tonight, and why."""
 
     group: ErrorGroup
+    kind: Literal["ignored", "limit"] = "limit"  # by the team or a rule; or by how many we take
     reason: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_record(cls, value: Any) -> Any:
+        """Give a kind to records of earlier versions, which have a text alone."""
+        ignored = isinstance(value, dict) and str(value.get("reason", "")).startswith("ignored")
+        return {"kind": "ignored"} | value if ignored else value
 
 
 class Selection(Value):

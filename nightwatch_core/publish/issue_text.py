@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from textwrap import fill
 
 from nightwatch_core.code.edits import diff
-from nightwatch_core.intake import inbox
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case
@@ -115,7 +114,7 @@ def _where(analysis: Analysis) -> str:
 
 
 def _team(case: Case) -> str:
-    said = inbox.sentence(case)
+    said = case.triage_text
     return f"Errors Inbox: {markdown(said, 500)}\n\n" if said else ""
 
 

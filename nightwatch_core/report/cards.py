@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 
-from nightwatch_core.intake import inbox
 from nightwatch_core.models.analysis import Analysis, Hypothesis, Learning
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
@@ -48,8 +47,8 @@ def card(
         message=block(case.leader.message, 800),
         known=known_since(analysis),
         news=_news(analysis),
-        team=line(inbox.sentence(case), 300),
-        regression=inbox.came_back(case),
+        team=line(case.triage_text, 300),
+        regression=case.regressed,
         cause=block(analysis.root_cause, 6_000),
         confidence=analysis.confidence,
         proved=proved(analysis),
@@ -72,7 +71,7 @@ def card(
 def row(rank: int, analysis: Analysis, done: tuple[Done, ...]) -> Row:
     """The analysis in one line."""
     known = known_since(analysis)
-    back = "regression" if inbox.came_back(analysis.case) else ""
+    back = "regression" if analysis.case.regressed else ""
     made = ", ".join(each.text for each in done if each.ok)
     waiting = ", ".join(each.text for each in done if each.text.endswith(" waits"))
     undone = ", ".join(each.text for each in done)  # of a known error it goes without saying
@@ -145,7 +144,7 @@ def _facts(case: Case) -> Iterable[Fact]:
         seen = f"{moment(leader.first_seen)} to {moment(leader.last_seen)}"
         yield Fact(name="When", text=seen)
     for name, text in (
-        ("Errors Inbox", inbox.sentence(case)),
+        ("Errors Inbox", case.triage_text),
         ("App", leader.app),
         ("Release", leader.release),
         ("Hosts", ", ".join(leader.hosts[:5])),

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from nightwatch_core.adapters.new_relic import documents, nrql
 from nightwatch_core.adapters.new_relic import groups as new_relic_groups
-from nightwatch_core.adapters.new_relic import inbox_query as new_relic_inbox
+from nightwatch_core.adapters.new_relic import inbox as new_relic_inbox
 from nightwatch_core.adapters.new_relic import rows as new_relic_rows
 from nightwatch_core.adapters.new_relic import traces as new_relic_traces
 from nightwatch_core.adapters.new_relic.application import DAY, Application
@@ -172,13 +172,10 @@ class NewRelic:
             inbox = new_relic_inbox.read(self._client, self._application.guids, window)
         except NightWatchError as trouble:
             return groups, (f"the Errors Inbox could not be read: {trouble}",)
-        told = ((group, inbox.of(found[group.fingerprint])) for group in groups)
-        said = tuple(
-            group.model_copy(update={"inbox": one.words, "regressed_at": one.back})
-            for group, one in told
-        )
+        entries = ((group, inbox.entry(found[group.fingerprint])) for group in groups)
+        triaged = tuple(group.model_copy(update=entry._asdict()) for group, entry in entries)
         more = "the Errors Inbox holds more groups than were read: some may be ignored there"
-        return said, (more,) if inbox.more else ()
+        return triaged, (more,) if inbox.more else ()
 
     def _around(self, group: ErrorGroup) -> Window:
         until = (group.last_seen or self._clock.now()) + AROUND

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 
 from nightwatch_core.intake.ignore_rules import expired, ignored_by
-from nightwatch_core.intake.severity import severity
+from nightwatch_core.intake.ranking import severity
 from nightwatch_core.memory.seed_score import seed_tags
 from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.knowledge import Lesson

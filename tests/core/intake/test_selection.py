@@ -3,11 +3,12 @@ from datetime import UTC, date, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.intake.selection import DROPS, is_ignored, narrowed, select
+from nightwatch_core.intake.selection import DROPS, narrowed, select
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Recollection, Unknown
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
+from nightwatch_core.models.triage import Triage
 
 END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)
@@ -37,7 +38,7 @@ def test_every_drop_has_its_reason() -> None:
         (groups[1], "ignored: contains 'wp-login' (ignore.yml line 4: bots)"),
         (groups[2], "rank 2 of 2 (score 0.35): 1 is traced a night"),
     ]
-    assert [is_ignored(one) for one in found.dropped] == [True, False]
+    assert [one.kind for one in found.dropped] == ["ignored", "limit"]
 
 
 def test_a_drop_names_the_rule_and_until_when_it_holds() -> None:
@@ -54,22 +55,26 @@ def test_what_the_rules_tell_stays_with_the_selection() -> None:
 
 
 def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> None:
-    there = group(1, 99).model_copy(update={"inbox": "ignored; assigned to Ann"})
-    both = group(2, 99, "wp-login").model_copy(update={"inbox": "ignored"})
-    named = group(3, 1).model_copy(update={"inbox": "assigned to ignored"})
+    there = group(1, 99).model_copy(
+        update={"triage": Triage(state="ignored", assignee="Ann", inbox="the inbox")}
+    )
+    both = group(2, 99, "wp-login").model_copy(
+        update={"triage": Triage(state="ignored", inbox="the inbox")}
+    )
+    named = group(3, 1).model_copy(update={"triage": Triage(assignee="ignored")})
     found = select((there, both, named), BOTS, 1, DAY, frozenset({there.fingerprint}))
     assert found.kept == (named,)
-    assert {one.reason for one in found.dropped} == {"ignored in New Relic's Errors Inbox"}
-    assert all(map(is_ignored, found.dropped))
+    assert {one.reason for one in found.dropped} == {"ignored in the inbox"}
+    assert {one.kind for one in found.dropped} == {"ignored"}
     assert len(DROPS) == 2
 
 
 def test_a_regression_ranks_up() -> None:
-    back = group(1, 20).model_copy(update={"inbox": "resolved, and back"})
+    back = group(1, 20).model_copy(update={"triage": Triage(state="regressed")})
     assert select((group(2, 40), back), BOTS, 1, DAY).kept == (back,)
     assert select((group(2, 99), back), BOTS, 1, DAY).kept == (group(2, 99),)
     same = [group(n, 5).model_copy(update={"error_class": "SecurityError"}) for n in (1, 2)]
-    same[1] = same[1].model_copy(update={"inbox": "resolved, and back"})
+    same[1] = same[1].model_copy(update={"triage": Triage(state="regressed")})
     assert select(same, BOTS, 2, DAY).kept == (same[1], same[0])
 
 

@@ -27,6 +27,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import Count, Fate, Followed, Proposed, Watch
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.models.triage import Triage
 from nightwatch_core.traces.frame_mapping import digest
 
 END = datetime(2031, 3, 10, 4, tzinfo=UTC)
@@ -179,7 +180,7 @@ def test_a_lesson_from_the_future_is_as_old_as_its_error(at):
 
 def test_a_return_is_news_however_long_a_lesson_claims_to_have_looked():
     group = case().leader.model_copy(
-        update={"inbox": "resolved, and back", "regressed_at": END - DAY / 2}
+        update={"triage": Triage(state="regressed"), "regressed_at": END - DAY / 2}
     )
     meeting = Meeting(case=Case(leader=group), night=night())
     assert "came back" in news(lesson(seen_until=NEVER), meeting)

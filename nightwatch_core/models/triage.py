@@ -1,0 +1,81 @@
+"""What a team said about an error where its source keeps such a list."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from nightwatch_core.models.value import Value
+
+TriageState = Literal["", "ignored", "resolved", "regressed"]
+# What a state is to the reader of a report, the most telling one first.
+STATE_TEXTS: dict[TriageState, str] = {
+    "regressed": "a regression: resolved in {inbox}, and back",
+    "resolved": "resolved in {inbox} since it was last seen",
+    "ignored": "ignored in {inbox}",
+    "": "",
+}
+_ASSIGNED = "assigned to "
+_SEPARATOR = "; "
+_SHOWN_ASSIGNEES = 3
+# Records of earlier versions hold one line, and only one source wrote it.
+_RECORDED: dict[TriageState, str] = {
+    "regressed": "resolved, and back",
+    "resolved": "resolved",
+    "ignored": "ignored",
+    "": "",
+}
+_RECORDED_INBOX = "New Relic's Errors Inbox"
+
+
+class Triage(Value):
+    """A group's state in its team's list, and who looks after it; untrusted text: escape it."""
+
+    state: TriageState = ""
+    assignee: str = ""
+    inbox: str = ""  # the list's name for people, as its source calls it
+
+    @property
+    def state_text(self) -> str:
+        """The state for people; empty where there is none.
+
+        >>> Triage(state="ignored", assignee="Ann", inbox="the inbox").state_text
+        'ignored in the inbox'
+        """
+        return STATE_TEXTS[self.state].format(inbox=self.inbox)
+
+    @property
+    def recorded(self) -> str:
+        """The line that records keep.
+
+        >>> Triage(state="regressed", assignee="Ann Example").recorded
+        'resolved, and back; assigned to Ann Example'
+        """
+        assigned = f"{_ASSIGNED}{self.assignee}" if self.assignee else ""
+        return _SEPARATOR.join(filter(None, (_RECORDED[self.state], assigned)))
+
+
+def triage_from_record(group: Any) -> Any:
+    """Replace the line of a group's record by a triage, which earlier versions did not keep.
+
+    >>> triage_from_record({"inbox": "resolved, and back; assigned to x; ignored"})["triage"].state
+    'regressed'
+    """
+    if not isinstance(group, Mapping) or "inbox" not in group:
+        return group
+    fields = {name: value for name, value in group.items() if name != "inbox"}
+    if "triage" in group or not group["inbox"]:
+        return fields
+    words, _, assignee = group["inbox"].partition(_ASSIGNED)  # a name may hold anything
+    states = {text: state for state, text in _RECORDED.items()}
+    state = states.get(words.removesuffix(_SEPARATOR), "")
+    return fields | {"triage": Triage(state=state, assignee=assignee, inbox=_RECORDED_INBOX)}
+
+
+def triage_sentence(triages: Iterable[Triage]) -> str:
+    """Say what the team said about several groups: the most telling state, and who has them."""
+    given = tuple(triages)
+    most_telling = sorted(given, key=lambda triage: list(STATE_TEXTS).index(triage.state))
+    state = most_telling[0].state_text if given else ""
+    names = tuple(dict.fromkeys(triage.assignee for triage in given if triage.assignee))
+    more = len(names) - _SHOWN_ASSIGNEES
+    whom = ", ".join(names[:_SHOWN_ASSIGNEES]) + (f" and {more} more" if more > 0 else "")
+    return _SEPARATOR.join(filter(None, (state, f"{_ASSIGNED}{whom}" if names else "")))

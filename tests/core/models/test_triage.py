@@ -1,0 +1,77 @@
+"""The team's word about an error: typed, and read from records of every version."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from analysis_shapes import case, group
+
+from nightwatch_core.models.error import Dropped, ErrorGroup
+from nightwatch_core.models.triage import Triage, triage_sentence
+
+STATES = ("", "ignored", "resolved", "regressed")
+NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")
+NOON = datetime(2031, 3, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_line_of_a_record_gives_state_and_assignee_whatever_the_name(state, name):
+    told = group(triage=Triage(state=state, assignee=name, inbox="New Relic's Errors Inbox"))
+    kept = told.model_dump(mode="json")
+    assert ErrorGroup.model_validate(kept) == told
+    del kept["triage"]  # as versions before wrote it
+    read = ErrorGroup.model_validate(kept)
+    assert (read.triage.state, read.triage.assignee) == (state, name)
+    assert read.inbox == told.inbox
+
+
+def test_a_drop_of_an_earlier_record_has_its_kind():
+    texts = ("ignored: contains 'x' (ignore.yml)", "rank 2 of 3 (score 0.1): 1 is traced a night")
+    records = [{"group": group().model_dump(), "reason": text} for text in texts]
+    assert [Dropped.model_validate(one).kind for one in records] == ["ignored", "limit"]
+
+
+def test_a_case_is_a_regression_if_any_of_its_groups_is():
+    back = group("v1:1", triage=Triage(state="regressed"))
+    named = group("v1:1", triage=Triage(state="resolved", assignee="resolved, and back"))
+    assert case(leader=group(), others=(back,)).regressed
+    assert not case(leader=group(), others=(named,)).regressed
+
+
+@pytest.mark.parametrize(
+    ("state", "at", "moment", "later"),
+    [
+        ("regressed", NOON, NOON - HOUR, True),
+        ("regressed", NOON, NOON, False),
+        ("regressed", NOON - HOUR, NOON, False),
+        ("regressed", None, NOON, True),
+        ("regressed", NOON, None, True),
+        ("regressed", NOON, NOON.replace(tzinfo=None), True),
+        ("regressed", NOON.replace(tzinfo=None), NOON, True),
+        ("resolved", NOON, NOON - HOUR, False),
+        ("", None, None, False),
+    ],
+)
+def test_a_return_is_later_than_a_moment_unless_both_are_known(state, at, moment, later):
+    sibling = group("v1:1", triage=Triage(state=state), regressed_at=at)
+    assert case(leader=group(), others=(sibling,)).regressed_after(moment) is later
+
+
+@pytest.mark.parametrize(
+    ("triages", "sentence"),
+    [
+        ((), ""),
+        ((("", ""), ("", "Ann")), "assigned to Ann"),
+        (
+            (("resolved", "Ann"), ("regressed", "Bob"), ("", "Ann")),
+            "a regression: resolved in the inbox, and back; assigned to Ann, Bob",
+        ),
+        ((("resolved", ""),), "resolved in the inbox since it was last seen"),
+        ((("ignored", ""),), "ignored in the inbox"),
+        ([("", name) for name in "abcde"], "assigned to a, b, c and 2 more"),
+    ],
+)
+def test_what_the_team_said_is_one_sentence(triages, sentence):
+    given = [Triage(state=state, assignee=who, inbox="the inbox") for state, who in triages]
+    assert triage_sentence(given) == sentence
