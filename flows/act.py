@@ -4,7 +4,7 @@ from typing import Any
 
 from prefect import flow
 
-from nightwatch_core.models.assignment import Acted
+from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.builder import with_acts
@@ -18,14 +18,14 @@ from tasks.parameters import takes_options
 from tasks.runner import NightRunner
 
 
-def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> Acted:
+def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> PublishResult:
     """Issues first, then draft pull requests, which refer to their issues' numbers."""
     options, night = report.options, report.night
     issues = plan_issues(options, report, own)
     opened = one_by_one(publish, issues.proposals, options, night)
     pulls = plan_pulls(options, report, own, opened)
     drafted = one_by_one(publish, pulls.proposals, options, night)
-    return Acted(receipts=(*opened, *drafted), skips=(*issues.skips, *pulls.skips))
+    return PublishResult(receipts=(*opened, *drafted), skips=(*issues.skips, *pulls.skips))
 
 
 @flow(name="act", flow_run_name="act-{night}", task_runner=NightRunner())

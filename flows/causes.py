@@ -1,7 +1,12 @@
 """From selected groups to causes: the middle of the night, and all of a single error's run."""
 
 from nightwatch_core.analysis.waves import first_wave, second_wave
-from nightwatch_core.models.assignment import AnalystTonight, Earlier, Findings, Past
+from nightwatch_core.models.assignment import (
+    AnalystTonight,
+    CauseFindings,
+    FollowUpInput,
+    PastOutcomes,
+)
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -17,8 +22,8 @@ from tasks.selection import make_cases, narrow
 
 
 def find_causes(
-    options: NightOptions, night: Night, selection: Selection, earlier: Earlier
-) -> Findings:
+    options: NightOptions, night: Night, selection: Selection, earlier: FollowUpInput
+) -> CauseFindings:
     """Trace, follow up, recall, research, analyse: leaders first, then siblings, told of them."""
     code = pin_code(options, night, selection)
     traced = trace_groups(options, selection.kept, code)
@@ -26,7 +31,7 @@ def find_causes(
     past = attempt(
         "following up earlier proposals",
         *(follow_up, options, night, code, selection, earlier, cases),
-        otherwise=Past(),
+        otherwise=PastOutcomes(),
     )
     memory = attempt(
         "recalling lessons",
@@ -43,7 +48,7 @@ def find_causes(
     waves = first_wave(options, night, code, prepared, analyst.able)
     leaders = explained(options, waves.leaders)
     siblings = explained(options, second_wave(options, waves, leaders, analyst.able))
-    return Findings(
+    return CauseFindings(
         selection=tonight.selection,
         code=code,
         memory=tonight.memory,

@@ -5,7 +5,7 @@ from typing import Any
 from prefect import flow
 
 from nightwatch_core.memory.fallback import lasting
-from nightwatch_core.models.report import Learned
+from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.builder import learned
 from tasks.futures import one_by_one
 from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
@@ -17,7 +17,7 @@ from tasks.runner import NightRunner
 
 @flow(name="learn", flow_run_name="learn-{night}", task_runner=NightRunner())
 @takes_options
-def learn(night: str, **choices: Any) -> Learned:
+def learn(night: str, **choices: Any) -> LearningResult:
     """Keep what a night taught. It reads the night's report, so it can be run again alone.
 
     Args:
@@ -26,7 +26,7 @@ def learn(night: str, **choices: Any) -> Learned:
     report = taken_up(night, choices)
     options = report.options
     if not options.compound_enabled:
-        return Learned()
+        return LearningResult()
     kept = one_by_one(keep_lesson, lasting(report.analyses), options, report)
     upkeep = keep_up(options, report, read_lessons(options, rebuild_index(options)))
     lessons = upkeep.lessons

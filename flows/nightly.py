@@ -12,8 +12,8 @@ from prefect import flow
 from flows.act import publish_findings
 from flows.causes import find_causes
 from flows.learn import learn
-from nightwatch_core.models.assignment import Acted
-from nightwatch_core.models.report import Learned, RunReport
+from nightwatch_core.models.assignment import PublishResult
+from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder as summing_up
 from tasks.errors import fetch_errors
 from tasks.futures import attempt
@@ -43,10 +43,12 @@ def nightly(**choices: Any) -> RunReport:
         found = find_causes(options, night, selection, earlier)
         report = morning.knowing(summing_up.with_findings(report, found, outcomes.value or ()))
 
-        acted = attempt("publishing", publish_findings, report, outcomes.value, otherwise=Acted())
+        acted = attempt(
+            "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
+        )
         report = keep_report(summing_up.with_acts(report, acted.value))
 
-        learned = attempt("learning", learn, night=night.id, **choices, otherwise=Learned())
+        learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
         report = summing_up.with_learned(report, learned.value)
 
         troubles = (outcomes.trouble, acted.trouble, learned.trouble)

@@ -12,7 +12,7 @@ from prefect import flow
 
 from flows.act import publish_findings
 from flows.causes import find_causes
-from nightwatch_core.models.assignment import Acted, Earlier
+from nightwatch_core.models.assignment import FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder as summing_up
 from tasks.futures import attempt
@@ -49,11 +49,13 @@ def one_error(
             summing_up.with_errors(open_report(options, night), fetched, selection)
         )
 
-        found = find_causes(options, night, selection, Earlier())
+        found = find_causes(options, night, selection, FollowUpInput())
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         report = summing_up.with_findings(report, found, outcomes.value or ())
 
-        acted = attempt("publishing", publish_findings, report, outcomes.value, otherwise=Acted())
+        acted = attempt(
+            "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
+        )
         troubles = (outcomes.trouble, acted.trouble)
         report = summing_up.with_acts(report, acted.value)
         return tell_the_morning(summing_up.with_trouble(report, *troubles))

@@ -15,9 +15,14 @@ from nightwatch_core.analysis.decisions import after, before
 from nightwatch_core.analysis.resume import ResumableModel
 from nightwatch_core.analysis.transcript import TranscribedModel
 from nightwatch_core.memory.fallback import marked, together, unanswered
-from nightwatch_core.models.agent import AgentSpec, Plan
+from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import AnalystTonight, Assignment, Unanswered, Wave
+from nightwatch_core.models.assignment import (
+    AnalystTonight,
+    Assignment,
+    UnansweredAssignment,
+    WaveResult,
+)
 from nightwatch_core.models.options import NightOptions
 from tasks.code import reader_of
 from tasks.futures import each, same, settled
@@ -87,7 +92,7 @@ def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]
 
 
 @task(name="answer by rules", task_run_name="answer by rules · {left.assignment.case.leader.short}")
-def answer_by_rules(left: Unanswered, options: NightOptions) -> Analysis:
+def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analysis:
     """Explain a case whose model was away; never kept, so that the model is asked next time."""
     world, assignment = reading(options), left.assignment
     analysis = analysing.analyse(
@@ -103,7 +108,7 @@ def answer_by_rules(left: Unanswered, options: NightOptions) -> Analysis:
     return marked(analysis, left.failure)
 
 
-def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wave:
+def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
     wave = settled(analyst(options).map(each(assignments), same(options)), assignments)
     left = unanswered(wave, assignments) if reading(options).stand_in else ()
@@ -111,7 +116,7 @@ def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wav
     return together(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
 
 
-def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, Plan]:
+def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, AnalysisPlan]:
     """The agent for the case, and the plan that run, agent file, settings and tier make."""
     agent = agent_for(assignment, options)
     return agent, plans.plan(assignment.case, agent, options, assignment.given)

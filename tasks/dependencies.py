@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
-    AgentShelf,
+    AgentStore,
     Clock,
     CodeHost,
     ErrorSource,
@@ -18,7 +18,7 @@ from nightwatch_core.ports import (
     Notifier,
     Outbox,
     Recall,
-    TaskShelf,
+    TaskStore,
     Tracker,
 )
 
@@ -31,12 +31,12 @@ class Reading:
     code: CodeHost
     tracker: Tracker
     knowledge: KnowledgeReader
-    agents: AgentShelf
+    agents: AgentStore
     model: Model
     clock: Clock
     stand_in: Model | None = None  # answers where `model` cannot be reached
     recall: Recall | None = None  # without it the index is read through
-    tasks: TaskShelf | None = None  # without it only lessons hold notes
+    tasks: TaskStore | None = None  # without it only lessons hold notes
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from prefect import task
 
 from nightwatch_core import publish as proposals
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import OwnItem, Plan, Receipt
+from nightwatch_core.models.proposal import OwnItem, PublishPlan, Receipt
 from nightwatch_core.models.report import RunReport
 from tasks.code import reader_of
 
@@ -15,10 +15,10 @@ def plan_pulls(
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     receipts: tuple[Receipt, ...],
-) -> Plan:
+) -> PublishPlan:
     """Fixes that are new, allowed, applicable and parse; everything else with its reason."""
     if report.commit is None or own is None:
-        return Plan()
+        return PublishPlan()
     read = reader_of(options, report.commit).read_file
     return proposals.plan_pulls(
         report.analyses, own, receipts, options, report.commit, read, report.night.id

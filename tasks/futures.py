@@ -12,7 +12,7 @@ from prefect.utilities.annotations import opaque
 from nightwatch_core.analysis.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Assignment, Wave
+from nightwatch_core.models.assignment import Assignment, WaveResult
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ def ends(futures: Iterable[PrefectFuture[Any]]) -> tuple[Any, ...]:
     return tuple(run.result(raise_on_failure=False) for run in runs)
 
 
-def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignment]) -> Wave:
+def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignment]) -> WaveResult:
     """Wait for a mapped step; what failed becomes a `Failure` beside what came about.
 
     Raises `StopTheNight` where one of them says that nothing can be done tonight.
@@ -59,7 +59,7 @@ def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignme
             failures.append(failure(assignment.case, end))
         else:
             analyses.append(end)
-    return Wave(analyses=tuple(analyses), failures=tuple(failures))
+    return WaveResult(analyses=tuple(analyses), failures=tuple(failures))
 
 
 def each(items: Iterable[T]) -> Any:

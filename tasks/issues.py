@@ -5,14 +5,16 @@ from prefect import task
 from nightwatch_core import publish as proposals
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import OwnItem, Plan, Proposal, Receipt
+from nightwatch_core.models.proposal import OwnItem, Proposal, PublishPlan, Receipt
 from nightwatch_core.models.report import Night, RunReport
 from tasks.policies import PATIENTLY
 from tasks.wiring import publishing
 
 
 @task(name="plan issues", task_run_name="plan issues")
-def plan_issues(options: NightOptions, report: RunReport, own: tuple[OwnItem, ...] | None) -> Plan:
+def plan_issues(
+    options: NightOptions, report: RunReport, own: tuple[OwnItem, ...] | None
+) -> PublishPlan:
     """Issues to open, to comment on, to reopen; everything else with its reason.
 
     Raises `GiveUp` where it is not known what is published already: better nothing than twice.

@@ -9,11 +9,11 @@ from nightwatch_core.memory.lessons.nights import night_date
 from nightwatch_core.memory.lessons.upkeep import is_its_own, kept_up, told_of
 from nightwatch_core.memory.seed_score import names, own_entry
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Upkeep
+from nightwatch_core.models.assignment import UpdatedLessons
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Kept, RunReport
+from nightwatch_core.models.report import RunReport, WrittenLesson
 from nightwatch_core.traces.frame_mapping import digest
 from tasks.code import reader_of
 from tasks.futures import attempt
@@ -22,7 +22,7 @@ from tasks.wiring import publishing, reading
 
 
 @task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
-def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> Kept:
+def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> WrittenLesson:
     """Write one case's lesson, with the history of the one there was."""
     writer = publishing(options).knowledge
     earlier, former = _earlier_lesson(analysis.case, options, report)
@@ -32,8 +32,10 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     if former:
         writer.archive((former,))
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
-        return Kept(file=file, what="new")
-    return Kept(file=file, what="reused" if analysis.ending.kind == "reused" else "refreshed")
+        return WrittenLesson(file=file, what="new")
+    return WrittenLesson(
+        file=file, what="reused" if analysis.ending.kind == "reused" else "refreshed"
+    )
 
 
 def _earlier_lesson(
@@ -66,14 +68,16 @@ def _written(options: NightOptions, lesson: Lesson) -> str:
 
 
 @task(name="keep lessons up", task_run_name="keep lessons up to date")
-def keep_up(options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]) -> Upkeep:
+def keep_up(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> UpdatedLessons:
     """What tonight brought for lessons besides its own errors'; one that fails stops no other."""
     kept = tuple(kept_up(lesson, report) for lesson in lessons)
     changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
     ends = [
         attempt(f"keeping {one.file} up", _written, options, one, otherwise="") for one in changed
     ]
-    return Upkeep(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
+    return UpdatedLessons(lessons=kept, troubles=tuple(end.trouble for end in ends if end.trouble))
 
 
 @task(name="archive", task_run_name="archive the least useful lessons")

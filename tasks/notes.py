@@ -15,10 +15,10 @@ from nightwatch_core.learnings.compound_talk import PROMPT
 from nightwatch_core.memory.notes.lesson_notes import with_new_notes
 from nightwatch_core.memory.notes.researcher import LIMIT, as_task, relevant_learnings
 from nightwatch_core.models.analysis import Allowance
+from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import FoundLearning, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.transcript import Transcript
 from nightwatch_core.settings import night_options
 from nightwatch_core.text.escaping import line
 from tasks.readers import lessons_in

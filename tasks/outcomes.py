@@ -6,7 +6,7 @@ from nightwatch_core.memory.outcomes.fix_watch import Tonight
 from nightwatch_core.memory.outcomes.follow_up import followed_up
 from nightwatch_core.memory.outcomes.merge_evidence import merged_pulls, vouched
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.assignment import CodeTonight, Earlier, Past
+from nightwatch_core.models.assignment import CodeTonight, FollowUpInput, PastOutcomes
 from nightwatch_core.models.error import Case, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
@@ -29,15 +29,15 @@ def follow_up(
     night: Night,
     code: CodeTonight,
     selection: Selection,
-    earlier: Earlier,
+    earlier: FollowUpInput,
     cases: tuple[Case, ...] = (),
-) -> Past:
+) -> PastOutcomes:
     """What became of earlier proposals, and whether the fixes that were merged have helped."""
     if not options.compound_enabled:
-        return Past()
+        return PastOutcomes()
     lessons = lessons_in(reading(options).knowledge)
     if earlier.own is None:
-        return Past(board=scoreboard(lessons))
+        return PastOutcomes(board=scoreboard(lessons))
     own = earlier.own
     board = scoreboard(vouched(lesson, own) for lesson in lessons)
     tonight = Tonight(
@@ -51,4 +51,4 @@ def follow_up(
     )
     tree = reader_of(options, code.commit)
     told = followed_up(lessons, own, tonight, cases, code.pulls, tree)
-    return Past(followed=told, board=board, merged=merged_pulls(own))
+    return PastOutcomes(followed=told, board=board, merged=merged_pulls(own))

@@ -9,8 +9,8 @@ from nightwatch_core.learnings.promoting import PATH, offers, promoted, pull_of
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Destination, LearningOffer, Promotion
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.promotion import Destination, Offer, Promotion
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options
@@ -24,7 +24,7 @@ NOTHING_LEFT = "There is nothing to promote."
 class Offered(NamedTuple):
     """The offers, and the file they would be added to."""
 
-    offers: tuple[Offer, ...]
+    offers: tuple[LearningOffer, ...]
     before: str | None  # CLAUDE.md as it is; None: there is none
     to: Destination
     commit: Commit | None  # it was read at; None: in the working tree
@@ -50,7 +50,7 @@ def offered(options: NightOptions, to: Destination | None) -> Offered:
     return Offered(offers(lessons, tasks, before or ""), before, where, commit)
 
 
-def promote(options: NightOptions, found: Offered, picked: tuple[Offer, ...]) -> Promotion:
+def promote(options: NightOptions, found: Offered, picked: tuple[LearningOffer, ...]) -> Promotion:
     """Add what a person picked to CLAUDE.md, and remember that it was."""
     if not picked:
         left = any(one.number for one in found.offers)
@@ -86,7 +86,7 @@ def _no_night(options: NightOptions) -> Night:
     return Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=Window(since=now, until=now), now=now)
 
 
-def _told(receipt: Receipt, picked: tuple[Offer, ...]) -> Promotion:
+def _told(receipt: Receipt, picked: tuple[LearningOffer, ...]) -> Promotion:
     done = receipt.status in ("done", "already there")
     known = "was there already" if receipt.status == "already there" else "is open"
     said = {

@@ -3,11 +3,11 @@
 from nightwatch_core.intake.default_ports import SAMPLE
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.ports import AgentShelf, KnowledgeReader, Nights
+from nightwatch_core.ports import AgentStore, KnowledgeReader, Nights
 from tasks.wiring import knowledge_of, nights, shelf
 
 
-def agent_shelf() -> AgentShelf:
+def agent_shelf() -> AgentStore:
     """The agent files."""
     return shelf()
 

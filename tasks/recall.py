@@ -9,7 +9,13 @@ from nightwatch_core.memory.outcomes.merge_evidence import watched_truly
 from nightwatch_core.memory.prior_analyses import Memory, Similar, recollected
 from nightwatch_core.memory.reuse import Meeting
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import CodeTonight, Past, Recollection, Traced, Unknown
+from nightwatch_core.models.assignment import (
+    CodeTonight,
+    PastOutcomes,
+    RecallResult,
+    Traced,
+    UnexplainedCase,
+)
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
@@ -21,7 +27,7 @@ from tasks.policies import PATIENTLY
 from tasks.readers import lessons_in
 from tasks.wiring import reading
 
-NO_PAST, NO_LORE = Past(), Lore()
+NO_PAST, NO_LORE = PastOutcomes(), Lore()
 
 
 @task(name="recall", task_run_name="recall", **PATIENTLY)
@@ -31,9 +37,9 @@ def recall_cases(
     code: CodeTonight,
     cases: tuple[Case, ...],
     traced: tuple[Traced, ...],
-    past: Past = NO_PAST,
+    past: PastOutcomes = NO_PAST,
     traffic: int | None = None,
-) -> Recollection:
+) -> RecallResult:
     """Split cases into those a lesson still explains and those to analyse."""
     if not options.compound_enabled:
         return nothing_recalled(cases, traced, past)
@@ -56,10 +62,10 @@ def recall_cases(
     days = options.lesson_days
     met = (Meeting(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
     ends = [recollected(meeting, memory, tree, options.force) for meeting in met]
-    unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, Unknown))
+    unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
     lore = attempt("reading notes and patterns", _lore, options, unknown, otherwise=NO_LORE)
     troubles = tuple(filter(None, (search.trouble, lore.trouble)))
-    return Recollection(
+    return RecallResult(
         known=tuple(end for end in ends if isinstance(end, Analysis)),
         unknown=tuple(lore.value.added(one) for one in unknown),
         complaints=(*_complaints(index, knowledge, lore.value), *troubles),
@@ -72,7 +78,7 @@ def _complaints(index: Index, knowledge: KnowledgeReader, lore: Lore) -> tuple[s
     return (*index.quarantined, *knowledge.ignore_rules().complaints, *lore.complaints)
 
 
-def _lore(options: NightOptions, unknown: tuple[Unknown, ...]) -> Lore:
+def _lore(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> Lore:
     """Notes of people and agents, and patterns; nothing is read where every case is known."""
     if not unknown:
         return NO_LORE
@@ -95,14 +101,14 @@ def _search(options: NightOptions) -> Similar | None:
 
 
 def nothing_recalled(
-    cases: tuple[Case, ...], traced: tuple[Traced, ...], past: Past = NO_PAST
-) -> Recollection:
+    cases: tuple[Case, ...], traced: tuple[Traced, ...], past: PastOutcomes = NO_PAST
+) -> RecallResult:
     """Every case as a new one: without knowledge, or where it cannot be read."""
-    unknown = tuple(_with_traces(Unknown(case=case), traced) for case in cases)
-    return Recollection(unknown=unknown, past=past)
+    unknown = tuple(_with_traces(UnexplainedCase(case=case), traced) for case in cases)
+    return RecallResult(unknown=unknown, past=past)
 
 
-def _with_traces(unknown: Unknown, traced: tuple[Traced, ...]) -> Unknown:
+def _with_traces(unknown: UnexplainedCase, traced: tuple[Traced, ...]) -> UnexplainedCase:
     names = {group.fingerprint for group in unknown.case.groups}
     traces = tuple(t for one in traced if one.group.fingerprint in names for t in one.traces)
     return unknown.model_copy(update={"traces": traces[:3]})

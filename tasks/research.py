@@ -4,7 +4,7 @@ from prefect import task
 
 from nightwatch_core.analysis.research import gather, with_lore
 from nightwatch_core.analysis.waves import Prepared
-from nightwatch_core.models.assignment import CodeTonight, Unknown
+from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from tasks.code import index_of, reader_of
@@ -19,7 +19,7 @@ from tasks.policies import PATIENTLY
     **PATIENTLY,
 )
 def research_case(
-    unknown: Unknown, options: NightOptions, code: CodeTonight, selection: Selection
+    unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
 ) -> Prepared:
     """Likely files, previews, suspects and earlier cases for one error."""
     tree = reader_of(options, code.commit)

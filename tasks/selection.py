@@ -5,7 +5,7 @@ from prefect import task
 from nightwatch_core.intake import families, selection
 from nightwatch_core.intake import ignore_rules as ignoring
 from nightwatch_core.intake.selection import Narrowed
-from nightwatch_core.models.assignment import Recollection, Traced
+from nightwatch_core.models.assignment import RecallResult, Traced
 from nightwatch_core.models.error import Case, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from tasks.wiring import reading
@@ -43,6 +43,6 @@ def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
 
 
 @task(name="narrow to new cases", task_run_name="narrow to new cases")
-def narrow(options: NightOptions, selected: Selection, memory: Recollection) -> Narrowed:
+def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
     """Of the cases that are new, the best ones; what is known takes no place from them."""
     return selection.narrowed(selected, memory, options.max_errors or 5)

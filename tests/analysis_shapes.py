@@ -8,7 +8,7 @@ from twins.reading import MemoryCode
 from nightwatch_core.models.analysis import Allowance, Analysis, Edit, Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
 DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)
 COMMIT = Commit(repository="shop/shop", sha="c" * 40, branch="main")
@@ -31,7 +31,7 @@ def group(fingerprint="v1:a", error_class="AttributeError", transaction="cart/sh
 
 def trace(path="shop/cart.py", line=2, error_class="AttributeError", raw="Traceback"):
     frame = Frame(path=f"/srv/{path}", line=line, function="total", in_app=True, repo_path=path)
-    link = Link(error_class=error_class, message="it broke", frames=(frame,))
+    link = ExceptionLink(error_class=error_class, message="it broke", frames=(frame,))
     return Trace(language="python", links=(link,), raw=raw)
 
 

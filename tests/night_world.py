@@ -15,7 +15,7 @@ from twins.writing import MemoryNights, MemoryNotifier, MemoryOutbox
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Answer, Edit, Evidence
-from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import ErrorGroup, ExceptionLink, Frame, Trace
 from tasks.dependencies import Publishing, Reading, Worlds
 
 FILES = {
@@ -43,7 +43,7 @@ def group(error_class: str, transaction: str, occurrences: int = 5) -> ErrorGrou
 def trace(error_class: str, path: str, function: str) -> Trace:
     """A trace with one frame, in line 2 of `path`."""
     frame = Frame(path=f"/srv/{path}", line=2, function=function, in_app=True)
-    link = Link(error_class=error_class, message="it broke", frames=(frame,))
+    link = ExceptionLink(error_class=error_class, message="it broke", frames=(frame,))
     return Trace(language="python", links=(link,), raw=f"File {path}, line 2")
 
 

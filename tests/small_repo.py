@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from nightwatch_core.analysis import tools
 from nightwatch_core.code.edits import apply
 from nightwatch_core.models.analysis import Answer
-from nightwatch_core.models.code import Blame, Commit, Entry, Hit
+from nightwatch_core.models.code import Blame, Commit, FolderEntry, SearchHit
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.next_turn import next_turn
 
@@ -28,7 +28,7 @@ class SmallRepo:
 
     def search(self, query, path="", limit=50):
         hits = [
-            Hit(path=name, line=number, text=text)
+            SearchHit(path=name, line=number, text=text)
             for name in self.paths()
             if not path or name == path or name.startswith(path + "/")
             for number, text in enumerate((self.files[name] or "").split("\n"), start=1)
@@ -41,9 +41,9 @@ class SmallRepo:
         rest = sorted({name[len(start) :] for name in self.files if name.startswith(start)})
         names = {name.split("/")[0]: "/" in name for name in rest}
         return tuple(
-            Entry(name=name, kind="folder")
+            FolderEntry(name=name, kind="folder")
             if folder
-            else Entry(name=name, kind="file", size=len(self.files[start + name] or ""))
+            else FolderEntry(name=name, kind="file", size=len(self.files[start + name] or ""))
             for name, folder in names.items()
         )
 
@@ -64,7 +64,7 @@ def frame(path, line, function="", in_app=True, code=""):
 
 
 def case(error_class, message, *frames, language="python", causes=()):
-    links = (Link(error_class=error_class, message=message, frames=frames), *causes)
+    links = (ExceptionLink(error_class=error_class, message=message, frames=frames), *causes)
     group = ErrorGroup(
         fingerprint="v1:1", source="file", error_class=error_class, message=message,
         transaction="orders/show",

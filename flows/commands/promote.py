@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.commands.running import make_prefect_ready
-from nightwatch_core.models.promotion import Destination, Offer
+from nightwatch_core.models.learning import Destination, LearningOffer
 
 Yes = Annotated[
     str, typer.Option("--yes", help="Choose without a terminal: numbers (1,3), or all.")
@@ -69,7 +69,7 @@ def _asked(console: Console) -> str:
     return ""
 
 
-def _listed(offers: tuple[Offer, ...]) -> list[Text]:
+def _listed(offers: tuple[LearningOffer, ...]) -> list[Text]:
     """Every offer as it would be added, then what is said already."""
     from nightwatch_core.learnings.promoting import choosable, entry
 

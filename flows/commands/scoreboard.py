@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nightwatch_core.models.scoreboard import Scoreboard
+from nightwatch_core.models.outcome import Scoreboard
 from nightwatch_core.report.scoreboard_text import Table as Cells
 from nightwatch_core.report.scoreboard_text import reliability, sentences, sorts
 

@@ -10,7 +10,7 @@ from nightwatch_core.analysis.loop import begun, bound_in_sight, converse
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import GiveUp, NightWatchError
-from nightwatch_core.models.agent import AgentSpec, Plan
+from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Allowance, Analysis
 from nightwatch_core.models.conversation import (
     Capabilities,
@@ -37,7 +37,7 @@ class Look:
     research: ResearchContext
     code: CodeReader
     agent: AgentSpec
-    plan: Plan
+    plan: AnalysisPlan
     clock: Clock
 
     def once(self, model: Model, may: Allowance, opening: Conversation) -> Analysis:
@@ -97,7 +97,7 @@ def analyse(
     agent: AgentSpec,
     allowance: Allowance,
     clock: Clock,
-    plan: Plan | None = None,
+    plan: AnalysisPlan | None = None,
 ) -> Analysis:
     """Explain one case, at most twice; raises what the loop, the model and the code reader raise.
 

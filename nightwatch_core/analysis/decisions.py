@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.models.agent import Plan
+from nightwatch_core.models.agent import AnalysisPlan
 from nightwatch_core.models.analysis import Allowance, Analysis
 
 
-def before(plan: Plan, may: Allowance) -> str:
+def before(plan: AnalysisPlan, may: Allowance) -> str:
     """The plan, with who chose what, and the bounds.
 
-    >>> plan = Plan(model="m", effort="low", iterations=7, max_tokens=900, because={"effort": "x"})
+    >>> plan = AnalysisPlan(model="m", effort="low", iterations=7, max_tokens=900,
+    ...                     because={"effort": "x"})
     >>> before(plan, Allowance(iterations=7, tokens=5000, cost=None, seconds=60))
     'm, effort low (x), 7 turns, answers of 900 tokens; at most 5,000 new tokens, 60 s'
     """

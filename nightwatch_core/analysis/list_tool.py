@@ -7,7 +7,7 @@ from nightwatch_core.analysis.read_tool import no_folder
 from nightwatch_core.analysis.refusals import Refusal
 from nightwatch_core.code.code_view import name as shown_name
 from nightwatch_core.code.truncation import MARK, halves
-from nightwatch_core.models.code import Entry
+from nightwatch_core.models.code import FolderEntry
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.globs import is_glob, matches
 from nightwatch_core.traces.path_index import is_vendored
@@ -96,7 +96,7 @@ def _shared_folder(first: str, last: str) -> str:
     return "/".join(shared)
 
 
-def _entry(entry: Entry, below: dict[str, tuple[str, int]]) -> str:
+def _entry(entry: FolderEntry, below: dict[str, tuple[str, int]]) -> str:
     if entry.kind == "folder":
         folder, files = below.get(entry.name, (entry.name, 0))
         return f"{shown_name(folder)}/ ({files} file{'' if files == 1 else 's'})"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import cast
 
 from nightwatch_core.analysis import complexity
-from nightwatch_core.models.agent import AgentSpec, Plan
+from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.conversation import Effort
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.options import NightOptions
@@ -31,7 +31,7 @@ def effort_for(thinking_budget: int) -> Effort:
     return next((effort for most, effort in BUDGETS if thinking_budget <= most), "high")
 
 
-def plan(case: Case, agent: AgentSpec, options: NightOptions, given: Names = ()) -> Plan:
+def plan(case: Case, agent: AgentSpec, options: NightOptions, given: Names = ()) -> AnalysisPlan:
     """Choose for one case; `given` are the options that were given for this run by name."""
     found = {field: _first(sources(case, agent, options, given)) for field, sources in _FIELDS}
     because = {field: who for field, (who, _) in found.items()}
@@ -39,7 +39,7 @@ def plan(case: Case, agent: AgentSpec, options: NightOptions, given: Names = ())
     if turns > options.max_iterations:
         because["iterations"] += f", {turns}; ceiling {options.max_iterations}"
     own_budget = because["effort"] in (f"agents/{agent.name}.md", _by_budget(agent))
-    return Plan(
+    return AnalysisPlan(
         model=str(found["model"][1]),
         effort=cast(Effort, found["effort"][1]),
         iterations=min(turns, options.max_iterations),

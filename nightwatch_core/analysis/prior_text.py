@@ -2,7 +2,7 @@
 
 from nightwatch_core.code.edits import diff
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
-from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, Fate
+from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OutcomeEvent
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.traces.trace_text import middle_out
 
@@ -26,7 +26,7 @@ def prior_text(prior: PriorAnalysis) -> str:
     return "\n".join(row for row in rows if row)
 
 
-def _failed_fix(fate: Fate) -> str:
+def _failed_fix(fate: OutcomeEvent) -> str:
     """What people, or production, said to a fix that was proposed."""
     said = "; ".join((fate.because, *fate.words[:_WORDS])).strip("; ")
     why = f": {line(said, _LONGEST)}" if said else ""

@@ -1,7 +1,7 @@
 """What is known besides earlier cases: notes of people and agents, and patterns."""
 
 from nightwatch_core.memory.notes.researcher import for_case
-from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.learning import TaskFile
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.value import Value
@@ -15,7 +15,7 @@ class Lore(Value):
     patterns: tuple[Pattern, ...] = ()
     complaints: tuple[str, ...] = ()
 
-    def added(self, unknown: Unknown) -> Unknown:
+    def added(self, unknown: UnexplainedCase) -> UnexplainedCase:
         """A case with what there is about it, but for what its earlier cases tell already."""
         told = {prior.lesson.fingerprint for prior in unknown.priors}
         tasks = (one for one in self.tasks if one.id not in told)

@@ -10,9 +10,9 @@ from nightwatch_core.code.definitions import LONGEST_LINE, definition
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import root_class
-from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.code import MergedPull, Release
-from nightwatch_core.models.error import Case, Dropped, Frame
+from nightwatch_core.models.error import Case, DroppedGroup, Frame
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
 from nightwatch_core.text.error_classes import last_segment
@@ -36,7 +36,7 @@ def gather(
     pulls: Iterable[MergedPull] = (),
     releases: tuple[Release, ...] = (),
     priors: tuple[PriorAnalysis, ...] = (),
-    dropped: tuple[Dropped, ...] = (),
+    dropped: tuple[DroppedGroup, ...] = (),
     search: Search | None = None,
 ) -> ResearchContext:
     """Put together what is known before an analysis starts; `read` gives a file's text or None.
@@ -56,7 +56,7 @@ def gather(
     )
 
 
-def with_lore(research: ResearchContext, unknown: Unknown) -> ResearchContext:
+def with_lore(research: ResearchContext, unknown: UnexplainedCase) -> ResearchContext:
     """What is known of the case besides earlier cases: notes of people, and patterns."""
     lore = {"learnings": unknown.learnings, "patterns": unknown.patterns}
     return research.model_copy(update=lore)
@@ -154,13 +154,13 @@ def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release,
     return tuple(sorted(known, key=lambda release: release.at, reverse=True)[:RELEASES])
 
 
-def similar_ignored(case: Case, dropped: tuple[Dropped, ...]) -> tuple[Dropped, ...]:
+def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[DroppedGroup, ...]:
     """At most three ignored groups of the case's class, or with the same message but for names."""
     classes = {last_segment(g.error_class) for g in case.groups}
     classes.add(last_segment(root_class(case.leader, case.trace)))
     templates = {message_template(g.message) for g in case.groups} - {""}
 
-    def alike(group: Dropped) -> bool:
+    def alike(group: DroppedGroup) -> bool:
         same_class = last_segment(group.group.error_class) in classes
         return same_class or message_template(group.group.message) in templates
 

@@ -10,7 +10,7 @@ from nightwatch_core.code.arguments import inside
 from nightwatch_core.code.code_view import around, lines_of, name
 from nightwatch_core.code.truncation import MARK, halves
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import Hit
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.globs import fixed_folder, matches
@@ -37,7 +37,9 @@ def search_code(
     return _fitting(shown, limit, more)
 
 
-def _hits(code: CodeReader, query: str, folder: str, glob: str) -> tuple[tuple[Hit, ...], bool]:
+def _hits(
+    code: CodeReader, query: str, folder: str, glob: str
+) -> tuple[tuple[SearchHit, ...], bool]:
     """Hits, our own files first, and whether there may be more."""
     most = _SIFTED if glob else HITS + 1
     try:
@@ -64,15 +66,15 @@ def _none(code: CodeReader, query: str, folder: str, glob: str, more: bool) -> s
     return f"{said} Files of such a name: {', '.join(map(name, named))}." if named else said
 
 
-def _grouped(hits: Iterable[Hit]) -> dict[str, list[Hit]]:
-    groups: dict[str, list[Hit]] = {}
+def _grouped(hits: Iterable[SearchHit]) -> dict[str, list[SearchHit]]:
+    groups: dict[str, list[SearchHit]] = {}
     for hit in hits:
         groups.setdefault(hit.path, []).append(hit)
     return groups
 
 
 def _shown(
-    code: CodeReader, path: str, hits: list[Hit], query: str, context: int
+    code: CodeReader, path: str, hits: list[SearchHit], query: str, context: int
 ) -> tuple[str, ...]:
     """The places of one file: a row a hit; with context, parts of the file as read_file has them.
 

@@ -8,7 +8,7 @@ from nightwatch_core.analysis.agent_fields import CHECKS, EFFORTS, problems
 from nightwatch_core.analysis.front_matter import Front, read
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.agent import Agents, AgentSpec, BrokenAgent
-from nightwatch_core.ports import AgentShelf
+from nightwatch_core.ports import AgentStore
 from nightwatch_core.text.escaping import line
 
 __all__ = ["BASE", "BUILT_IN", "CHECKS", "EFFORTS", "agents_of", "choose", "inherited", "spec_from"]
@@ -140,7 +140,7 @@ def _no_base(
     return BrokenFile(f"agents/{name}.md:{front.line('extends')}: {said}", languages)
 
 
-def agents_of(shelf: AgentShelf) -> Agents:
+def agents_of(shelf: AgentStore) -> Agents:
     """Every agent of the shelf; those that cannot be read are `broken`, and stop nobody.
 
     Raises `StopTheNight` where the shelf itself cannot be read.

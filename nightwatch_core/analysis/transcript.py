@@ -8,18 +8,21 @@ from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
     Conversation,
+    RecordedCall,
+    RecordedResult,
     Reply,
     ResultsTurn,
+    TranscriptEntry,
+    TranscriptOpening,
     Turn,
 )
-from nightwatch_core.models.transcript import CallSaid, Entry, Opening, ResultSaid
 from nightwatch_core.ports import Model
 
 
 class Keeper(Protocol):
     """Where transcripts are kept; it never fails, a lost line is its own affair."""
 
-    def keep(self, night: str, fingerprint: str, entry: Entry) -> None:
+    def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
         """Add one line to the error's transcript of that night."""
         ...
 
@@ -44,7 +47,9 @@ class TranscribedModel:
             reply = self._model.reply(conversation, timeout)
         except NightWatchError as trouble:
             usage = trouble.usage or Usage()
-            self._keep(conversation, Entry(kind="failure", text=str(trouble), usage=usage))
+            self._keep(
+                conversation, TranscriptEntry(kind="failure", text=str(trouble), usage=usage)
+            )
             raise
         said = {"stop": reply.stop, "detail": reply.detail, "usage": reply.usage}
         self._keep(conversation, _entry(reply.turn).model_copy(update=said))
@@ -68,10 +73,10 @@ class TranscribedModel:
             self._keep(conversation, _entry(turn))
         self._turns = conversation.turns
 
-    def _opening(self, conversation: Conversation) -> Entry:
-        return Entry(
+    def _opening(self, conversation: Conversation) -> TranscriptEntry:
+        return TranscriptEntry(
             kind="opening",
-            opening=Opening(
+            opening=TranscriptOpening(
                 night=self._night,
                 fingerprint=conversation.case.fingerprint,
                 error=conversation.case.leader.title,
@@ -83,17 +88,18 @@ class TranscribedModel:
             ),
         )
 
-    def _keep(self, conversation: Conversation, entry: Entry) -> None:
+    def _keep(self, conversation: Conversation, entry: TranscriptEntry) -> None:
         self._keeper.keep(self._night, conversation.case.fingerprint, entry)
 
 
-def _entry(turn: Turn) -> Entry:
+def _entry(turn: Turn) -> TranscriptEntry:
     if isinstance(turn, AssistantTurn):
-        calls = tuple(CallSaid(name=one.name, arguments=one.arguments) for one in turn.calls)
-        return Entry(kind="assistant", text=turn.text, calls=calls)
+        calls = tuple(RecordedCall(name=one.name, arguments=one.arguments) for one in turn.calls)
+        return TranscriptEntry(kind="assistant", text=turn.text, calls=calls)
     if isinstance(turn, ResultsTurn):
         results = tuple(
-            ResultSaid(name=one.name, text=one.text, is_error=one.is_error) for one in turn.results
+            RecordedResult(name=one.name, text=one.text, is_error=one.is_error)
+            for one in turn.results
         )
-        return Entry(kind="results", results=results)
-    return Entry(kind="user", text=turn.text)
+        return TranscriptEntry(kind="results", results=results)
+    return TranscriptEntry(kind="user", text=turn.text)

@@ -4,7 +4,7 @@ from nightwatch_core.analysis.budget_split import deal
 from nightwatch_core.analysis.run_context import run_context
 from nightwatch_core.intake.families import families
 from nightwatch_core.models.analysis import Allowance, Analysis, Failure, Usage
-from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
+from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Family
 from nightwatch_core.models.options import NightOptions
@@ -16,7 +16,7 @@ from nightwatch_core.models.value import Value
 class Prepared(Value):
     """A case and everything gathered for it."""
 
-    unknown: Unknown
+    unknown: UnexplainedCase
     research: ResearchContext
 
 
@@ -55,7 +55,7 @@ def first_wave(
 
 
 def second_wave(
-    options: NightOptions, waves: Waves, first: Wave, able: Capabilities | None = None
+    options: NightOptions, waves: Waves, first: WaveResult, able: Capabilities | None = None
 ) -> tuple[Assignment, ...]:
     """Assign all others: siblings told what their leader found, with what wave 1 left."""
     begun = {assignment.case.fingerprint for assignment in waves.leaders}

@@ -17,7 +17,7 @@ from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import class_files
 from nightwatch_core.code.source import uses
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import Hit
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import Preview
 from nightwatch_core.models.value import Value
@@ -32,7 +32,7 @@ _HEAD = 400  # lines at the beginning of a file in which imports stand
 _IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|let|var)\b")
 _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 
-Search = Callable[[str, str, int], tuple[Hit, ...]]  # text, folder, how many lines at most
+Search = Callable[[str, str, int], tuple[SearchHit, ...]]  # text, folder, how many lines at most
 
 
 class Place(Value):

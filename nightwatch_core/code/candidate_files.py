@@ -57,10 +57,10 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     In-app frames are ranked; where no frame is in-app, all are. Paths are repository paths where
     they are known.
 
-    >>> from nightwatch_core.models.error import Link
+    >>> from nightwatch_core.models.error import ExceptionLink
     >>> frames = (Frame(path="app/checks.py", function="require_stock", in_app=True),
     ...           Frame(path="app/basket.py", function="add", in_app=True))
-    >>> trace = Trace(links=(Link(error_class="ValueError", frames=frames),))
+    >>> trace = Trace(links=(ExceptionLink(error_class="ValueError", frames=frames),))
     >>> [place.path for place in ranked_places(trace)]
     ['app/basket.py', 'app/checks.py']
     """

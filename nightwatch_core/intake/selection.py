@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.intake.ignore_rules import ignored_by, named
 from nightwatch_core.intake.ranking import score
-from nightwatch_core.models.assignment import Recollection
-from nightwatch_core.models.error import Dropped, ErrorGroup, Selection, Window
+from nightwatch_core.models.assignment import RecallResult
+from nightwatch_core.models.error import DroppedGroup, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.value import Value
 
@@ -16,7 +16,7 @@ MOST_KNOWN = 60  # groups that lessons name, traced besides them
 class Narrowed(Value):
     """What is known, the cases to analyse, and the selection without the groups of all others."""
 
-    memory: Recollection
+    memory: RecallResult
     selection: Selection
 
 
@@ -51,7 +51,7 @@ def select(
     ignored, open_groups = [], []
     for group in groups:
         if reason := next((text for drop in DROPS if (text := drop(group, rules))), ""):
-            ignored.append(Dropped(group=group, kind="ignored", reason=reason))
+            ignored.append(DroppedGroup(group=group, kind="ignored", reason=reason))
         else:
             open_groups.append(group)
     kept, over_limit, room = [], [], {True: MOST_KNOWN, False: max(0, limit)}
@@ -62,11 +62,11 @@ def select(
             kept.append(group)
         else:
             reason = rank_reason(place, len(open_groups), points, max(0, limit))
-            over_limit.append(Dropped(group=group, reason=reason))
+            over_limit.append(DroppedGroup(group=group, reason=reason))
     return Selection(kept=tuple(kept), dropped=(*ignored, *over_limit))
 
 
-def narrowed(selection: Selection, memory: Recollection, limit: int) -> Narrowed:
+def narrowed(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
     """The first `limit` unknown cases, and the selection with the groups of all others dropped.
 
     Several groups often have one cause, which only their traces tell: so more groups than `limit`
@@ -74,7 +74,7 @@ def narrowed(selection: Selection, memory: Recollection, limit: int) -> Narrowed
     """
     kept, over = memory.unknown[: max(0, limit)], memory.unknown[max(0, limit) :]
     late = tuple(
-        Dropped(group=group, reason=_case_reason(place, len(memory.unknown), limit))
+        DroppedGroup(group=group, reason=_case_reason(place, len(memory.unknown), limit))
         for place, unknown in enumerate(over, start=len(kept) + 1)
         for group in unknown.case.groups
     )

@@ -8,10 +8,10 @@ from nightwatch_core.memory.notes.lesson_notes import notes_of
 from nightwatch_core.memory.notes.researcher import LONGEST_INTENT, relevant_learnings
 from nightwatch_core.memory.notes.scores import intent_words
 from nightwatch_core.models.analysis import Allowance, Usage
+from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import FoundLearning, Notes, TaskFile
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.transcript import Transcript
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import line

@@ -9,11 +9,16 @@ from nightwatch_core.analysis.prompts import fenced
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.notes.notes import normalised
 from nightwatch_core.models.analysis import Allowance
-from nightwatch_core.models.conversation import Capabilities, Conversation, Reply, UserTurn
+from nightwatch_core.models.conversation import (
+    Capabilities,
+    Conversation,
+    Reply,
+    Transcript,
+    UserTurn,
+)
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
-from nightwatch_core.models.transcript import Transcript
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import block, line

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from nightwatch_core.models.analysis import Analysis, Failure
-from nightwatch_core.models.assignment import Assignment, Unanswered, Wave
+from nightwatch_core.models.assignment import Assignment, UnansweredAssignment, WaveResult
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.words import plural
@@ -12,11 +12,11 @@ STANDS_IN = ("unreachable", "budget gone")  # endings after which the rules are 
 _NEXT = "{said}, because: {why}. Analyse this error again once the model can be asked."
 
 
-def unanswered(wave: Wave, asked: Sequence[Assignment]) -> tuple[Unanswered, ...]:
+def unanswered(wave: WaveResult, asked: Sequence[Assignment]) -> tuple[UnansweredAssignment, ...]:
     """The assignments of a wave whose model was away, with what it took to find out."""
     away = {one.case.fingerprint: one for one in wave.failures if one.ending.kind in STANDS_IN}
     return tuple(
-        Unanswered(assignment=one, failure=away[one.case.fingerprint])
+        UnansweredAssignment(assignment=one, failure=away[one.case.fingerprint])
         for one in asked
         if one.case.fingerprint in away
     )
@@ -48,11 +48,11 @@ def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
     return tuple(one for one in whole if not is_stand_in(one))
 
 
-def together(wave: Wave, instead: Wave) -> Wave:
+def together(wave: WaveResult, instead: WaveResult) -> WaveResult:
     """The wave, its failures replaced by what was answered instead."""
     answered = {one.fingerprint for one in instead.analyses}
     left = tuple(one for one in wave.failures if one.case.fingerprint not in answered)
-    return Wave(analyses=(*wave.analyses, *instead.analyses), failures=left)
+    return WaveResult(analyses=(*wave.analyses, *instead.analyses), failures=left)
 
 
 def summary(analyses: Iterable[Analysis]) -> str:

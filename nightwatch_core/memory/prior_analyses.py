@@ -26,7 +26,7 @@ from nightwatch_core.memory.seed_score import (
     recall,
 )
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match, PriorAnalysis
 from nightwatch_core.models.report import Night
@@ -50,7 +50,7 @@ class Memory:
 
 def recollected(
     meeting: Meeting, memory: Memory, code: CodeReader, afresh: bool
-) -> Analysis | Unknown:
+) -> Analysis | UnexplainedCase:
     """The known analysis where a lesson on this very case still holds, else what resembles it."""
     priors: list[PriorAnalysis] = []
     for lesson, match in _lessons(meeting.case, memory):
@@ -64,7 +64,7 @@ def recollected(
                 match = match.model_copy(update={"because": NAMESAKE, "relevance": 0.0})
             match = match.model_copy(update={"because": (*match.because, f"but {why}")})
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
-    return Unknown(case=meeting.case, priors=_sound_first(priors))
+    return UnexplainedCase(case=meeting.case, priors=_sound_first(priors))
 
 
 def _lessons(case: Case, memory: Memory) -> Iterable[tuple[Lesson, Match]]:
@@ -90,7 +90,7 @@ def is_own(prior: PriorAnalysis) -> bool:
     return prior.match.because[:1] == SAME[:1]
 
 
-def remembering(analysis: Analysis, unknown: Iterable[Unknown]) -> Analysis:
+def remembering(analysis: Analysis, unknown: Iterable[UnexplainedCase]) -> Analysis:
     """A fresh analysis, with what memory had told about its case."""
     priors = next(
         (one.priors for one in unknown if one.case.fingerprint == analysis.fingerprint), ()

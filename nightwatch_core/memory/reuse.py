@@ -10,7 +10,7 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, unanswere
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, Count
+from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OccurrenceCount
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
 
@@ -24,10 +24,10 @@ class Meeting(Value):
     lesson_days: int = 0  # days until a lesson is looked at afresh; 0: never
 
     @property
-    def count(self) -> Count:
+    def count(self) -> OccurrenceCount:
         """How often the error came in the night's window."""
         hours = (self.night.window.until - self.night.window.since) / timedelta(hours=1)
-        return Count(
+        return OccurrenceCount(
             occurrences=self.case.occurrences, hours=max(hours, 0.0), traffic=self.traffic, nights=1
         )
 

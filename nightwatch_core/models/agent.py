@@ -43,7 +43,7 @@ class BrokenAgent(Value):
     languages: tuple[str, ...] = ()
 
 
-class Plan(Value):
+class AnalysisPlan(Value):
     """How one error is analysed, and for each choice who made it."""
 
     model: str

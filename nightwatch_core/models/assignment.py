@@ -6,11 +6,10 @@ from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.learning import FoundLearning
-from nightwatch_core.models.outcome import Followed
+from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.scoreboard import Scoreboard
 from nightwatch_core.models.value import Value
 
 
@@ -31,7 +30,7 @@ class CodeTonight(Value):
     trouble: str = ""  # what could not be read of it, though the commit could
 
 
-class Unknown(Value):
+class UnexplainedCase(Value):
     """A case no lesson covers, with the traces of its groups and what resembles it."""
 
     case: Case
@@ -41,7 +40,7 @@ class Unknown(Value):
     patterns: tuple[Pattern, ...] = ()
 
 
-class Earlier(Value):
+class FollowUpInput(Value):
     """What following up earlier proposals takes, besides the errors of tonight's selection."""
 
     own: tuple[OwnItem, ...] | None = None  # None: could not be read, or is not wanted
@@ -49,24 +48,24 @@ class Earlier(Value):
     traffic: int | None = None  # the application's transactions in the window; None: not known
 
 
-class Past(Value):
+class PastOutcomes(Value):
     """What became of earlier proposals, and what that says about our judgement."""
 
-    followed: tuple[Followed, ...] = ()
+    followed: tuple[OutcomeUpdate, ...] = ()
     board: Scoreboard | None = None
     merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
 
 
-class Recollection(Value):
+class RecallResult(Value):
     """Cases split into those a lesson still explains and those to analyse."""
 
     known: tuple[Analysis, ...] = ()
-    unknown: tuple[Unknown, ...] = ()
+    unknown: tuple[UnexplainedCase, ...] = ()
     complaints: tuple[str, ...] = ()
-    past: Past = Past()
+    past: PastOutcomes = PastOutcomes()
 
 
-class Upkeep(Value):
+class UpdatedLessons(Value):
     """All lessons as they are after a night, and those that could not be written."""
 
     lessons: tuple[Lesson, ...] = ()
@@ -85,7 +84,7 @@ class Assignment(Value):
     given: tuple[str, ...] = ()  # options that this run was given by name: they win
 
 
-class Wave(Value):
+class WaveResult(Value):
     """What a mapped step brought, and what did not come about."""
 
     analyses: tuple[Analysis, ...] = ()
@@ -99,26 +98,26 @@ class AnalystTonight(Value):
     complaints: tuple[str, ...] = ()
 
 
-class Unanswered(Value):
+class UnansweredAssignment(Value):
     """An assignment whose model was away, and how that was found out."""
 
     assignment: Assignment
     failure: Failure
 
 
-class Acted(Value):
+class PublishResult(Value):
     """What became of everything that could be published."""
 
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
 
 
-class Findings(Value):
+class CauseFindings(Value):
     """What came of looking for causes."""
 
     selection: Selection
     code: CodeTonight
-    memory: Recollection
+    memory: RecallResult
     analyst: AnalystTonight = AnalystTonight()
-    waves: tuple[Wave, ...] = ()
+    waves: tuple[WaveResult, ...] = ()
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing

@@ -15,7 +15,7 @@ class Commit(Value):
     because: str = ""  # why this one: "release 2026.11.3", "head of main"
 
 
-class Hit(Value):
+class SearchHit(Value):
     """A line found by a search."""
 
     path: str
@@ -23,7 +23,7 @@ class Hit(Value):
     text: str
 
 
-class Entry(Value):
+class FolderEntry(Value):
     """One name in a folder."""
 
     name: str

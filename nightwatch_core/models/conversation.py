@@ -1,5 +1,6 @@
-"""Words for a conversation with a model: append-only, in nobody's wire format."""
+"""Words for a conversation with a model, in nobody's wire format, and for its transcript."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -110,3 +111,54 @@ class Capabilities(Value):
     max_output_tokens: int = 32_000
     note: str = ""  # "retires 2026-11-30" and the like, for the report
     priced: str = ""  # date of the prices
+
+
+class RecordedCall(Value):
+    """A tool the model asked for."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class RecordedResult(Value):
+    """What a tool answered."""
+
+    name: str
+    text: str = ""
+    is_error: bool = False
+
+
+class TranscriptOpening(Value):
+    """How a conversation began; `look` is 2 where a first one came to a weak verdict."""
+
+    night: str
+    fingerprint: str
+    error: str
+    model: str = ""
+    effort: str = ""
+    tools: tuple[str, ...] = ()
+    look: int = 1
+    system: str = ""
+
+
+class TranscriptEntry(Value):
+    """One line of a transcript; `at` is set by whoever keeps it."""
+
+    kind: Literal["opening", "user", "results", "assistant", "failure", "full"]
+    at: datetime | None = None
+    opening: TranscriptOpening | None = None
+    text: str = ""
+    calls: tuple[RecordedCall, ...] = ()
+    results: tuple[RecordedResult, ...] = ()
+    stop: str = ""
+    detail: str = ""
+    usage: Usage = Usage()
+
+
+class Transcript(Value):
+    """Everything that was kept of one error in one night, its last run only."""
+
+    night: str
+    fingerprint: str
+    entries: tuple[TranscriptEntry, ...]
+    unread: int = 0  # lines that could not be read

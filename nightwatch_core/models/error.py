@@ -109,7 +109,7 @@ class Frame(Value):
         return f"{path}:{self.line}" if self.line else path
 
 
-class Link(Value):
+class ExceptionLink(Value):
     """One exception of a chain: the one thrown last, or one that caused it."""
 
     error_class: str = ""
@@ -121,14 +121,14 @@ class Trace(Value):
     """A parsed stack trace. `links` run from the exception that was reported to its root cause."""
 
     language: str = ""
-    links: tuple[Link, ...] = ()
+    links: tuple[ExceptionLink, ...] = ()
     raw: str = ""
     release: str = ""
 
     @property
-    def root(self) -> Link:
+    def root(self) -> ExceptionLink:
         """The exception that started it all."""
-        return self.links[-1] if self.links else Link()
+        return self.links[-1] if self.links else ExceptionLink()
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -207,7 +207,7 @@ class Family(Value):
     because: str = ""
 
 
-class Dropped(Value):
+class DroppedGroup(Value):
     """A group that will not be analysed tonight, and why."""
 
     group: ErrorGroup
@@ -226,11 +226,11 @@ class Selection(Value):
     """What is analysed tonight, best ranked first, and everything that is not."""
 
     kept: tuple[ErrorGroup, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedGroup, ...] = ()
     told: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
 
 
-class Reject(Value):
+class RejectedRecord(Value):
     """A record that could not be read; it is kept in the night's rejects file."""
 
     place: str
@@ -243,7 +243,7 @@ class Fetched(Value):
 
     groups: tuple[ErrorGroup, ...] = ()
     window: Window
-    rejects: tuple[Reject, ...] = ()
+    rejects: tuple[RejectedRecord, ...] = ()
     partial: tuple[str, ...] = ()  # what is missing from the answer, one sentence each
     traffic: int | None = None  # the application's transactions in the window; None: not known
     whole: bool = True  # false: reading the window again may bring errors that are missing now

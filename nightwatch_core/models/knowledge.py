@@ -4,11 +4,11 @@ from datetime import date, datetime
 
 from nightwatch_core.models.analysis import Confidence, Edit
 from nightwatch_core.models.learning import Notes
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.models.value import Value
 
 
-class Cited(Value):
+class CitedLine(Value):
     """A line a lesson rests on; `digest` is of the whole file, to notice that it changed."""
 
     path: str
@@ -56,12 +56,12 @@ class Lesson(Value):
     model: str = ""  # who analysed it
     commit: str = ""
     outcome: str = ""  # of our proposals, the last of `fates`; empty: nothing yet
-    fates: tuple[Fate, ...] = ()  # what became of our proposals, oldest first
-    proposed: tuple[Proposed, ...] = ()  # what we published about it, oldest first
-    watch: Watch | None = None  # its merged fix, being measured
+    fates: tuple[OutcomeEvent, ...] = ()  # what became of our proposals, oldest first
+    proposed: tuple[PublishedItem, ...] = ()  # what we published about it, oldest first
+    watch: FixWatch | None = None  # its merged fix, being measured
     nights: tuple[NightSeen, ...] = ()
     seen_until: datetime | None = None  # where those nights' windows end; None: not recorded
-    evidence: tuple[Cited, ...] = ()
+    evidence: tuple[CitedLine, ...] = ()
     edits: tuple[Edit, ...] = ()
     next_steps: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()

@@ -74,7 +74,7 @@ class Skip(Value):
     reason: str
 
 
-class Plan(Value):
+class PublishPlan(Value):
     """What act will publish, in order, and what it will not."""
 
     proposals: tuple[Proposal, ...] = ()

@@ -1,17 +1,15 @@
-"""Words for one night and what it tells in the morning."""
+"""Words for one night: what it did, took, learned and tells in the morning."""
 
 from datetime import datetime
 from typing import Literal
 
-from nightwatch_core.models.accounts import Accounts
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.code import CodeReads, Commit
-from nightwatch_core.models.error import Dropped, Reject, Window
+from nightwatch_core.models.error import DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Followed
+from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
-from nightwatch_core.models.scoreboard import Scoreboard
 from nightwatch_core.models.value import Value
 
 Status = Literal["complete", "degraded", "failed"]
@@ -40,14 +38,14 @@ class Night(Value):
     left_out: str = ""  # what lies before the window and was never read, one sentence
 
 
-class Kept(Value):
+class WrittenLesson(Value):
     """A lesson's document, and why it was written."""
 
     file: str
     what: Literal["new", "refreshed", "reused"]
 
 
-class Learned(Value):
+class LearningResult(Value):
     """What the learning steps left behind."""
 
     lessons: tuple[str, ...] = ()  # files written or brought up to date
@@ -79,6 +77,49 @@ class NightRecord(Value):
     read_whole: bool = False  # all errors of its window, as far as the source lists them
 
 
+class Confidences(Value):
+    """Verdicts by confidence."""
+
+    high: int = 0
+    medium: int = 0
+    low: int = 0
+
+
+class SecondLooks(Value):
+    """Second looks, and what they changed."""
+
+    wanted: int = 0  # verdicts that were weak
+    made: int = 0
+    kept: int = 0  # verdicts that the second look replaced
+    surer: int = 0  # thereof: with more confidence than the first
+    usage: Usage = Usage()  # within the night's own
+
+
+class Accounts(Value):
+    """One night's accounts; rates are from 0 to 1, None where there was nothing to divide.
+
+    "An error" is one that was analysed tonight or failed to be; reused verdicts took nothing.
+    """
+
+    usage: Usage = Usage()
+    models: tuple[str, ...] = ()  # who answered
+    priced: str = ""  # date of the oldest price that was used
+    analysed: int = 0
+    failed: int = 0
+    reused: int = 0  # known errors whose earlier verdict still stands
+    fell_back: int = 0  # answered by the rules model in place of one that was away
+    prompt_cache_rate: float | None = None  # share of prompts that was read from the cache
+    code_cache_rate: float | None = None
+    knowledge_rate: float | None = None  # share of verdicts that earlier nights had helped
+    missed: int = 0  # tool calls that named a file that is not there
+    truncated: int = 0  # tool results that were shortened
+    iterations_per_error: float | None = None
+    tokens_per_error: float | None = None  # new tokens: cache reads left out
+    cost_per_error: float | None = None  # USD; None also where a price is not known
+    confidences: Confidences = Confidences()
+    second_looks: SecondLooks = SecondLooks()
+
+
 class RunReport(Value):
     """Everything one night has to tell: nothing dropped, failed or undone is missing."""
 
@@ -93,15 +134,17 @@ class RunReport(Value):
     occurrences: int = 0
     analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    rejects: tuple[Reject, ...] = ()
+    dropped: tuple[DroppedGroup, ...] = ()
+    rejects: tuple[RejectedRecord, ...] = ()
     complaints: tuple[str, ...] = ()  # ignore rules, agent files, lessons that cannot be read
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
     outcomes: tuple[OwnItem, ...] = ()
-    followed: tuple[Followed, ...] = ()  # what tonight brought for lessons we had proposals for
+    followed: tuple[
+        OutcomeUpdate, ...
+    ] = ()  # what tonight brought for lessons we had proposals for
     traffic: int | None = None  # the application's transactions in the window; None: not known
-    learned: Learned = Learned()
+    learned: LearningResult = LearningResult()
     usage: Usage = Usage()
     code_reads: CodeReads | None = None  # of all analyses; None: the code was local
     accounts: Accounts = Accounts()

@@ -1,7 +1,7 @@
 """Words for what is gathered before an analysis starts."""
 
 from nightwatch_core.models.code import Release, Suspect
-from nightwatch_core.models.error import Dropped
+from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import PriorAnalysis
 from nightwatch_core.models.learning import FoundLearning
 from nightwatch_core.models.pattern import Pattern
@@ -36,6 +36,6 @@ class ResearchContext(Value):
     priors: tuple[PriorAnalysis, ...] = ()
     learnings: tuple[FoundLearning, ...] = ()
     patterns: tuple[Pattern, ...] = ()  # known ones that this case is part of, or resembles
-    similar_ignored: tuple[Dropped, ...] = ()
+    similar_ignored: tuple[DroppedGroup, ...] = ()
     conventions: str = ""  # what the repository says about how its code is written
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters

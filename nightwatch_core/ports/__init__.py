@@ -4,9 +4,8 @@ Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and no
 returns a sentence that says what was reached, for `nightwatch check`.
 """
 
-from nightwatch_core.ports.notes import TaskShelf
 from nightwatch_core.ports.reading import (
-    AgentShelf,
+    AgentStore,
     Clock,
     CodeHost,
     CodeReader,
@@ -17,10 +16,17 @@ from nightwatch_core.ports.reading import (
     Recall,
     Tracker,
 )
-from nightwatch_core.ports.writing import KnowledgeWriter, Nights, Notifier, Outbox, Records
+from nightwatch_core.ports.writing import (
+    KnowledgeWriter,
+    Nights,
+    Notifier,
+    Outbox,
+    Records,
+    TaskStore,
+)
 
 __all__ = [
-    "AgentShelf",
+    "AgentStore",
     "Clock",
     "CodeHost",
     "CodeReader",
@@ -34,6 +40,6 @@ __all__ = [
     "Outbox",
     "Recall",
     "Records",
-    "TaskShelf",
+    "TaskStore",
     "Tracker",
 ]

@@ -4,7 +4,15 @@ from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
 from nightwatch_core.models.agent import AgentSpec
-from nightwatch_core.models.code import Blame, CodeReads, Commit, Entry, Hit, MergedPull, Release
+from nightwatch_core.models.code import (
+    Blame,
+    CodeReads,
+    Commit,
+    FolderEntry,
+    MergedPull,
+    Release,
+    SearchHit,
+)
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
@@ -67,11 +75,11 @@ class CodeReader(Protocol):
         """The text at `path`; None where there is no such file, or it is not text."""
         ...
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Lines that hold `query` literally, below folder or file `path`."""
         ...
 
-    def list_directory(self, path: str = "") -> tuple[Entry, ...]:
+    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         """The names in a folder."""
         ...
 
@@ -175,7 +183,7 @@ class Recall(Protocol):
         ...
 
 
-class AgentShelf(Protocol):
+class AgentStore(Protocol):
     """The agent files."""
 
     def names(self) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from nightwatch_core.models.proposal import (
     Comment,
     OpenIssue,
     OwnItem,
-    Plan,
     Proposal,
+    PublishPlan,
     Reopen,
     Skip,
 )
@@ -22,7 +22,7 @@ def plan_issues(
     options: NightOptions,
     repository: str,
     night: str,
-) -> Plan:
+) -> PublishPlan:
     """Issues to open, to comment on, to reopen; the rest with reasons.
 
     Limits count what is new tonight; a night that is taken up again counts what it opened before.
@@ -44,7 +44,7 @@ def plan_issues(
         else:
             proposals.append(draft)
             new, open_now = new + opens, open_now + opens
-    return Plan(proposals=tuple(proposals), skips=tuple(skips))
+    return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
 
 def _about(

@@ -7,7 +7,7 @@ from nightwatch_core.code import syntax
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull, OwnItem, Plan, Proposal, Receipt, Skip
+from nightwatch_core.models.proposal import DraftPull, OwnItem, Proposal, PublishPlan, Receipt, Skip
 from nightwatch_core.publish import issue_text, policy
 from nightwatch_core.publish.candidates import effect_key, in_order, known_item, skip
 
@@ -23,7 +23,7 @@ def plan_pulls(
     commit: Commit,
     read: Read,
     night: str,
-) -> Plan:
+) -> PublishPlan:
     """Draft pull requests for fixes that are new, allowed, applicable and parse."""
     proposals: list[Proposal] = []
     skips: list[Skip] = []
@@ -50,7 +50,7 @@ def plan_pulls(
             refers = None if options.delivery == "local" else issue
             proposals.append(_pull(analysis, applied, commit, night, known, refers))
             new += not _is_tonights(known, night)
-    return Plan(proposals=tuple(proposals), skips=tuple(skips))
+    return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
 
 def _is_tonights(known: OwnItem | None, night: str) -> bool:

@@ -3,10 +3,10 @@
 from collections import Counter
 
 from nightwatch_core.analysis.model_facts import facts
-from nightwatch_core.models.accounts import Accounts, Confidences, SecondLooks
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
+from nightwatch_core.models.report import Accounts, Confidences, SecondLooks
 
 SUREST_FIRST = ("high", "medium", "low")
 

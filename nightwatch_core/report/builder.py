@@ -12,13 +12,18 @@ from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.memory.prior_analyses import remembering
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Acted, Earlier, Findings, Upkeep
+from nightwatch_core.models.assignment import (
+    CauseFindings,
+    FollowUpInput,
+    PublishResult,
+    UpdatedLessons,
+)
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
-from nightwatch_core.models.report import Kept, Learned, Night, RunReport
+from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
 from nightwatch_core.report import accounting
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.words import plural
@@ -59,12 +64,16 @@ def _unread(fetched: Fetched) -> str:
     return f"{rejected} of {rejected + read} records could not be read"
 
 
-def earlier(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> Earlier:
+def earlier(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> FollowUpInput:
     """What following up earlier proposals takes; `own` is None where they could not be read."""
-    return Earlier(own=own, whole=fetched.whole and not fetched.partial, traffic=fetched.traffic)
+    return FollowUpInput(
+        own=own, whole=fetched.whole and not fetched.partial, traffic=fetched.traffic
+    )
 
 
-def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, ...]) -> RunReport:
+def with_findings(
+    report: RunReport, found: CauseFindings, outcomes: tuple[OwnItem, ...]
+) -> RunReport:
     """What was known, found, and not found out; in the order errors were ranked."""
     fresh = tuple(
         remembering(named_first(analysis, found.code.pulls), found.memory.unknown)
@@ -91,7 +100,9 @@ def with_findings(report: RunReport, found: Findings, outcomes: tuple[OwnItem, .
     )
 
 
-def _complaints(report: RunReport, found: Findings, fresh: tuple[Analysis, ...]) -> tuple[str, ...]:
+def _complaints(
+    report: RunReport, found: CauseFindings, fresh: tuple[Analysis, ...]
+) -> tuple[str, ...]:
     """What was odd about knowledge, the model and the agent files, and classes of no tier."""
     told = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
     unplaced = complexity.unplaced(analysis.case for analysis in fresh)
@@ -107,7 +118,7 @@ def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
     return sum(counted, CodeReads()) if counted else None
 
 
-def with_acts(report: RunReport, acted: Acted) -> RunReport:
+def with_acts(report: RunReport, acted: PublishResult) -> RunReport:
     """What was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
     trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
@@ -124,15 +135,15 @@ def _barred(receipts: tuple[Receipt, ...]) -> str:
 
 def learned(
     report: RunReport,
-    kept: tuple[Kept, ...],
+    kept: tuple[WrittenLesson, ...],
     archived: tuple[str, ...],
-    upkeep: Upkeep,
+    upkeep: UpdatedLessons,
     patterns: tuple[Pattern, ...] = (),
     suggestions: tuple[IgnoreSuggestion, ...] = (),
-) -> Learned:
+) -> LearningResult:
     """What the learning steps left behind."""
     count = Counter(one.what for one in kept)
-    return Learned(
+    return LearningResult(
         lessons=tuple(one.file for one in kept),
         new=count["new"],
         refreshed=count["refreshed"],
@@ -153,7 +164,7 @@ def _few(troubles: tuple[str, ...]) -> str:
     return troubles[0] + (f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else "")
 
 
-def with_learned(report: RunReport, learned: Learned) -> RunReport:
+def with_learned(report: RunReport, learned: LearningResult) -> RunReport:
     """What was learned."""
     return with_trouble(report.model_copy(update={"learned": learned}), learned.failure)
 
@@ -178,12 +189,12 @@ def failed(report: RunReport, why: str, now: datetime) -> RunReport:
     return report.model_copy(update=update)
 
 
-def _ranked(analyses: tuple[Analysis, ...], found: Findings) -> tuple[Analysis, ...]:
+def _ranked(analyses: tuple[Analysis, ...], found: CauseFindings) -> tuple[Analysis, ...]:
     place = {group.fingerprint: at for at, group in enumerate(found.selection.kept)}
     return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))
 
 
-def _by_experience(analyses: tuple[Analysis, ...], found: Findings) -> tuple[Analysis, ...]:
+def _by_experience(analyses: tuple[Analysis, ...], found: CauseFindings) -> tuple[Analysis, ...]:
     """The analyses, their confidence seen in the light of how often as sure ones proved right."""
     board = found.memory.past.board
     return tuple(calibrated(one, board) for one in analyses) if board else analyses

@@ -3,7 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from nightwatch_core.models.outcome import Count, Fate, FateKind, Followed, Watch
+from nightwatch_core.models.outcome import (
+    FixWatch,
+    OccurrenceCount,
+    OutcomeEvent,
+    OutcomeKind,
+    OutcomeUpdate,
+)
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
@@ -12,13 +18,13 @@ from nightwatch_core.report.values import Limits, Line, Listing, Scored
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.words import Some, first, plural
 
-VERDICTS: tuple[FateKind, ...] = ("regressed", "no effect", "verified")
-ORDER: tuple[FateKind, ...] = (  # what asks for somebody first
+VERDICTS: tuple[OutcomeKind, ...] = ("regressed", "no effect", "verified")
+ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first
     *VERDICTS,
     *("closed unmerged", "not planned", "reopened"),
     *("edited before merge", "merged", "closed"),
 )
-ON_ISSUES: tuple[FateKind, ...] = ("closed", "not planned", "reopened")
+ON_ISSUES: tuple[OutcomeKind, ...] = ("closed", "not planned", "reopened")
 NAMES = {"pull": "pull request", "issue": "issue"}
 
 
@@ -45,7 +51,7 @@ def followed(report: RunReport, limits: Limits) -> Some[Line]:
     return first([*lines, *measured], limits.lines)
 
 
-def _being_measured(report: RunReport) -> list[tuple[Followed, Watch]]:
+def _being_measured(report: RunReport) -> list[tuple[OutcomeUpdate, FixWatch]]:
     pairs = ((each, each.watch) for each in report.followed if not each.fates)
     return [(each, watch) for each, watch in pairs if watch and not watch.verdict]
 
@@ -111,18 +117,18 @@ at most 12 users a night'
     )
 
 
-def figures(watch: Watch) -> str:
+def figures(watch: FixWatch) -> str:
     """How often the error was seen before its fix and since.
 
     >>> from datetime import UTC, datetime
-    >>> before, after = Count(occurrences=12, hours=48), Count(hours=120)
-    >>> figures(Watch(number=1, merged_at=datetime.now(UTC), before=before, after=after))
+    >>> before, after = OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120)
+    >>> figures(FixWatch(number=1, merged_at=datetime.now(UTC), before=before, after=after))
     '12 in 48 h before, 0 in 120 h after'
     """
     return f"{_counted(watch.before)} before, {_counted(watch.after)} after"
 
 
-def _counted(count: Count) -> str:
+def _counted(count: OccurrenceCount) -> str:
     return f"{count.occurrences:,} in {count.hours:,.0f} h"
 
 
@@ -160,7 +166,7 @@ def _suggestion(number: int, suggestion: IgnoreSuggestion) -> Line:
     )
 
 
-def _news(each: Followed, fate: Fate, addresses: dict[tuple[str, int], str]) -> Line:
+def _news(each: OutcomeUpdate, fate: OutcomeEvent, addresses: dict[tuple[str, int], str]) -> Line:
     number = f" #{fate.number}" if fate.number is not None else ""
     counted = figures(each.watch) if each.watch and fate.kind in VERDICTS else ""
     because = line(fate.because or counted, 300)
@@ -174,7 +180,7 @@ def _news(each: Followed, fate: Fate, addresses: dict[tuple[str, int], str]) -> 
     )
 
 
-def _measured(each: Followed, watch: Watch) -> Line:
+def _measured(each: OutcomeUpdate, watch: FixWatch) -> Line:
     waiting = "merged, not yet in production as far as we can tell"
     return Line(
         head=f"being measured: pull request #{watch.number}",
@@ -183,7 +189,7 @@ def _measured(each: Followed, watch: Watch) -> Line:
     )
 
 
-def _item(fate: Fate) -> str:
+def _item(fate: OutcomeEvent) -> str:
     return "issue" if fate.kind in ON_ISSUES else "pull"
 
 

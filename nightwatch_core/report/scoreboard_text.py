@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.memory.outcomes.calibration import MINIMUM, chance
 from nightwatch_core.memory.outcomes.fix_verdict import OUTCOMES
-from nightwatch_core.models.scoreboard import Scoreboard, Share, Sort, Tier
+from nightwatch_core.models.outcome import AnalysisGroup, ConfidenceTier, Scoreboard, SuccessRate
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.words import money, plural
@@ -104,17 +104,18 @@ def _prior(board: Scoreboard) -> str:
     return f"{sides}. {compared}. {OBSERVED}"
 
 
-def _of(sort: Sort) -> str:
+def _of(sort: AnalysisGroup) -> str:
     """One side in a phrase.
 
-    >>> _of(Sort(name="with prior knowledge", found=Share(times=3, decided=2, right=1.5)))
+    >>> rate = SuccessRate(times=3, decided=2, right=1.5)
+    >>> _of(AnalysisGroup(name="with prior knowledge", found=rate))
     'with prior knowledge 3 analyses, 1.5 of 2 right'
     """
     right = f", {sort.found.right:g} of {sort.found.decided:,} right" if sort.found.decided else ""
     return f"{sort.name} {plural(sort.found.times, 'analysis', 'analyses')}{right}"
 
 
-def _differences(informed: Sort, uninformed: Sort) -> Iterable[str]:
+def _differences(informed: AnalysisGroup, uninformed: AnalysisGroup) -> Iterable[str]:
     if min(informed.measured, uninformed.measured) >= ENOUGH:
         for one, other, text in (
             (informed.iterations, uninformed.iterations, "{:.1f} turns".format),
@@ -134,7 +135,7 @@ def _worth(board: Scoreboard) -> str:
     return "Said confidences are calibrated with this: lowered on clear evidence, never raised."
 
 
-def _tier(tier: Tier, board: Scoreboard) -> tuple[str, ...]:
+def _tier(tier: ConfidenceTier, board: Scoreboard) -> tuple[str, ...]:
     return (
         tier.said,
         _percent(tier.nominal),
@@ -149,7 +150,7 @@ def _tier(tier: Tier, board: Scoreboard) -> tuple[str, ...]:
     )
 
 
-def _sort(sort: Sort) -> tuple[str, ...]:
+def _sort(sort: AnalysisGroup) -> tuple[str, ...]:
     return (
         sort.name,
         f"{sort.found.times:,}",
@@ -162,7 +163,7 @@ def _sort(sort: Sort) -> tuple[str, ...]:
     )
 
 
-def _interval(found: Share) -> str:
+def _interval(found: SuccessRate) -> str:
     if found.low is None or found.high is None:
         return "–"
     return f"{found.low * 100:.0f} to {_percent(found.high)}"

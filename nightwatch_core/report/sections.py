@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from nightwatch_core.models.error import Dropped
+from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.hints import command
@@ -38,7 +38,7 @@ def failures(report: RunReport, limits: Limits) -> Some[Line]:
 
 def dropped(report: RunReport, limits: Limits) -> Some[Bunch]:
     """Groups that were not analysed, by reason, the largest bunch first."""
-    by_reason: dict[str, list[Dropped]] = {}
+    by_reason: dict[str, list[DroppedGroup]] = {}
     for each in report.dropped:
         by_reason.setdefault(line(each.reason, 200) or "no reason given", []).append(each)
     ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -46,7 +46,7 @@ def dropped(report: RunReport, limits: Limits) -> Some[Bunch]:
     return Some(items=bunches, more=len(ordered) - len(bunches))
 
 
-def _bunch(reason: str, members: list[Dropped], limits: Limits) -> Bunch:
+def _bunch(reason: str, members: list[DroppedGroup], limits: Limits) -> Bunch:
     groups = sorted((each.group for each in members), key=lambda group: -group.occurrences)
     examples = tuple(
         DroppedError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from nightwatch_core.models.accounts import Accounts
+from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.values import Fact
 from nightwatch_core.text.words import money, plural
 

@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.transcript import CallSaid, Entry, ResultSaid, Transcript
+from nightwatch_core.models.conversation import (
+    RecordedCall,
+    RecordedResult,
+    Transcript,
+    TranscriptEntry,
+)
 from nightwatch_core.text.escaping import block, line
 
 TOLD, ANSWERED = (1_500, 20), (360, 5)  # characters and lines: of what is said, of a tool's answer
@@ -58,7 +63,7 @@ def used(usage: Usage) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _opening(entry: Entry, full: bool) -> Iterator[Shown]:
+def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     told = entry.opening
     if told is None:
         return
@@ -78,12 +83,12 @@ def _opening(entry: Entry, full: bool) -> Iterator[Shown]:
         yield from _paragraph(told.system, full, QUIET)
 
 
-def _user(entry: Entry, full: bool) -> Iterator[Shown]:
+def _user(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     yield _head(entry, "we", OURS)
     yield from _paragraph(entry.text, full)
 
 
-def _assistant(entry: Entry, full: bool) -> Iterator[Shown]:
+def _assistant(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     stop = _STOPS.get(entry.stop, line(entry.stop, 40))
     what = " ".join(part for part in ("the model", stop) if part)
     detail = f" ({line(entry.detail, 200)})" if entry.detail else ""
@@ -95,25 +100,25 @@ def _assistant(entry: Entry, full: bool) -> Iterator[Shown]:
         yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
 
 
-def _results(entry: Entry, full: bool) -> Iterator[Shown]:
+def _results(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     yield _head(entry, "tools", TOOLS)
     for result in entry.results:
         yield Shown(f"{_INDENT}← {_result(result)}", BAD if result.is_error else TOOLS)
         yield from _paragraph(result.text, full, QUIET, ANSWERED)
 
 
-def _failure(entry: Entry, full: bool) -> Iterator[Shown]:
+def _failure(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     yield _head(entry, "no answer", BAD)
     yield from _paragraph(entry.text, full, BAD)
     if entry.usage.calls:
         yield Shown(f"{_INDENT}{used(entry.usage)}", QUIET)
 
 
-def _full(entry: Entry, full: bool) -> Iterator[Shown]:
+def _full(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:
     yield Shown("The transcript was full here; what followed was not kept.", BAD)
 
 
-_PARTS: Mapping[str, Callable[[Entry, bool], Iterator[Shown]]] = {
+_PARTS: Mapping[str, Callable[[TranscriptEntry, bool], Iterator[Shown]]] = {
     "opening": _opening,
     "user": _user,
     "assistant": _assistant,
@@ -123,7 +128,7 @@ _PARTS: Mapping[str, Callable[[Entry, bool], Iterator[Shown]]] = {
 }
 
 
-def _head(entry: Entry, who: str, style: str) -> Shown:
+def _head(entry: TranscriptEntry, who: str, style: str) -> Shown:
     at = f"{entry.at:%H:%M:%S}" if entry.at else "        "
     return Shown(f"{at}  {who}", style)
 
@@ -139,17 +144,17 @@ def _paragraph(
         yield Shown(f"{_INDENT}… {len(said) - lines} more lines", QUIET)
 
 
-def _call(call: CallSaid) -> str:
+def _call(call: RecordedCall) -> str:
     """A call in one line.
 
-    >>> _call(CallSaid(name="read_file", arguments={"path": "a.py", "start": 3}))
+    >>> _call(RecordedCall(name="read_file", arguments={"path": "a.py", "start": 3}))
     'read_file(path="a.py", start=3)'
     """
     given = ", ".join(f"{name}={json.dumps(value)}" for name, value in call.arguments.items())
     return line(f"{call.name}({given})", 300)
 
 
-def _result(result: ResultSaid) -> str:
+def _result(result: RecordedResult) -> str:
     return f"{line(result.name, 80)}, {len(result.text):,} characters"
 
 

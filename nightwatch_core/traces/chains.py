@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from nightwatch_core.models.error import Frame, Link
+from nightwatch_core.models.error import ExceptionLink, Frame
 
 MAX_FRAMES = 500  # of all links together
 MAX_LINKS = 50
 MAX_CHAINS = 20  # a text with more is a log; its first errors are read
 HEADER_LINES = 200  # how far above the first frame the exception may stand: messages are long
 
-Chain = tuple[Link, ...]
+Chain = tuple[ExceptionLink, ...]
 
 
 class Relation(StrEnum):
@@ -123,8 +123,8 @@ class Chains:
         )
 
 
-def _link(draft: _Draft) -> Link:
-    return Link(
+def _link(draft: _Draft) -> ExceptionLink:
+    return ExceptionLink(
         error_class=draft.header.error_class,
         message=draft.header.message.strip(),
         frames=tuple(draft.frames),
@@ -134,7 +134,7 @@ def _link(draft: _Draft) -> Link:
 def shortened(chain: Chain) -> Chain:
     """A chain with both ends of its links and of their frames, where it is too long.
 
-    >>> deep = Link(frames=tuple(Frame(path="a.rb", line=line) for line in range(600)))
+    >>> deep = ExceptionLink(frames=tuple(Frame(path="a.rb", line=line) for line in range(600)))
     >>> [frame.line for frame in shortened((deep,))[0].frames][248:252]
     [248, 249, 350, 351]
     """

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from nightwatch_core.models.error import Frame, Link
+from nightwatch_core.models.error import ExceptionLink, Frame
 from nightwatch_core.traces.chains import Chain, Chains, Header
 
 CLUES = (".go:", ".s:")
@@ -84,7 +84,7 @@ class _Goroutines:
         return tuple(running + waiting)
 
 
-def _below_panic(link: Link) -> Link:
+def _below_panic(link: ExceptionLink) -> ExceptionLink:
     """The link from the line that panicked outwards: deferred handlers and the runtime are cut."""
     frames = link.frames
     started = [

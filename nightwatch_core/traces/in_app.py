@@ -2,7 +2,7 @@
 
 import re
 
-from nightwatch_core.models.error import Frame, Link
+from nightwatch_core.models.error import ExceptionLink, Frame
 from nightwatch_core.traces.libraries import (
     CSHARP_CLASSES,
     GO_PACKAGES,
@@ -101,7 +101,9 @@ def _slashed(path: str) -> str:
     return path if path.startswith("/") else f"/{path}"
 
 
-def mark(chain: tuple[Link, ...], language: str, app_prefixes: tuple[str, ...]) -> tuple[Link, ...]:
+def mark(
+    chain: tuple[ExceptionLink, ...], language: str, app_prefixes: tuple[str, ...]
+) -> tuple[ExceptionLink, ...]:
     """Links whose frames say whether they are the application's.
 
     Prefixes decide alone where one of them fits; where none does they were meant for other code.
@@ -110,7 +112,7 @@ def mark(chain: tuple[Link, ...], language: str, app_prefixes: tuple[str, ...]) 
     by_prefix = any(belongs(frame, app_prefixes) for frame in frames)
     no_files = all(frame.path == UNKNOWN_PATH for frame in frames)
 
-    def marked(link: Link) -> Link:
+    def marked(link: ExceptionLink) -> ExceptionLink:
         handling = frames_of_panic(link) if language == "go" else 0
         return link.model_copy(
             update={
@@ -130,11 +132,11 @@ def mark(chain: tuple[Link, ...], language: str, app_prefixes: tuple[str, ...]) 
     return tuple(marked(link) for link in chain)
 
 
-def frames_of_panic(link: Link) -> int:
+def frames_of_panic(link: ExceptionLink) -> int:
     """How many innermost frames only handle the panic: deferred functions, panic itself.
 
     >>> inner, outer = Frame(path="/go/panic.go", function="panic"), Frame(path="/srv/cart.go")
-    >>> frames_of_panic(Link(frames=(inner, outer)))
+    >>> frames_of_panic(ExceptionLink(frames=(inner, outer)))
     1
     """
     handling = [

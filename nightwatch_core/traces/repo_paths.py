@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.value import Value
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.path_index import PathIndex, common_tail
@@ -182,7 +182,7 @@ def mapped(
             return frame
         return frame.model_copy(update={"repo_path": known[key], "in_app": True})
 
-    def link_of(link: Link) -> Link:
+    def link_of(link: ExceptionLink) -> ExceptionLink:
         return link.model_copy(update={"frames": tuple(found(frame) for frame in link.frames)})
 
     return trace.model_copy(update={"links": tuple(link_of(link) for link in trace.links)})

@@ -27,14 +27,14 @@ from nightwatch_core.learnings.library import Library
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
-    AgentShelf,
+    AgentStore,
     CodeHost,
     ErrorSource,
     KnowledgeReader,
     Nights,
     Notifier,
     Outbox,
-    TaskShelf,
+    TaskStore,
     Tracker,
 )
 from nightwatch_core.rules.model import RulesModel
@@ -68,7 +68,7 @@ def transcripts() -> Transcripts:
     return Transcripts(settings().state / "transcripts", SystemClock())
 
 
-def shelf() -> AgentShelf:
+def shelf() -> AgentStore:
     """The agent files."""
     return AgentFiles(settings().home / "agents")
 
@@ -78,7 +78,7 @@ def knowledge_of(options: NightOptions) -> KnowledgeReader:
     return local.knowledge(options, settings())
 
 
-def task_shelf() -> TaskShelf:
+def task_shelf() -> TaskStore:
     """The task files that hold notes, whatever the options."""
     return TaskFiles(settings().tasks, settings().state / "tasks.lock")
 

@@ -23,7 +23,7 @@ from nightwatch_core.memory.recall.ranking import nearest
 from nightwatch_core.memory.recall.search_document import of_case, of_lesson
 from nightwatch_core.memory.recall.terms import terms_of
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.text.templates import message_template
@@ -160,7 +160,7 @@ def _trace(err: Err) -> Trace:
     ]
     if err.get("lang") == "python":
         frames.reverse()
-    link = Link(
+    link = ExceptionLink(
         error_class=err.get("error_class") or "",
         message=err.get("message") or "",
         frames=tuple(frames),

@@ -20,7 +20,7 @@ from nightwatch_core.intake.ignore_rules import expired, holding, ignored_by, ma
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate
+from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.patterns.ignoring.backtest import NIGHTS_BACK, NightGroups
@@ -207,7 +207,7 @@ def learn_of_merge(
     lessons: dict[str, Lesson],
 ) -> None:
     """A fix of ours is merged; a bug that nobody found was mended by others, and we do not know."""
-    merged = Fate(kind="merged", number=1, on=window.until.date())
+    merged = OutcomeEvent(kind="merged", number=1, on=window.until.date())
     for group in groups if fault.merged(day) else ():
         old = lessons.get(group.fingerprint)
         if old and old.has_fix:

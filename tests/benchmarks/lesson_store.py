@@ -20,7 +20,7 @@ from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.memory.lessons.maker import file_name
 from nightwatch_core.memory.lessons.text import document
 from nightwatch_core.models.analysis import Edit
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 
 SIZES = (500, 5_000, 50_000)
 AIMS = "aims: write of one 100 ms, first write 1,000 ms, search p95 15 ms, its update of one 50 ms"
@@ -112,7 +112,7 @@ def full(
         for at in range(5)
     )
     cited = tuple(
-        Cited(path="app/a.py", line=at, quote="return RATES[code]", digest="0" * 16)
+        CitedLine(path="app/a.py", line=at, quote="return RATES[code]", digest="0" * 16)
         for at in range(3)
     )
     update = {

@@ -6,7 +6,7 @@ here was thought of by the people who wrote the rules, so real nights are harder
 """
 
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from tests.benchmarks.pattern_plans import DISTRACTIONS, PLANS
 from tests.benchmarks.pattern_teller import HELD_OUT, TONIGHT, Labelled, Planted, Teller
 
@@ -45,6 +45,6 @@ def as_lesson(teller: Teller, one: Analysis) -> None:
             fix_confidence=one.confidence,
             first_detected=TONIGHT,
             nights=(seen,),
-            evidence=tuple(Cited(path=e.path, line=e.line) for e in one.evidence),
+            evidence=tuple(CitedLine(path=e.path, line=e.line) for e in one.evidence),
         )
     )

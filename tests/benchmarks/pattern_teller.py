@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from nightwatch_core.models.analysis import Analysis, Confidence, Edit, Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from tests.benchmarks.pattern_words import (
     ACTIONS,
     AREAS,
@@ -187,7 +187,7 @@ class Teller:
             "module": story.file,
             "root_cause": self.told(story),
             "fix_confidence": "medium",
-            "evidence": (Cited(path=story.file, line=story.line),),
+            "evidence": (CitedLine(path=story.file, line=story.line),),
         }
         self.lessons.append(Lesson(fingerprint=name, error_class=error_class, nights=seen,
                                    first_detected=seen[0].date, **{**told, **fields}))  # fmt: skip

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from nightwatch_core.memory.outcomes.rates import is_spike
 from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import Count
+from nightwatch_core.models.outcome import OccurrenceCount
 
 LEVELS = (1, 3, 10, 30, 100, 300, 1000)  # occurrences a night
 SPREADS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -88,9 +88,9 @@ def night(day: int, occurrences: int) -> NightSeen:
     return NightSeen(date=on, night=str(day), occurrences=occurrences, verdict="known", hours=24)
 
 
-def tonight(occurrences: int) -> Count:
+def tonight(occurrences: int) -> OccurrenceCount:
     """The night that may be a spike."""
-    return Count(occurrences=occurrences, hours=24, nights=1)
+    return OccurrenceCount(occurrences=occurrences, hours=24, nights=1)
 
 
 def table(cells, shown) -> None:  # type: ignore[no-untyped-def]

@@ -11,7 +11,7 @@ from typing import Any
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.recall.search_document import of_case, remembered
 from nightwatch_core.memory.seed_score import seed_tags
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
 
 DATA = Path(
@@ -46,7 +46,7 @@ def case_of(err: Err) -> Case:
         last_seen=seen.replace(tzinfo=UTC) if seen else None,
     )
     links = [
-        Link(
+        ExceptionLink(
             error_class="" if at else error_class,
             message="" if at else message,
             frames=tuple(frames),

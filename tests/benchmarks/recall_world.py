@@ -14,7 +14,7 @@ from nightwatch_core.adapters.stores.search_store import SearchShelf
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.recall.search_document import of_case, of_lesson, remembered
 from nightwatch_core.memory.recall.terms import terms_of
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
 
 _VERBS = "load save fetch render parse send update delete charge print merge sync sort apply"
@@ -54,7 +54,7 @@ def tonight(number: int, draw: random.Random) -> Case:
     del frames[draw.randrange(len(frames))]
     message = f"{case.leader.message} {draw.getrandbits(40):x}"
     leader = case.leader.model_copy(update={"message": message})
-    return Case(leader=leader, trace=Trace(links=(Link(frames=tuple(frames)),)))
+    return Case(leader=leader, trace=Trace(links=(ExceptionLink(frames=tuple(frames)),)))
 
 
 def fill(path: Path, folder: Path, size: int) -> None:
@@ -91,7 +91,7 @@ def _case(number: int, draw: random.Random) -> Case:
         message=f"cannot {verb} {noun} of {area} {draw.randint(1, 99_999)}: {draw.choice(NOUNS)}",
         last_seen=datetime(2031, 12, 1, tzinfo=UTC),
     )
-    return Case(leader=leader, trace=Trace(links=(Link(frames=(*own, *shared)),)))
+    return Case(leader=leader, trace=Trace(links=(ExceptionLink(frames=(*own, *shared)),)))
 
 
 def _frame(draw: random.Random, area: str) -> Frame:

@@ -9,7 +9,7 @@ from connected.days import Days
 from connected.world import Night
 
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.scoreboard import Tier
+from nightwatch_core.models.outcome import ConfidenceTier
 
 FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 
@@ -47,7 +47,7 @@ def fences(text: str) -> str:
     return "\n".join(found[2] for found in FENCED.finditer(text))
 
 
-def tier(world: Days) -> Tier:
+def tier(world: Days) -> ConfidenceTier:
     """The scoreboard's row of findings that were said with high confidence."""
     (found,) = (one for one in scoreboard(world.lessons()).tiers if one.said == "high")
     return found

@@ -10,7 +10,7 @@ from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
-from nightwatch_core.models.outcome import Followed, Proposed
+from nightwatch_core.models.outcome import OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 
@@ -65,7 +65,7 @@ def lesson(*occurrences: int, **fields: Any) -> Lesson:
         "nights": tuple(seen(number, many) for number, many in enumerate(occurrences, 1) if many),
         "edits": (EDIT,),
         "proposed": tuple(
-            Proposed(kind=kind, number=number, on=date(2031, 3, 1))
+            PublishedItem(kind=kind, number=number, on=date(2031, 3, 1))
             for kind, number in (("issue", 3), ("pull", 4))
         ),
     }
@@ -98,7 +98,7 @@ class Production:
         self.lesson, self.number = known, night
         self.items: tuple[OwnItem, ...] = ()
         self.commit = OLD
-        self.told: list[Followed] = []
+        self.told: list[OutcomeUpdate] = []
 
     def nights(self, *occurrences: int, **fields: Any) -> list[str]:
         """So many occurrences on the next nights; the fates that were told of."""

@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from nightwatch_core.models.analysis import Analysis, Edit, Evidence
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace, Window
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace, Window
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from nightwatch_core.models.report import Night
 
 FIRST = date(2031, 3, 1)
@@ -32,7 +32,7 @@ def case(fingerprint: str = "v1:aaaaaaaabbbb", **fields: Any) -> Case:
     return Case(
         leader=group(fingerprint, **fields),
         others=(group("v1:cccc", occurrences=2),),
-        trace=Trace(language="ruby", links=(Link(frames=(frame,)),)),
+        trace=Trace(language="ruby", links=(ExceptionLink(frames=(frame,)),)),
         signature="f1:dddd",
     )
 
@@ -66,7 +66,7 @@ def lesson(fingerprint: str = "v1:aaaaaaaabbbb", **fields: Any) -> Lesson:
         "fix_confidence": "high",
         "first_detected": FIRST,
         "nights": seen(1),
-        "evidence": (Cited(path="app/rate.rb", line=12, quote="RATES", digest="d1"),),
+        "evidence": (CitedLine(path="app/rate.rb", line=12, quote="RATES", digest="d1"),),
         "commit": "f00dfeed",
     }
     return Lesson(fingerprint=fingerprint, **{**told, **fields})

@@ -19,19 +19,19 @@ from nightwatch_core.models.analysis import (
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
 from nightwatch_core.models.error import (
     Case,
-    Dropped,
+    DroppedGroup,
     ErrorGroup,
+    ExceptionLink,
     Frame,
-    Link,
-    Reject,
+    RejectedRecord,
     Trace,
     Window,
 )
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Count, Fate, Followed, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
-from nightwatch_core.models.report import Learned, Night, RunReport
+from nightwatch_core.models.report import LearningResult, Night, RunReport
 
 NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)
 HOSTILE = (
@@ -82,7 +82,7 @@ def trace() -> Trace:
     )
     return Trace(
         language="python",
-        links=(Link(error_class="KeyError", message="'EUR'", frames=frames),),
+        links=(ExceptionLink(error_class="KeyError", message="'EUR'", frames=frames),),
         raw=raw,
     )
 
@@ -224,13 +224,13 @@ def complete(**changes: object) -> RunReport:
         "occurrences": 3310,
         "analyses": analyses,
         "dropped": (
-            Dropped(
+            DroppedGroup(
                 group=group(11, error_class="SystemExit"), reason="ignored by rule 3: SystemExit"
             ),
-            Dropped(
+            DroppedGroup(
                 group=group(12, error_class="IOError", occurrences=2), reason="below the limit"
             ),
-            Dropped(
+            DroppedGroup(
                 group=group(13, error_class="OSError", occurrences=1), reason="below the limit"
             ),
         ),
@@ -279,7 +279,7 @@ def complete(**changes: object) -> RunReport:
                 words=("Good catch",),
             ),
         ),
-        "learned": Learned(
+        "learned": LearningResult(
             lessons=("errors/a.md", "errors/b.md"),
             patterns=(
                 Pattern(
@@ -317,41 +317,41 @@ def degraded() -> RunReport:
             ),
         ),
         rejects=tuple(
-            Reject(place=f"export.jsonl:{line}", reason="not JSON", text='{"error": ')
+            RejectedRecord(place=f"export.jsonl:{line}", reason="not JSON", text='{"error": ')
             for line in range(2000, 2012)
         ),
         complaints=("ignore.yml line 4: unknown match 'regex'",),
     )
 
 
-def followed() -> tuple[Followed, ...]:
+def followed() -> tuple[OutcomeUpdate, ...]:
     """A fix that worked, one that did not, one turned down, and one still being measured."""
-    watch = Watch(
+    watch = FixWatch(
         number=9,
         merged_at=NOW - timedelta(days=6),
         deployed_at=NOW - timedelta(days=5),
-        before=Count(occurrences=12, hours=48, nights=2),
-        after=Count(occurrences=0, hours=120, nights=5),
+        before=OccurrenceCount(occurrences=12, hours=48, nights=2),
+        after=OccurrenceCount(occurrences=0, hours=120, nights=5),
         verdict="verified",
     )
-    fate = Fate(kind="verified", number=9, on=NOW.date(), because="")
+    fate = OutcomeEvent(kind="verified", number=9, on=NOW.date(), because="")
     back = "0 in 240 h after the fix, then 31 in 24 h"
     words = ("The import is meant to skip these.", "See the wiki")
     return (
-        Followed(
+        OutcomeUpdate(
             fingerprint="v1:00000000000000aa",
             title="Guest lists were read twice",
-            fates=(Fate(kind="closed unmerged", number=5, on=NOW.date(), words=words),),
+            fates=(OutcomeEvent(kind="closed unmerged", number=5, on=NOW.date(), words=words),),
         ),
-        Followed(
+        OutcomeUpdate(
             fingerprint="v1:0000000000000004", title="Latin-1 lists", fates=(fate,), watch=watch
         ),
-        Followed(
+        OutcomeUpdate(
             fingerprint="v1:00000000000000bb",
             title="Rooms were double-booked",
-            fates=(Fate(kind="regressed", number=6, on=NOW.date(), because=back),),
+            fates=(OutcomeEvent(kind="regressed", number=6, on=NOW.date(), because=back),),
         ),
-        Followed(
+        OutcomeUpdate(
             fingerprint="v1:00000000000000cc",
             title="Invoices without a number",
             watch=watch.model_copy(update={"number": 7, "verdict": "", "deployed_at": None}),
@@ -416,11 +416,11 @@ def huge() -> RunReport:
         errors=5200,
         analyses=tuple(analysis(number) for number in range(1, 201)),
         dropped=tuple(
-            Dropped(group=group(number + 1000, occurrences=number), reason=reasons[number % 3])
+            DroppedGroup(group=group(number + 1000, occurrences=number), reason=reasons[number % 3])
             for number in range(1, 5001)
         ),
         rejects=tuple(
-            Reject(place=f"export.jsonl:{line}", reason="not JSON") for line in range(3000)
+            RejectedRecord(place=f"export.jsonl:{line}", reason="not JSON") for line in range(3000)
         ),
     )
 

@@ -6,12 +6,12 @@ from typing import Any
 from core.lesson_shapes import lesson
 
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Proposed
+from nightwatch_core.models.outcome import PublishedItem
 
 DAY = date(2031, 3, 1)
 
 
-def proposed(number: int = 12, outcome: str = "", **fields: Any) -> Proposed:
+def proposed(number: int = 12, outcome: str = "", **fields: Any) -> PublishedItem:
     told: dict[str, Any] = {
         "kind": "pull",
         "on": DAY,
@@ -23,14 +23,14 @@ def proposed(number: int = 12, outcome: str = "", **fields: Any) -> Proposed:
         "cost": 0.1,
         "model": "claude-x",
     }
-    return Proposed(number=number, outcome=outcome, **{**told, **fields})
+    return PublishedItem(number=number, outcome=outcome, **{**told, **fields})
 
 
-def issue(number: int = 11, outcome: str = "", **fields: Any) -> Proposed:
+def issue(number: int = 11, outcome: str = "", **fields: Any) -> PublishedItem:
     return proposed(number, outcome, **{"kind": "issue", "fix": "", **fields})
 
 
-def published(*items: Proposed, **fields: Any) -> Lesson:
+def published(*items: PublishedItem, **fields: Any) -> Lesson:
     return lesson(f"v1:{items[0].number:016x}" if items else "v1:0", proposed=items, **fields)
 
 

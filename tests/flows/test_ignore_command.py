@@ -15,7 +15,7 @@ from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion
-from nightwatch_core.models.report import Learned, Night, RunReport
+from nightwatch_core.models.report import LearningResult, Night, RunReport
 
 HOSTILE = "\x1b]0;owned\x07 [red]It[/red] \u202e"
 NOW = datetime.now(UTC)
@@ -49,7 +49,7 @@ class Team:
         report = RunReport(
             night=Night(id=id, window=Window(since=NOW, until=NOW), now=NOW),
             options=NightOptions(source=source),
-            learned=Learned(suggestions=suggestions),
+            learned=LearningResult(suggestions=suggestions),
             started=NOW,
             finished=NOW,
         )

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from core.lesson_shapes import group, lesson, seen
 from night_world import worlds
 
-from nightwatch_core.models.error import Dropped, Fetched, Window
+from nightwatch_core.models.error import DroppedGroup, Fetched, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
@@ -56,7 +56,7 @@ def test_suggestions_are_tried_on_the_nights_that_were_kept() -> None:
     one = lesson("v1:a", message="the printer ran out of paper", nights=seen(1, 2, 3))
     low = tuple(each.model_copy(update={"confidence": "low"}) for each in one.nights)
     lessons = (one.model_copy(update={"nights": low}),)
-    dropped = (Dropped(group=group("v1:a", message=one.message), reason="rank 9 of 9"),)
+    dropped = (DroppedGroup(group=group("v1:a", message=one.message), reason="rank 9 of 9"),)
     nights = [report_of(day, dropped=dropped) for day in (1, 2, 3)]
     world = worlds()
     for each in nights[:2]:

@@ -17,8 +17,7 @@ from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.memory.notes.notes import notes_in
-from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.transcript import Entry, Opening
+from nightwatch_core.models.conversation import Capabilities, TranscriptEntry, TranscriptOpening
 from tasks.dependencies import using
 
 NAME = "v1:aaaaaaaabbbb"
@@ -141,9 +140,9 @@ def test_a_model_draws_the_notes_from_the_nights_transcript(home: Path) -> None:
     able = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
     model = MemoryModel(['{"gotchas": ["Rates are cached for a day"]}'], able=able)
     heard = Transcripts(home / "state" / "transcripts", SystemClock())
-    told = Opening(night="n1", fingerprint=NAME, error="RateMissing")
-    heard.keep("n1", NAME, Entry(kind="opening", opening=told))
-    heard.keep("n1", NAME, Entry(kind="assistant", text="RATES.fetch raises"))
+    told = TranscriptOpening(night="n1", fingerprint=NAME, error="RateMissing")
+    heard.keep("n1", NAME, TranscriptEntry(kind="opening", opening=told))
+    heard.keep("n1", NAME, TranscriptEntry(kind="assistant", text="RATES.fetch raises"))
     world = worlds(model=model)
     world.publishing.knowledge.write(lesson(NAME, title="No rate"))
     with using(world):

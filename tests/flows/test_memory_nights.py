@@ -11,7 +11,7 @@ from flows.learn import learn
 from flows.nightly import nightly
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.outcome import Count, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
 from tasks.dependencies import Worlds, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
@@ -30,12 +30,12 @@ def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
         (file,) = world.publishing.knowledge.lessons
         known = world.publishing.knowledge.lessons[file]
         merged = SEEN - timedelta(days=5)
-        invented = Watch(
+        invented = FixWatch(
             number=99,
             merged_at=merged,
             deployed_at=merged,
-            before=Count(occurrences=10**9, hours=24),
-            after=Count(hours=99),
+            before=OccurrenceCount(occurrences=10**9, hours=24),
+            after=OccurrenceCount(hours=99),
             verdict="verified",
         )
         lie = {"watch": invented, "root_cause": "All is well.", "evidence": ()}

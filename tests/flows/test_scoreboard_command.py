@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from flows.commands import scoreboard as command
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.scoreboard import Scoreboard
+from nightwatch_core.models.outcome import Scoreboard
 
 app = typer.Typer()
 app.command()(command.scoreboard)

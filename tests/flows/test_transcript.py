@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from flows.commands.app import app
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.stores.transcripts import Transcripts
-from nightwatch_core.models.transcript import Entry, Opening, ResultSaid
+from nightwatch_core.models.conversation import RecordedResult, TranscriptEntry, TranscriptOpening
 
 NAME = "v1:aaaa111122223333"
 HOSTILE = "\x1b]0;owned\x07 [red]It[/red] broke \u202e"
@@ -21,12 +21,14 @@ HOSTILE = "\x1b]0;owned\x07 [red]It[/red] broke \u202e"
 def kept(tmp_path: Path) -> Transcripts:
     store = Transcripts(tmp_path / "state" / "transcripts", SystemClock())
     for night in ("n1", "n2"):
-        told = Opening(night=night, fingerprint=NAME, error="KeyError in orders/show")
-        store.keep(night, NAME, Entry(kind="opening", opening=told))
-        store.keep(night, NAME, Entry(kind="user", text=HOSTILE))
+        told = TranscriptOpening(night=night, fingerprint=NAME, error="KeyError in orders/show")
+        store.keep(night, NAME, TranscriptEntry(kind="opening", opening=told))
+        store.keep(night, NAME, TranscriptEntry(kind="user", text=HOSTILE))
         long = "\n".join(f"row {number}" for number in range(50))
         store.keep(
-            night, NAME, Entry(kind="results", results=(ResultSaid(name="blame", text=long),))
+            night,
+            NAME,
+            TranscriptEntry(kind="results", results=(RecordedResult(name="blame", text=long),)),
         )
     return store
 

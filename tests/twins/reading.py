@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.code import Blame, Commit, Entry, Hit, MergedPull, Release
+from nightwatch_core.models.code import Blame, Commit, FolderEntry, MergedPull, Release, SearchHit
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
 from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
 
@@ -93,10 +93,10 @@ class MemoryCode:
         self.reads.append(path)
         return self.files.get(path)
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Lines that hold the query."""
         hits = (
-            Hit(path=name, line=number, text=text)
+            SearchHit(path=name, line=number, text=text)
             for name in self.paths()
             if name == path or name.startswith(f"{path.rstrip('/')}/" if path else "")
             for number, text in enumerate(self.files[name].splitlines(), start=1)
@@ -104,15 +104,18 @@ class MemoryCode:
         )
         return tuple(itertools.islice(hits, limit))
 
-    def list_directory(self, path: str = "") -> tuple[Entry, ...]:
+    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         """Names right below `path`."""
         head = f"{path.strip('/')}/" if path.strip("/") else ""
         below = [name[len(head) :] for name in self.paths() if name.startswith(head)]
         folders = sorted({name.split("/")[0] for name in below if "/" in name})
         files = [name for name in below if "/" not in name]
         return (
-            *(Entry(name=name, kind="folder") for name in folders),
-            *(Entry(name=name, kind="file", size=len(self.files[head + name])) for name in files),
+            *(FolderEntry(name=name, kind="folder") for name in folders),
+            *(
+                FolderEntry(name=name, kind="file", size=len(self.files[head + name]))
+                for name in files
+            ),
         )
 
     def blame(self, path: str, line: int) -> Blame | None:

@@ -18,10 +18,14 @@ from nightwatch_core.adapters.files.record_files import (
 )
 from nightwatch_core.adapters.files.record_formats import records_of
 from nightwatch_core.adapters.files.record_values import STACK_LIMIT, name_of, text_of
-from nightwatch_core.models.error import Link, Occurrence, Reject
+from nightwatch_core.models.error import ExceptionLink, Occurrence, RejectedRecord
 
-Entry = Occurrence | Reject | str | None  # a sentence says what is missing; None is no error
-Named = Callable[[str], Link]  # the exception of a raw stack trace; without frames it holds none
+Entry = (
+    Occurrence | RejectedRecord | str | None
+)  # a sentence says what is missing; None is no error
+Named = Callable[
+    [str], ExceptionLink
+]  # the exception of a raw stack trace; without frames it holds none
 
 _DECODER = json.JSONDecoder(strict=False)  # exports hold raw tabs and newlines in strings
 
@@ -45,13 +49,13 @@ def _from_lines(lines: Iterator[Line], label: str, named: Named) -> Iterator[Ent
     for line in lines:
         place = f"{label}:{line.number}"
         if line.problem:
-            yield Reject(place=place, reason=line.problem, text=text_of(line.text, EXCERPT))
+            yield RejectedRecord(place=place, reason=line.problem, text=text_of(line.text, EXCERPT))
         elif line.text.strip():
             try:
                 value = _DECODER.decode(line.text.strip())
             except (ValueError, RecursionError) as error:
                 reason = json_problem(error)
-                yield Reject(place=place, reason=reason, text=_excerpt(line.text))
+                yield RejectedRecord(place=place, reason=reason, text=_excerpt(line.text))
                 continue
             yield from _from_value(value, place, named)
 
@@ -63,12 +67,12 @@ def _from_document(path: Path, label: str, named: Named) -> Iterator[Entry]:
         for number, value, broken in values_of(whole):
             place = f"{label}:{number}"
             if broken:
-                yield Reject(place=place, reason=broken, text=_excerpt(str(value)))
+                yield RejectedRecord(place=place, reason=broken, text=_excerpt(str(value)))
                 yield f"{place}: {broken}; what follows could not be read"
             else:
                 yield from _from_value(value, place, named)
     if problem:
-        yield Reject(place=label, reason=problem, text=_excerpt(whole))
+        yield RejectedRecord(place=label, reason=problem, text=_excerpt(whole))
         yield f"{label}: {problem}"
 
 
@@ -78,7 +82,9 @@ def _from_log(lines: Iterator[Line], label: str, named: Named) -> Iterator[Entry
     for line in lines:
         number = line.number
         if line.problem:
-            yield Reject(place=f"{label}:{number}", reason=line.problem, text=_excerpt(line.text))
+            yield RejectedRecord(
+                place=f"{label}:{number}", reason=line.problem, text=_excerpt(line.text)
+            )
             continue
         value = _object(line.text)
         entries = (
@@ -88,7 +94,7 @@ def _from_log(lines: Iterator[Line], label: str, named: Named) -> Iterator[Entry
         )
         for entry in entries:
             found = True
-            yield None if value is not None and isinstance(entry, Reject) else entry
+            yield None if value is not None and isinstance(entry, RejectedRecord) else entry
     for entry in _from_blocks(cutter.finish(), label, named):
         found = True
         yield entry
@@ -110,7 +116,7 @@ def _from_blocks(blocks: Iterator[Block], label: str, named: Named) -> Iterator[
             )
         elif exception.frames:
             reason = "a stack trace without the name of an error"
-            yield Reject(place=place, reason=reason, text=_excerpt(block.raw))
+            yield RejectedRecord(place=place, reason=reason, text=_excerpt(block.raw))
 
 
 def _from_value(value: object, place: str, named: Named) -> Iterator[Entry]:
@@ -118,11 +124,13 @@ def _from_value(value: object, place: str, named: Named) -> Iterator[Entry]:
         if isinstance(found, str):
             yield f"{place}: {found}"
         elif not found:
-            yield Reject(place=place, reason="not a JSON object", text=_excerpt(text_of(value)))
+            yield RejectedRecord(
+                place=place, reason="not a JSON object", text=_excerpt(text_of(value))
+            )
         else:
             entry = occurrence_of(found, place, named)
             if isinstance(entry, str):
-                yield Reject(place=place, reason=entry, text=_excerpt(text_of(found)))
+                yield RejectedRecord(place=place, reason=entry, text=_excerpt(text_of(found)))
             else:
                 yield entry
 

@@ -13,7 +13,7 @@ from nightwatch_core.adapters.files.record_values import (
     text_of,
     time_of,
 )
-from nightwatch_core.models.error import Link, Occurrence
+from nightwatch_core.models.error import ExceptionLink, Occurrence
 
 # Our field, and the names that sources give it, best first. Names are compared without case, dots,
 # dashes and underscores, and nested objects are read as dotted names, so that `error.class`,
@@ -137,7 +137,7 @@ def _flatten(
 
 
 def occurrence_of(
-    record: Mapping[str, object], place: str, exception_of: Callable[[str], Link]
+    record: Mapping[str, object], place: str, exception_of: Callable[[str], ExceptionLink]
 ) -> Occurrence | str | None:
     """A record as an occurrence; a sentence where it cannot be one; None where it is no error.
 

@@ -13,10 +13,10 @@ from nightwatch_core.intake.grouping import MAX_GROUPS, Tally
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import (
     ErrorGroup,
+    ExceptionLink,
     Fetched,
-    Link,
     Occurrence,
-    Reject,
+    RejectedRecord,
     Trace,
     Window,
 )
@@ -36,7 +36,7 @@ class _Reading:
     begin: datetime | None  # records before it are left out
     latest: datetime | None  # times after it cannot be
     app: str = ""  # of records that name none
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[RejectedRecord] = field(default_factory=list)
     rejected: int = 0
     quiet: int = 0  # records that are no errors
     older: int = 0
@@ -55,7 +55,7 @@ class _Reading:
         self.entries += 1
         if isinstance(entry, Occurrence):
             self._count_occurrence(entry)
-        elif isinstance(entry, Reject):
+        elif isinstance(entry, RejectedRecord):
             self.rejected += 1
             self.rejects += [entry] if len(self.rejects) < MAX_REJECTS else []
         elif isinstance(entry, str):
@@ -151,10 +151,10 @@ class ErrorFiles:
     def _names(self) -> str:
         return ", ".join(str(path) for path in self._paths) or "no file"
 
-    def _exception_of(self, raw: str) -> Link:
+    def _exception_of(self, raw: str) -> ExceptionLink:
         """The exception that a raw stack trace reports, and one of its frames if it has any."""
         trace = parse(raw, self._language, self._app_prefixes)
-        reported = trace.links[0] if trace.links else Link()
+        reported = trace.links[0] if trace.links else ExceptionLink()
         return reported.model_copy(update={"frames": trace.frames[:1]})
 
     def _reading(self, lookback: timedelta | None, until: datetime | None) -> _Reading:
@@ -211,7 +211,7 @@ class ErrorFiles:
             )
 
 
-def _links(trace: Trace, group: ErrorGroup) -> tuple[Link, ...]:
+def _links(trace: Trace, group: ErrorGroup) -> tuple[ExceptionLink, ...]:
     """The chain of a trace; its first link is what the group says where the text names nothing."""
     first, *others = trace.links
     if first.error_class:
@@ -227,9 +227,11 @@ def _window(reading: _Reading) -> Window | None:
     return Window(since=max(first, reading.begin or first), until=last + A_MOMENT)
 
 
-def _rejects(reading: _Reading) -> tuple[Reject, ...]:
+def _rejects(reading: _Reading) -> tuple[RejectedRecord, ...]:
     more = reading.rejected - len(reading.rejects)
-    rest = Reject(place="", reason=f"{more} more records are unreadable; they are not listed")
+    rest = RejectedRecord(
+        place="", reason=f"{more} more records are unreadable; they are not listed"
+    )
     return (*reading.rejects, *([rest] if more else []))
 
 

@@ -9,7 +9,7 @@ from nightwatch_core.adapters.git.blobs import Blobs
 from nightwatch_core.adapters.git.command import Git, is_sha
 from nightwatch_core.adapters.git.tree import Node, folders, tree
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import Blame, Commit, Entry, Hit
+from nightwatch_core.models.code import Blame, Commit, FolderEntry, SearchHit
 
 LARGEST_FILE = 2 * 1024 * 1024  # bytes; larger files are data, not source
 LARGEST_LIMIT = 500  # hits
@@ -51,7 +51,7 @@ class GitReader:
         content = self._blobs.read(node.oid)
         return None if b"\0" in content[:_SNIFFED] else content.decode(errors="replace")
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Lines of text files that hold `query` literally, in the order of paths and lines.
 
         Raises `GiveUp` where it takes too long.
@@ -76,7 +76,7 @@ class GitReader:
         hits = (hit for hit in _hits(outcome.output) if self._is_text(hit.path))
         return tuple(hit for hit, _ in zip(hits, range(limit), strict=False))
 
-    def list_directory(self, path: str = "") -> tuple[Entry, ...]:
+    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         """The names in a folder, sorted."""
         found = self._entries.get(_normal(path), {})
         return tuple(found[name] for name in sorted(found))
@@ -97,14 +97,16 @@ class GitReader:
         return tuple(sorted(path for path, node in self._nodes.items() if node.kind == "file"))
 
     @cached_property
-    def _entries(self) -> dict[str, dict[str, Entry]]:
-        entries: dict[str, dict[str, Entry]] = {}
+    def _entries(self) -> dict[str, dict[str, FolderEntry]]:
+        entries: dict[str, dict[str, FolderEntry]] = {}
         for path, node in self._nodes.items():
             folder, name = _split(path)
-            entries.setdefault(folder, {})[name] = Entry(name=name, kind=node.kind, size=node.size)
+            entries.setdefault(folder, {})[name] = FolderEntry(
+                name=name, kind=node.kind, size=node.size
+            )
         for path in folders(self._nodes):
             folder, name = _split(path)
-            entries.setdefault(folder, {})[name] = Entry(name=name, kind="folder")
+            entries.setdefault(folder, {})[name] = FolderEntry(name=name, kind="folder")
         return entries
 
     @cached_property
@@ -172,8 +174,8 @@ def _records(output: bytes) -> Iterator[_Record]:
         start = end + 1
 
 
-def _hits(output: bytes) -> Iterator[Hit]:
+def _hits(output: bytes) -> Iterator[SearchHit]:
     for record in _records(output):
         path = record.name.partition(b":")[2].decode(errors="replace")
         text = record.text[: 4 * LONGEST_LINE].decode(errors="replace").rstrip("\r")
-        yield Hit(path=path, line=int(record.line), text=text[:LONGEST_LINE])
+        yield SearchHit(path=path, line=int(record.line), text=text[:LONGEST_LINE])

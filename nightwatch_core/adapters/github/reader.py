@@ -19,7 +19,7 @@ from nightwatch_core.adapters.github.code_queries import TOGETHER, Questions
 from nightwatch_core.adapters.github.code_tally import Tally
 from nightwatch_core.adapters.github.rows import BlameRange, Place, Tree, TreeEntry, read
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import Blame, CodeReads, Commit, Entry, Hit
+from nightwatch_core.models.code import Blame, CodeReads, Commit, FolderEntry, SearchHit
 
 MOST_SEARCHED = 400  # files a search may read; it has to name a folder where there are more
 
@@ -71,7 +71,7 @@ class ApiReader:
         text: str | None = self._once("read", path, lambda: self._questions.text(entry.sha), _text)
         return text
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Lines that hold `query` literally, in the order of paths and lines.
 
         Raises `GiveUp` where more than 400 files would have to be read: name a folder.
@@ -90,7 +90,7 @@ class ApiReader:
         limit = max(1, min(limit, LARGEST_LIMIT))
         return tuple(islice(self._hits(query, inside), limit))
 
-    def list_directory(self, path: str = "") -> tuple[Entry, ...]:
+    def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         """The names in a folder, sorted."""
         folder = _normal(path)
         head = f"{folder}/" if folder else ""
@@ -100,7 +100,7 @@ class ApiReader:
             if one.startswith(head) and "/" not in one[len(head) :]
         }
         return tuple(
-            Entry(
+            FolderEntry(
                 name=name,
                 kind="folder" if entry.mode == FOLDER else KINDS.get(entry.mode, "file"),
                 size=entry.size,
@@ -140,14 +140,14 @@ class ApiReader:
         is_file = entry is not None and entry.mode in (FILE, EXECUTABLE)
         return entry if is_file and entry and (entry.size or 0) <= LARGEST_FILE else None
 
-    def _hits(self, query: str, paths: Sequence[str]) -> Iterator[Hit]:
+    def _hits(self, query: str, paths: Sequence[str]) -> Iterator[SearchHit]:
         for start in range(0, len(paths), TOGETHER):
             some = paths[start : start + TOGETHER]
             for path, text in self._texts(some).items():
                 for number, line in enumerate((text or "").split("\n"), start=1):
                     if query in line:
                         shown = line.rstrip("\r")[:LONGEST_LINE]
-                        yield Hit(path=path, line=number, text=shown)
+                        yield SearchHit(path=path, line=number, text=shown)
 
     def _texts(self, paths: Sequence[str]) -> dict[str, str | None]:
         """Many files by one question."""

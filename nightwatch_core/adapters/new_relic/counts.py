@@ -10,7 +10,7 @@ from nightwatch_core.adapters.new_relic.groups import Extras
 from nightwatch_core.adapters.new_relic.rows import Row, by_hour, by_release, integer, merged, read
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.grouping import hours_of
-from nightwatch_core.models.error import Reject, Window
+from nightwatch_core.models.error import RejectedRecord, Window
 
 HALVINGS = 3  # a window that is too much is read in up to 2 ** 3 parts
 MOST_REJECTS = 50
@@ -25,7 +25,7 @@ class Counted:
     classes: list[Row] = field(default_factory=list)  # by class alone
     detail: list[Row] = field(default_factory=list)  # by message too: which failures they are
     total: int = 0  # occurrences the service counted, whether it listed them or not
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[RejectedRecord] = field(default_factory=list)
     partial: list[str] = field(default_factory=list)
     traffic: int | None = None  # transactions, failed or not; None: not known
     extras: Extras = field(default_factory=Extras)
@@ -173,7 +173,7 @@ def _unnamed(found: Counted) -> list[Row]:
 
 def _rows(
     answer: Answer, alias: str, facets: tuple[str, ...]
-) -> tuple[list[Row], int, list[Reject]]:
+) -> tuple[list[Row], int, list[RejectedRecord]]:
     results, container = results_of(answer, alias)
     rows, rejects = read(results, facets)
     listed = sum(row.n for row in rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 from nightwatch_core.adapters.new_relic.nrql import DETAIL, USERS
 from nightwatch_core.intake.grouping import MAX_HOSTS
-from nightwatch_core.models.error import Reject
+from nightwatch_core.models.error import RejectedRecord
 
 LONGEST_MESSAGE = 16_000  # characters
 LONGEST_NAME = 4_096
@@ -37,7 +37,9 @@ class Row:
         return self.last or _NEVER
 
 
-def read(results: Iterable[object], facets: tuple[str, ...]) -> tuple[list[Row], list[Reject]]:
+def read(
+    results: Iterable[object], facets: tuple[str, ...]
+) -> tuple[list[Row], list[RejectedRecord]]:
     """The rows of an answer, and those that cannot be read."""
     rows, rejects = [], []
     for at, result in enumerate(results):
@@ -46,7 +48,9 @@ def read(results: Iterable[object], facets: tuple[str, ...]) -> tuple[list[Row],
         count = integer(fields.get("n", fields.get("count")))
         if not names[0] or count is None or count < 1:
             told = str(result)[:500]
-            rejects.append(Reject(place=f"row {at}", reason="no class or no count", text=told))
+            rejects.append(
+                RejectedRecord(place=f"row {at}", reason="no class or no count", text=told)
+            )
             continue
         rows.append(_row(fields, names, count))
     return rows, rejects

@@ -9,7 +9,7 @@ from nightwatch_core.adapters.new_relic.answers import Answer
 from nightwatch_core.adapters.new_relic.rows import facet, integer, text
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.models.error import ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.text.templates import message_template, transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
@@ -109,7 +109,7 @@ def _trace(
 
 def _links(
     frames: Sequence[Mapping[str, Any]], language: str, own: tuple[str, ...]
-) -> tuple[Link, ...]:
+) -> tuple[ExceptionLink, ...]:
     """Frames as New Relic took them apart, for texts of a form that is not known."""
     found = tuple(
         Frame(
@@ -120,4 +120,4 @@ def _links(
         for frame in frames
         if text(frame.get("filepath"))
     )
-    return in_app.mark((Link(frames=found),), language, own) if found else ()
+    return in_app.mark((ExceptionLink(frames=found),), language, own) if found else ()

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.transcript import Entry, Transcript
+from nightwatch_core.models.conversation import Transcript, TranscriptEntry
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.scrubbing import scrubbed
 
@@ -35,7 +35,7 @@ class Transcripts:
         self._folder, self._clock = folder, clock
         self._closed: set[Path] = set()  # full, or where writing failed
 
-    def keep(self, night: str, fingerprint: str, entry: Entry) -> None:
+    def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
         """Add one line; what cannot be written is logged once and left out."""
         file = self._folder / _name(night) / f"{_name(fingerprint)}.jsonl"
         if file in self._closed:
@@ -71,7 +71,7 @@ class Transcripts:
             "`nightwatch report`"
         )
 
-    def _append(self, file: Path, entry: Entry) -> None:
+    def _append(self, file: Path, entry: TranscriptEntry) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(file, _OPEN, 0o600)
         try:
@@ -79,7 +79,7 @@ class Transcripts:
             line = _line(entry)
             if os.fstat(handle).st_size + len(line) > MOST:
                 self._closed.add(file)
-                line = _line(Entry(kind="full", at=entry.at))
+                line = _line(TranscriptEntry(kind="full", at=entry.at))
             os.write(handle, line)
         finally:
             os.close(handle)
@@ -101,7 +101,7 @@ def _changed(file: Path) -> tuple[int, str]:
         return (0, str(file))
 
 
-def _line(entry: Entry) -> bytes:
+def _line(entry: TranscriptEntry) -> bytes:
     """One line of plain ASCII."""
     said = _clean(entry.model_dump(mode="json", exclude_defaults=True), DEEPEST)
     return json.dumps(said).encode() + b"\n"
@@ -131,10 +131,10 @@ def _read(file: Path) -> Transcript | None:
         lines = file.read_bytes()[: MOST + 1_000].splitlines()
     except OSError:
         return None
-    entries, unread = list[Entry](), 0
+    entries, unread = list[TranscriptEntry](), 0
     for line in lines:
         try:
-            entry = Entry.model_validate_json(line)
+            entry = TranscriptEntry.model_validate_json(line)
         except ValidationError:
             unread += 1
             continue

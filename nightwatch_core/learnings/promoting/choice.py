@@ -1,16 +1,16 @@
 """From what a person typed to the offers that are meant."""
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.promotion import Offer
+from nightwatch_core.models.learning import LearningOffer
 from nightwatch_core.text.escaping import line
 
 
-def choosable(offered: tuple[Offer, ...]) -> tuple[Offer, ...]:
+def choosable(offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, ...]:
     """The offers that have a number."""
     return tuple(one for one in offered if one.number)
 
 
-def chosen_of(said: str, offered: tuple[Offer, ...]) -> tuple[Offer, ...]:
+def chosen_of(said: str, offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, ...]:
     """The offers behind "1,3", "all", "" or "none"; each once, in the order of the list.
 
     Raises `GiveUp` that says which numbers exist for anything else.

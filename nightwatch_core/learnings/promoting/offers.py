@@ -27,14 +27,13 @@ from nightwatch_core.learnings.promoting.sentences import (
     whole,
 )
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.learning import LearningKind, LearningOffer, Notes, TaskFile
 from nightwatch_core.models.outcome import FAILED, MERGED
-from nightwatch_core.models.promotion import Offer, OfferKind
 from nightwatch_core.text.escaping import line, markdown
 
 SAME = 0.6  # likeness from which CLAUDE.md is taken to say it already
 MOST_OFFERS = 200
-_GROUPS: dict[OfferKind, str] = {
+_GROUPS: dict[LearningKind, str] = {
     "problem": "Problems",
     "gotcha": "Gotchas",
     "decision": "Decisions",
@@ -53,15 +52,15 @@ class _Said(NamedTuple):
 
 def offers(
     lessons: Iterable[Lesson], tasks: Iterable[TaskFile], claude_md: str
-) -> tuple[Offer, ...]:
+) -> tuple[LearningOffer, ...]:
     """Learnings that were not promoted yet and still hold, numbered from 1, newest first.
 
     Those that CLAUDE.md, or an offer before them, says already come last, with number 0 and what
     they duplicate. Only texts about the very same code are compared. At most `MOST_OFFERS`.
     """
     said = [_Said(one, shortened(one)) for one in statements(claude_md)]
-    free: list[Offer] = []
-    refused: list[Offer] = []
+    free: list[LearningOffer] = []
+    refused: list[LearningOffer] = []
     for offer in sorted(_unpromoted(lessons, tasks), key=_newest)[:MOST_OFFERS]:
         if same := _said_by(offer, said):
             refused.append(offer.model_copy(update={"duplicate_of": same}))
@@ -72,7 +71,7 @@ def offers(
     return (*free, *refused)
 
 
-def promoted(claude_md: str, chosen: tuple[Offer, ...]) -> str:
+def promoted(claude_md: str, chosen: tuple[LearningOffer, ...]) -> str:
     """CLAUDE.md with the chosen offers under `## Learnings`; everything else stays as it is.
 
     The section is made at the end where there is none. Choosing twice changes nothing more. Raises
@@ -83,11 +82,11 @@ def promoted(claude_md: str, chosen: tuple[Offer, ...]) -> str:
     )
 
 
-def entry(offer: Offer) -> str:
+def entry(offer: LearningOffer) -> str:
     """One line of the list.
 
-    >>> entry(Offer(number=1, kind="gotcha", headline="Edge has no fs", text="Use KV instead.",
-    ...             source="task-abc123"))
+    >>> entry(LearningOffer(number=1, kind="gotcha", headline="Edge has no fs",
+    ...             text="Use KV instead.", source="task-abc123"))
     '- **Edge has no fs** - Use KV instead. (from task-abc123)'
     """
     headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE) or "Learning"
@@ -98,16 +97,16 @@ def entry(offer: Offer) -> str:
     return f"- {said} (from {markdown(offer.source, 80) or 'unknown'}{when})"
 
 
-def condensed(notes: Notes, source: str, document: str) -> Iterator[Offer]:
+def condensed(notes: Notes, source: str, document: str) -> Iterator[LearningOffer]:
     """Each learning of a section, in one or two sentences."""
-    parts: tuple[tuple[OfferKind, Iterable[tuple[str, str]]], ...] = (
+    parts: tuple[tuple[LearningKind, Iterable[tuple[str, str]]], ...] = (
         ("problem", filter(_is_told, map(of_problem, notes.problems))),
         ("gotcha", map(of_gotcha, notes.gotchas)),
         ("decision", map(of_decision, notes.decisions)),
     )
     for kind, told in parts:
         for headline, text in told:
-            offer = Offer(
+            offer = LearningOffer(
                 number=0,
                 kind=kind,
                 headline=headline,
@@ -141,7 +140,7 @@ def short_name(fingerprint: str) -> str:
     return found[1][:_SHORT] if found else line(fingerprint, 60)
 
 
-def _unpromoted(lessons: Iterable[Lesson], tasks: Iterable[TaskFile]) -> Iterator[Offer]:
+def _unpromoted(lessons: Iterable[Lesson], tasks: Iterable[TaskFile]) -> Iterator[LearningOffer]:
     for lesson in filter(still_holds, lessons):
         name, done = lesson.fingerprint, frozenset(lesson.promoted)
         yield from _new(lesson.notes, short_name(name), name, done)
@@ -151,7 +150,7 @@ def _unpromoted(lessons: Iterable[Lesson], tasks: Iterable[TaskFile]) -> Iterato
 
 def _new(
     notes: tuple[Notes, ...], source: str, document: str, done: frozenset[str]
-) -> Iterator[Offer]:
+) -> Iterator[LearningOffer]:
     for section in notes:
         yield from (one for one in condensed(section, source, document) if one.digest not in done)
 
@@ -170,7 +169,7 @@ def still_holds(lesson: Lesson) -> bool:
     return not any(one in FAILED for one in (last, lesson.outcome, verdict))
 
 
-def _said_by(offer: Offer, said: Iterable[_Said]) -> str:
+def _said_by(offer: LearningOffer, said: Iterable[_Said]) -> str:
     """What says the same as an offer, as a person is told it; empty where nothing does."""
     own, rendered = whole(offer), statements(entry(offer))[:1]
     about = identifiers(own)
@@ -188,6 +187,6 @@ def _is_told(problem: tuple[str, str]) -> bool:
     return bool(problem[1])
 
 
-def _newest(offer: Offer) -> tuple[int, bool, str]:
+def _newest(offer: LearningOffer) -> tuple[int, bool, str]:
     """Newest first; of one day, those that say more than a headline."""
     return -offer.on.toordinal() if offer.on else 0, not offer.text, offer.document

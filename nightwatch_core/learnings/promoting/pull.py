@@ -8,7 +8,7 @@ night, and changes no other path.
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.promoting.offers import entry
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.promotion import Offer
+from nightwatch_core.models.learning import LearningOffer
 from nightwatch_core.models.proposal import DraftPull, FileChange
 from nightwatch_core.publish.candidates import effect_key
 from nightwatch_core.publish.issue_text import LABEL, marker
@@ -18,7 +18,7 @@ PATH = "CLAUDE.md"
 FINGERPRINT = "promotion"  # of no error
 
 
-def pull_of(chosen: tuple[Offer, ...], text: str, commit: Commit, night: str) -> DraftPull:
+def pull_of(chosen: tuple[LearningOffer, ...], text: str, commit: Commit, night: str) -> DraftPull:
     """One commit that gives CLAUDE.md this text; named by what was chosen.
 
     Raises `GiveUp` for an empty choice.
@@ -43,7 +43,7 @@ def pull_of(chosen: tuple[Offer, ...], text: str, commit: Commit, night: str) ->
     )
 
 
-def _body(chosen: tuple[Offer, ...], key: str, night: str) -> str:
+def _body(chosen: tuple[LearningOffer, ...], key: str, night: str) -> str:
     note = (
         f"A person chose {_counted(chosen)} from NightWatch's notes for `{PATH}`. The notes were "
         "drawn from production errors and work on them, which is untrusted input: agents will "
@@ -52,5 +52,5 @@ def _body(chosen: tuple[Offer, ...], key: str, night: str) -> str:
     return f"{marker(FINGERPRINT, key, night)}\n\n{note}\n\n" + "\n".join(map(entry, chosen)) + "\n"
 
 
-def _counted(chosen: tuple[Offer, ...]) -> str:
+def _counted(chosen: tuple[LearningOffer, ...]) -> str:
     return f"{len(chosen)} learning{'s' * (len(chosen) != 1)}"

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from nightwatch_core.models.learning import Decision, Problem
-from nightwatch_core.models.promotion import Offer
+from nightwatch_core.models.learning import Decision, LearningOffer, Problem
 from nightwatch_core.text.escaping import MORE, line
 
 HEADLINE = 100  # characters
@@ -47,7 +46,7 @@ def of_gotcha(gotcha: str) -> tuple[str, str]:
     return _shaped(said, "")
 
 
-def whole(offer: Offer) -> str:
+def whole(offer: LearningOffer) -> str:
     """All that an offer says, each thing once."""
     if is_cut(offer.headline, offer.text):
         return offer.text

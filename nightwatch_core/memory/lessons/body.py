@@ -8,7 +8,7 @@ from nightwatch_core.memory.notes.notes import rendered
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes
-from nightwatch_core.models.outcome import Fate
+from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.text.escaping import clean, code_span, fenced, markdown
 
 SUMMARY = 500  # characters that are told to the next analyst
@@ -119,7 +119,7 @@ def _outcome(lesson: Lesson) -> str:
     return _section("Outcome", map(_fate, lesson.fates[-_MOST_ROWS:]))
 
 
-def _fate(fate: Fate) -> str:
+def _fate(fate: OutcomeEvent) -> str:
     number = f" {code_span(f'#{fate.number}')}" if fate.number is not None else ""
     because = f": {markdown(fate.because, 500)}" if fate.because else ""
     words = "".join(f"\n  - “{markdown(said, 500)}”" for said in fate.words if said.strip())

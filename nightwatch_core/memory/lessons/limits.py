@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from nightwatch_core.memory.lessons.nights import MOST_ALIASES, MOST_NIGHTS
 from nightwatch_core.memory.lessons.numbers import MOST_PROPOSED
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
-from nightwatch_core.models.outcome import Fate, Proposed
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
+from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 from nightwatch_core.text.escaping import clean
 
 MOST_FATES = 40
@@ -40,7 +40,7 @@ def bounded(lesson: Lesson) -> Lesson:
     )
 
 
-def _bounded_fate(fate: Fate) -> Fate:
+def _bounded_fate(fate: OutcomeEvent) -> OutcomeEvent:
     words = tuple(words[:LONGEST_WORDS] for words in fate.words[:MOST_WORDS])
     return fate.model_copy(update={"words": words, "because": fate.because[:LONGEST_BECAUSE]})
 
@@ -89,7 +89,7 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
     )
 
 
-def _short_cited(one: Cited) -> Cited:
+def _short_cited(one: CitedLine) -> CitedLine:
     texts = {"path": _cut(one.path, 200), "digest": one.digest[:64], "commit": one.commit[:64]}
     return one.model_copy(update={**texts, "quote": ""})
 
@@ -99,12 +99,12 @@ def _short_night(seen: NightSeen) -> NightSeen:
     return seen.model_copy(update={**texts, "confidence": seen.confidence[:10]})
 
 
-def _short_fate(fate: Fate) -> Fate:
+def _short_fate(fate: OutcomeEvent) -> OutcomeEvent:
     texts = {"night": fate.night[:40], "because": _cut(fate.because, 60)}
     return fate.model_copy(update={**texts, "words": ()})
 
 
-def _short_proposed(one: Proposed) -> Proposed:
+def _short_proposed(one: PublishedItem) -> PublishedItem:
     texts = ("night", "confidence", "fix", "model", "outcome")
     return one.model_copy(update={name: getattr(one, name)[:64] for name in texts})
 

@@ -20,7 +20,7 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import answered
 from nightwatch_core.memory.recall.search_document import remembered
 from nightwatch_core.memory.seed_score import seed_tags
 from nightwatch_core.models.analysis import Analysis, Learning
-from nightwatch_core.models.knowledge import Cited, Lesson
+from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.text.escaping import line
@@ -131,10 +131,10 @@ def _fresh(
     )
 
 
-def _cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[Cited, ...]:
+def _cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
     """Only lines that were found in the code: a lesson must not rest on a claim."""
     return tuple(
-        Cited(
+        CitedLine(
             path=one.path,
             line=one.line,
             quote=one.quote[:_LONGEST_QUOTE],

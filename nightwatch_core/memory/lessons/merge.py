@@ -15,7 +15,7 @@ from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, aliases
 from nightwatch_core.memory.lessons.numbers import MOST_PROPOSED
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, NightSeen
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 _SEEDS_MESSAGE = 200  # characters of a message that the seeds' documents keep
@@ -134,15 +134,15 @@ def _says(seen: NightSeen) -> tuple[object, ...]:
     return seen.occurrences, seen.hours, traffic, verdict, seen.verdict, seen.confidence
 
 
-def _fate(fate: Fate) -> tuple[object, ...]:
+def _fate(fate: OutcomeEvent) -> tuple[object, ...]:
     return fate.kind, fate.number, fate.on, fate.night
 
 
-def _proposed(one: Proposed) -> tuple[object, ...]:
+def _proposed(one: PublishedItem) -> tuple[object, ...]:
     return one.kind, one.number
 
 
-def _watched(watch: Watch) -> tuple[datetime, datetime]:
+def _watched(watch: FixWatch) -> tuple[datetime, datetime]:
     return _aware(watch.merged_at), _aware(watch.until) if watch.until else _EVER
 
 

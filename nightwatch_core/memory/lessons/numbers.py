@@ -8,7 +8,7 @@ from nightwatch_core.memory.lessons.nights import night_date
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, SHUT, remember
 from nightwatch_core.models.analysis import Analysis, Confidence
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Fate, Followed, Proposed
+from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 
@@ -41,7 +41,7 @@ def numbered(
 def _opened_again(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
     """An issue that we opened again tonight: noted at once, so that it is no person's doing."""
     fates = tuple(
-        Fate(
+        OutcomeEvent(
             kind="reopened",
             number=one.number,
             on=night_date(night),
@@ -55,16 +55,16 @@ def _opened_again(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
     if not fates:
         return lesson
     outcome = "reopened" if lesson.outcome in SHUT else lesson.outcome
-    told = Followed(fingerprint=lesson.fingerprint, fates=fates)
+    told = OutcomeUpdate(fingerprint=lesson.fingerprint, fates=fates)
     return remember(lesson, told).model_copy(update={"outcome": outcome})
 
 
 def _proposed(
     lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
-) -> tuple[Proposed, ...]:
+) -> tuple[PublishedItem, ...]:
     """What was published so far, with tonight's issue and pull request, each once."""
     known = {(one.kind, one.number) for one in lesson.proposed}
-    new: list[Proposed] = []
+    new: list[PublishedItem] = []
     for one in own:
         kind = _PROPOSED.get(one.kind)
         if kind and one.number and (kind, one.number) not in known:
@@ -74,8 +74,8 @@ def _proposed(
 
 def _as_proposed(
     kind: Literal["issue", "pull"], number: int, lesson: Lesson, analysis: Analysis, night: Night
-) -> Proposed:
-    return Proposed(
+) -> PublishedItem:
+    return PublishedItem(
         kind=kind,
         number=number,
         on=night_date(night),

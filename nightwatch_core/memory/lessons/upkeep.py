@@ -12,11 +12,11 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import remember
 from nightwatch_core.memory.seed_score import is_kin, names
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Followed
+from nightwatch_core.models.outcome import OutcomeUpdate
 from nightwatch_core.models.report import RunReport
 
 
-def told_of(lesson: Lesson, news: Followed) -> Lesson:
+def told_of(lesson: Lesson, news: OutcomeUpdate) -> Lesson:
     """The lesson with what tonight brought for it; telling it twice changes nothing more."""
     told = remember(lesson, news)
     return told if news.stale is None else told.model_copy(update={"stale": news.stale})

@@ -9,7 +9,7 @@ from nightwatch_core.memory.notes.notes import normalised
 from nightwatch_core.memory.notes.researcher import lesson_notes
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes
-from nightwatch_core.models.outcome import FAILED, Fate
+from nightwatch_core.models.outcome import FAILED, OutcomeEvent
 
 MOST_RELATED = 20
 
@@ -17,7 +17,8 @@ MOST_RELATED = 20
 def notes_of(lesson: Lesson, on: date) -> Notes:
     """The notes of a lesson by rule; where its fix was verified, with the figures that say so.
 
-    >>> fate = Fate(kind="verified", number=7, on=date(2030, 5, 9), because="40 a day, now 0")
+    >>> fate = OutcomeEvent(kind="verified", number=7, on=date(2030, 5, 9),
+    ...                     because="40 a day, now 0")
     >>> lesson = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
     ...                 title="No total", first_detected=date(2030, 5, 1), fates=(fate,))
     >>> notes_of(lesson, date(2030, 5, 9)).problems[0].solution
@@ -54,7 +55,7 @@ def with_new_notes(lesson: Lesson, notes: Notes, related: tuple[str, ...] = ()) 
     return lesson.model_copy(update={"notes": notes_now, "related": tuple(linked)[-MOST_RELATED:]})
 
 
-def _proof(lesson: Lesson) -> Fate | None:
+def _proof(lesson: Lesson) -> OutcomeEvent | None:
     """That the very fix the lesson holds was verified, and nothing spoke against it since."""
     told = [fate for fate in lesson.fates if fate.kind in ("verified", *FAILED)]
     if not told or told[-1].kind != "verified":

@@ -3,7 +3,7 @@
 from statistics import NormalDist
 
 from nightwatch_core.models.analysis import Analysis, Confidence
-from nightwatch_core.models.scoreboard import Scoreboard, Tier
+from nightwatch_core.models.outcome import ConfidenceTier, Scoreboard
 
 NOMINAL: dict[Confidence, float] = {"high": 0.9, "medium": 0.6, "low": 0.3}
 """The probability that each word stands for, before there is any history; highest first."""
@@ -70,17 +70,17 @@ def calibrated(analysis: Analysis, board: Scoreboard) -> Analysis:
     return analysis.model_copy(update=update)
 
 
-def proved(tier: Tier) -> str:
+def proved(tier: ConfidenceTier) -> str:
     """How often findings of a tier proved right.
 
-    >>> from nightwatch_core.models.scoreboard import Share
-    >>> proved(Tier(said="high", nominal=0.9, found=Share(decided=9, right=7.5)))
+    >>> from nightwatch_core.models.outcome import SuccessRate
+    >>> proved(ConfidenceTier(said="high", nominal=0.9, found=SuccessRate(decided=9, right=7.5)))
     '7.5 of 9 times here'
     """
     return f"{tier.found.right:g} of {tier.found.decided:,} times here"
 
 
-def _lower(tier: Tier) -> Confidence | None:
+def _lower(tier: ConfidenceTier) -> Confidence | None:
     """The next lower word, where even the upper bound falls short of what that one promises.
 
     Then the higher word is not merely unlucky: the lower one would still be too kind.
@@ -93,5 +93,5 @@ def _lower(tier: Tier) -> Confidence | None:
     return below[0] if high < NOMINAL[below[0]] else None
 
 
-def _tier(confidence: str, board: Scoreboard) -> Tier | None:
+def _tier(confidence: str, board: Scoreboard) -> ConfidenceTier | None:
     return next((each for each in board.tiers if each.said == confidence), None)

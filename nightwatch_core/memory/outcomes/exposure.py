@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from nightwatch_core.models.error import Window
-from nightwatch_core.models.outcome import Count
+from nightwatch_core.models.outcome import OccurrenceCount
 from nightwatch_core.models.report import NightRecord
 from nightwatch_core.models.value import Value
 
@@ -20,7 +20,9 @@ class Stretch(Value):
     traffic: int | None = None  # the application's transactions in it; None: not known
 
 
-def looked_at(records: Iterable[NightRecord], key: str, since: datetime, until: datetime) -> Count:
+def looked_at(
+    records: Iterable[NightRecord], key: str, since: datetime, until: datetime
+) -> OccurrenceCount:
     """How much of [since, until) nights of this source key have read whole, each hour once.
 
     Traffic is known where every counted night knows its own, and taken in proportion where only a
@@ -40,7 +42,7 @@ def stretches(records: Iterable[NightRecord], key: str) -> tuple[Stretch, ...]:
     )
 
 
-def covered(looked: Iterable[Stretch], since: datetime, until: datetime) -> Count:
+def covered(looked: Iterable[Stretch], since: datetime, until: datetime) -> OccurrenceCount:
     """Hours and traffic that stretches cover together between two moments, each hour once."""
     end = begin = aware(since)
     hours, flow, nights = 0.0, 0.0, set()
@@ -56,7 +58,7 @@ def covered(looked: Iterable[Stretch], since: datetime, until: datetime) -> Coun
         hours, end = hours + part, stop
         nights.add(one.night)
     traffic = round(flow) if known and nights else None
-    return Count(hours=hours, traffic=traffic, nights=len(nights))
+    return OccurrenceCount(hours=hours, traffic=traffic, nights=len(nights))
 
 
 def hours_between(since: datetime, until: datetime) -> float:

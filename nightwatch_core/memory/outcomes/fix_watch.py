@@ -12,7 +12,7 @@ from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Count, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night, NightRecord
 from nightwatch_core.models.value import Value
@@ -37,10 +37,12 @@ class Tonight(Value):
 
 
 Stands = Callable[[Lesson], bool]
-Sign = Callable[[Lesson, Watch, Tonight, Stands], datetime | None]
+Sign = Callable[[Lesson, FixWatch, Tonight, Stands], datetime | None]
 
 
-def watched(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight, stands: Stands) -> Watch:
+def watched(
+    lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight, stands: Stands
+) -> FixWatch:
     """The lesson's watch after tonight, for a lesson that has one or a merged pull request.
 
     The newest merged pull request is watched. Raises `ValueError` where there is none.
@@ -77,7 +79,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> Watch:
+def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> FixWatch:
     """The watch that goes on, or a new one for a pull request merged after it."""
     known, end = lesson.watch, tonight.night.window.until
     pulls = (one for one in items if one.kind == "pull" and one.state == "merged")
@@ -91,10 +93,10 @@ def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> Wa
     at = merged[number]
     since = aware(known.deployed_at) if known and known.deployed_at else None
     before = before_fix(lesson, at, tonight.records, tonight.night, since)
-    return Watch(number=number, merged_at=at, before=before)
+    return FixWatch(number=number, merged_at=at, before=before)
 
 
-def _deployed(lesson: Lesson, watch: Watch, tonight: Tonight, stands: Stands) -> datetime | None:
+def _deployed(lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands) -> datetime | None:
     """Since when production runs the fix, by the first sign that knows; never before the merge."""
     for sign in SIGNS:
         if moment := sign(lesson, watch, tonight, stands):
@@ -102,7 +104,7 @@ def _deployed(lesson: Lesson, watch: Watch, tonight: Tonight, stands: Stands) ->
     return None
 
 
-def _running_release(_: Lesson, watch: Watch, tonight: Tonight, __: Stands) -> datetime | None:
+def _running_release(_: Lesson, watch: FixWatch, tonight: Tonight, __: Stands) -> datetime | None:
     """A release made after the merge runs: it is tonight's commit, or errors come from it."""
     later = (one for one in tonight.releases if aware(one.at) >= aware(watch.merged_at))
     seen = {name for group in tonight.groups for name in (group.release, *group.releases) if name}
@@ -111,14 +113,16 @@ def _running_release(_: Lesson, watch: Watch, tonight: Tonight, __: Stands) -> d
     return min((at for at in moments if at <= tonight.night.window.until), default=None)
 
 
-def _newer_commit(_: Lesson, watch: Watch, tonight: Tonight, __: Stands) -> datetime | None:
+def _newer_commit(_: Lesson, watch: FixWatch, tonight: Tonight, __: Stands) -> datetime | None:
     """The code of production is newer than the merge; nobody says since when, so since tonight."""
     at = tonight.commit.at if tonight.commit else None
     newer = at is not None and aware(at) >= aware(watch.merged_at)
     return tonight.night.window.until if newer and not _old_releases(watch, tonight) else None
 
 
-def _fix_in_code(lesson: Lesson, watch: Watch, tonight: Tonight, stands: Stands) -> datetime | None:
+def _fix_in_code(
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, stands: Stands
+) -> datetime | None:
     """The fix stands in the code; a lesson whose fix is another one by now cannot tell."""
     if tonight.commit is None or _old_releases(watch, tonight):
         return None
@@ -131,7 +135,7 @@ SIGNS: tuple[Sign, ...] = (_running_release, _newer_commit, _fix_in_code)
 """How we know that production runs a merged fix; the first that knows says since when."""
 
 
-def _old_releases(watch: Watch, tonight: Tonight) -> bool:
+def _old_releases(watch: FixWatch, tonight: Tonight) -> bool:
     """Whether releases tell what runs, and none is as new as the merge."""
     newest = max((aware(one.at) for one in tonight.releases), default=None)
     merged = aware(watch.merged_at)
@@ -149,7 +153,7 @@ def _is_among(release: Release, names: set[str]) -> bool:
     )
 
 
-def _counted(lesson: Lesson, watch: Watch, tonight: Tonight) -> Watch:
+def _counted(lesson: Lesson, watch: FixWatch, tonight: Tonight) -> FixWatch:
     """The watch with the part of tonight's window that lies after the deploy and is not counted.
 
     A night that saw the error counts even if it read only a part; an unseen one must be whole.
@@ -173,13 +177,15 @@ def _counted(lesson: Lesson, watch: Watch, tonight: Tonight) -> Watch:
     return watch.model_copy(update=update)
 
 
-def _added(after: Count, occurrences: int, begin: datetime, tonight: Tonight) -> Count:
+def _added(
+    after: OccurrenceCount, occurrences: int, begin: datetime, tonight: Tonight
+) -> OccurrenceCount:
     """What was counted so far, with tonight's window from `begin` on."""
     window = tonight.night.window
     hours, whole = (hours_between(start, window.until) for start in (begin, window.since))
     flow = None if tonight.traffic is None else max(0, round(tonight.traffic * hours / whole))
     both = flow is not None and (after.traffic is not None or not after.hours)
-    return Count(
+    return OccurrenceCount(
         occurrences=after.occurrences + occurrences,
         hours=after.hours + hours,
         traffic=(flow or 0) + (after.traffic or 0) if both else None,
@@ -187,7 +193,7 @@ def _added(after: Count, occurrences: int, begin: datetime, tonight: Tonight) ->
     )
 
 
-def _is_new(group: ErrorGroup, watch: Watch, tonight: Tonight) -> bool:
+def _is_new(group: ErrorGroup, watch: FixWatch, tonight: Tonight) -> bool:
     """Whether it may come from code with the fix: its newest failing release was not made before.
 
     A group that fails in old and new releases counts whole; one without a known release, too.

@@ -8,7 +8,7 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, followed
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Followed
+from nightwatch_core.models.outcome import OutcomeUpdate
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.ports import CodeReader
 
@@ -20,7 +20,7 @@ def followed_up(
     cases: tuple[Case, ...],
     pulls: Iterable[MergedPull],
     code: CodeReader,
-) -> tuple[Followed, ...]:
+) -> tuple[OutcomeUpdate, ...]:
     """What tonight brought for these lessons, those without news left out.
 
     `own` are all our issues and pull requests, `cases` tonight's, `pulls` those merged lately.
@@ -43,12 +43,14 @@ def followed_up(
     return tuple(one for one in told if one)
 
 
-def _with_known(lesson: Lesson, told: Followed | None, night: str) -> Followed | None:
+def _with_known(lesson: Lesson, told: OutcomeUpdate | None, night: str) -> OutcomeUpdate | None:
     """And what this very night had noticed when it was cut off: it was kept, and nobody told."""
     known = tuple(fate for fate in lesson.fates if fate.night == night and fate.because != REOPENED)
     if not known:
         return told
-    told = told or Followed(fingerprint=lesson.fingerprint, file=lesson.file, title=lesson.title)
+    told = told or OutcomeUpdate(
+        fingerprint=lesson.fingerprint, file=lesson.file, title=lesson.title
+    )
     outcome = told.outcome if told.fates else lesson.outcome
     fates = (*known, *told.fates)
     return told.model_copy(update={"fates": fates, "outcome": outcome})

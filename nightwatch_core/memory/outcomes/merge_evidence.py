@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import FateKind, Proposed
+from nightwatch_core.models.outcome import OutcomeKind, PublishedItem
 from nightwatch_core.models.proposal import OwnItem
 
-AFTER_A_MERGE: tuple[FateKind, ...] = (
+AFTER_A_MERGE: tuple[OutcomeKind, ...] = (
     "merged", "edited before merge", "verified", "no effect", "regressed",
 )  # fmt: skip
 
@@ -35,8 +35,8 @@ def vouched(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
     """The lesson with those of its proposals that are ours, and what may have become of them.
 
     >>> from datetime import date
-    >>> from nightwatch_core.models.outcome import Proposed
-    >>> said = Proposed(kind="pull", number=4, on=date(2030, 5, 1), outcome="verified")
+    >>> from nightwatch_core.models.outcome import PublishedItem
+    >>> said = PublishedItem(kind="pull", number=4, on=date(2030, 5, 1), outcome="verified")
     >>> lesson = Lesson(fingerprint="v1:a", error_class="E", root_cause="", proposed=(said,),
     ...                 first_detected=date(2030, 5, 1))
     >>> vouched(lesson, ()).proposed
@@ -70,5 +70,5 @@ def _may_be(kind: str, number: int | None, merged: set[int]) -> bool:
     return kind != "closed unmerged" or number not in merged
 
 
-def _undecided(one: Proposed) -> Proposed:
+def _undecided(one: PublishedItem) -> PublishedItem:
     return one.model_copy(update={"outcome": ""})

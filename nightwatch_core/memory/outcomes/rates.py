@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 
 from nightwatch_core.memory.outcomes.binomial import at_least, at_least_bursty, at_most
 from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import Count
+from nightwatch_core.models.outcome import OccurrenceCount
 from nightwatch_core.models.value import Value
 
 NIGHT = 24.0  # hours a night looked at, where nobody wrote it down
@@ -38,7 +38,7 @@ class Comparison(Value):
     said: str = ""  # "12 in 48 h before, 0 in 120 h after"
 
 
-def compare(before: Count, after: Count, dispersion: float = 1.0) -> Comparison:
+def compare(before: OccurrenceCount, after: OccurrenceCount, dispersion: float = 1.0) -> Comparison:
     """Test whether two Poisson rates are one, given how many there were in all (conditional test).
 
     Exposure is traffic where both know it, else hours; without exposure nothing is known. Errors
@@ -46,7 +46,7 @@ def compare(before: Count, after: Count, dispersion: float = 1.0) -> Comparison:
     Poisson), and the binomial is continued to broken numbers by the beta function. Bounds are
     Clopper and Pearson's. See binomial.py for what is exact.
 
-    >>> seen = compare(Count(occurrences=12, hours=48), Count(hours=120))
+    >>> seen = compare(OccurrenceCount(occurrences=12, hours=48), OccurrenceCount(hours=120))
     >>> seen.said, seen.ratio, round(seen.p_fell, 8), round(seen.high, 3)
     ('12 in 48 h before, 0 in 120 h after', 0.0, 3e-07, 0.144)
     """
@@ -66,10 +66,10 @@ def compare(before: Count, after: Count, dispersion: float = 1.0) -> Comparison:
     )
 
 
-def expected(before: Count, after: Count) -> float:
+def expected(before: OccurrenceCount, after: OccurrenceCount) -> float:
     """How many there were after, had the rate stayed the same; 0 where nothing is known.
 
-    >>> expected(Count(occurrences=10, hours=48), Count(occurrences=1, hours=24))
+    >>> expected(OccurrenceCount(occurrences=10, hours=48), OccurrenceCount(hours=24))
     5.0
     """
     old, new = _exposures(before, after)
@@ -118,7 +118,7 @@ def spread(nights: Sequence[NightSeen], quiet: float = 0.0) -> float:
     return (dispersion(nights, quiet) - 1.0) / mean if mean else 0.0
 
 
-def rose(before: Count, after: Count, spread: float) -> float:
+def rose(before: OccurrenceCount, after: OccurrenceCount, spread: float) -> float:
     """Chance of so many after, or more, had nothing changed (one-sided, given the sum of both).
 
     Unlike that of `compare` it fits single nights: where rates vary from night to night as a gamma
@@ -135,14 +135,14 @@ def rose(before: Count, after: Count, spread: float) -> float:
     return at_least_bursty(y, x + y, both * new / (old + new), both * old / (old + new))
 
 
-def is_spike(earlier: Sequence[NightSeen], tonight: Count) -> str:
+def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
     """Why tonight is a spike against the nights the error was seen on before, or nothing.
 
     >>> nights = tuple(NightSeen(date=f"2031-03-0{day}", night="", occurrences=12, verdict="known")
     ...                for day in (1, 2, 3))
-    >>> is_spike(nights, Count(occurrences=120, hours=24))
+    >>> is_spike(nights, OccurrenceCount(occurrences=120, hours=24))
     '120 in 24 h, after 36 in 72 h on 3 nights before: 10 times as often'
-    >>> is_spike(nights, Count(occurrences=20, hours=24)), is_spike((), Count(occurrences=99))
+    >>> is_spike((), OccurrenceCount(occurrences=99)), is_spike(nights, OccurrenceCount(hours=24))
     ('', '')
     """
     nights = one_a_date(earlier)
@@ -167,10 +167,10 @@ def one_a_date(nights: Iterable[NightSeen]) -> tuple[NightSeen, ...]:
     return tuple(sorted(best.values(), key=lambda one: one.date))
 
 
-def together(nights: Sequence[NightSeen]) -> Count:
+def together(nights: Sequence[NightSeen]) -> OccurrenceCount:
     """What nights saw, added up; traffic only where every one of them knows it."""
     flow = [known(night.traffic or 0) for night in nights]
-    return Count(
+    return OccurrenceCount(
         occurrences=sum(max(0, night.occurrences) for night in nights),
         hours=sum(map(_hours, nights)),
         traffic=round(sum(flow)) if nights and all(flow) else None,
@@ -178,10 +178,10 @@ def together(nights: Sequence[NightSeen]) -> Count:
     )
 
 
-def count_said(count: Count) -> str:
+def count_said(count: OccurrenceCount) -> str:
     """A count as people read it.
 
-    >>> count_said(Count(occurrences=1200, hours=7.5, traffic=90000))
+    >>> count_said(OccurrenceCount(occurrences=1200, hours=7.5, traffic=90000))
     '1,200 in 7.5 h and 90,000 transactions'
     """
     flow = f" and {count.traffic:,} transactions" if count.traffic else ""
@@ -221,17 +221,17 @@ def _hours(night: NightSeen) -> float:
     return known(night.hours) or NIGHT
 
 
-def _exposures(before: Count, after: Count) -> tuple[float, float]:
+def _exposures(before: OccurrenceCount, after: OccurrenceCount) -> tuple[float, float]:
     flow = known(before.traffic or 0), known(after.traffic or 0)
     return flow if all(flow) else (known(before.hours), known(after.hours))
 
 
-def _sizes(before: Count, after: Count, dispersion: float) -> tuple[float, float]:
-    by = dispersion if dispersion > 1.0 else 1.0
+def _sizes(before: OccurrenceCount, after: OccurrenceCount, spread: float) -> tuple[float, float]:
+    by = spread if spread > 1.0 else 1.0
     return size(before.occurrences) / by, size(after.occurrences) / by
 
 
-def _ratio(before: Count, after: Count, odds: float) -> float | None:
+def _ratio(before: OccurrenceCount, after: OccurrenceCount, odds: float) -> float | None:
     x, y = size(before.occurrences), size(after.occurrences)
     return y / x / odds if x else inf if y else None
 

@@ -9,7 +9,13 @@ from nightwatch_core.memory.outcomes.calibration import NOMINAL, interval, poste
 from nightwatch_core.memory.outcomes.fix_verdict import judgements
 from nightwatch_core.models.analysis import Confidence
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.scoreboard import Judgement, Scoreboard, Share, Sort, Tier
+from nightwatch_core.models.outcome import (
+    AnalysisGroup,
+    ConfidenceTier,
+    JudgedAnalysis,
+    Scoreboard,
+    SuccessRate,
+)
 
 MOST_MODELS = 10
 
@@ -33,9 +39,9 @@ def scoreboard(lessons: Iterable[Lesson]) -> Scoreboard:
     )
 
 
-def _tier(said: Confidence, nominal: float, judged: Sequence[Judgement]) -> Tier:
+def _tier(said: Confidence, nominal: float, judged: Sequence[JudgedAnalysis]) -> ConfidenceTier:
     own = [each for each in judged if each.said == said]
-    return Tier(
+    return ConfidenceTier(
         said=said,
         nominal=nominal,
         found=_share(own),
@@ -45,12 +51,12 @@ def _tier(said: Confidence, nominal: float, judged: Sequence[Judgement]) -> Tier
     )
 
 
-def _share(judged: Sequence[Judgement]) -> Share:
+def _share(judged: Sequence[JudgedAnalysis]) -> SuccessRate:
     rights = [each.right for each in judged if each.right is not None]
     if not rights:
-        return Share(times=len(judged))
+        return SuccessRate(times=len(judged))
     low, high = interval(sum(rights), len(rights))
-    return Share(
+    return SuccessRate(
         times=len(judged),
         decided=len(rights),
         right=sum(rights),
@@ -60,7 +66,9 @@ def _share(judged: Sequence[Judgement]) -> Share:
     )
 
 
-def _brier(tiers: Sequence[Tier], judged: Sequence[Judgement], *, calibrate: bool) -> float | None:
+def _brier(
+    tiers: Sequence[ConfidenceTier], judged: Sequence[JudgedAnalysis], *, calibrate: bool
+) -> float | None:
     """Mean squared distance between what was said and what came; 0 is perfect, 1 is worst.
 
     A calibrated probability is learned from all the others: its own outcome must not be in it.
@@ -77,10 +85,10 @@ def _brier(tiers: Sequence[Tier], judged: Sequence[Judgement], *, calibrate: boo
     return fmean(errors) if errors else None
 
 
-def _sort(name: str, judged: Sequence[Judgement]) -> Sort:
+def _sort(name: str, judged: Sequence[JudgedAnalysis]) -> AnalysisGroup:
     measured = [each for each in judged if each.iterations or each.tokens]
     priced = [each.cost for each in measured if each.cost is not None and isfinite(each.cost)]
-    return Sort(
+    return AnalysisGroup(
         name=name,
         found=_share(judged),
         measured=len(measured),

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable
 
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.knowledge import Cited, Lesson
-from nightwatch_core.models.outcome import Followed
+from nightwatch_core.models.knowledge import CitedLine, Lesson
+from nightwatch_core.models.outcome import OutcomeUpdate
 from nightwatch_core.traces.frame_mapping import digest
 
 MOST_READ = 200  # files a night
@@ -27,7 +27,7 @@ def stale(
     `paths` are all files of tonight's tree; only files among `changed` are read.
 
     >>> from datetime import date
-    >>> cited = Cited(path="a.py", line=1, digest="d1")
+    >>> cited = CitedLine(path="a.py", line=1, digest="d1")
     >>> one = Lesson(fingerprint="v1:1", error_class="E", root_cause="", evidence=(cited,),
     ...              first_detected=date(2030, 5, 1))
     >>> stale(one, (), (), dict().get)
@@ -43,7 +43,10 @@ def stale(
 
 
 def _why(
-    one: Cited, paths: Collection[str], changed: Collection[str], read: Callable[[str], str | None]
+    one: CitedLine,
+    paths: Collection[str],
+    changed: Collection[str],
+    read: Callable[[str], str | None],
 ) -> str:
     if one.path not in paths:
         return f"{one.path} is gone"
@@ -57,11 +60,13 @@ def _still_there(lesson: Lesson, paths: Collection[str]) -> bool:
     return lesson.stale.endswith("was rewritten") and all(o.path in paths for o in lesson.evidence)
 
 
-def with_staleness(lesson: Lesson, news: Followed | None, why: str | None) -> Followed | None:
+def with_staleness(
+    lesson: Lesson, news: OutcomeUpdate | None, why: str | None
+) -> OutcomeUpdate | None:
     """What tonight brought for a lesson, and that it no longer fits the code, or does again."""
     if why is None:
         return news
-    told = news or Followed(
+    told = news or OutcomeUpdate(
         fingerprint=lesson.fingerprint,
         file=lesson.file,
         title=lesson.title,

@@ -8,7 +8,13 @@ from nightwatch_core.memory.outcomes.exposure import aware
 from nightwatch_core.memory.outcomes.fix_watch import Stands, Tonight, watched
 from nightwatch_core.memory.outcomes.verdicts import LEAST_HOURS, judged
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Fate, FateKind, Followed, Proposed, Watch
+from nightwatch_core.models.outcome import (
+    FixWatch,
+    OutcomeEvent,
+    OutcomeKind,
+    OutcomeUpdate,
+    PublishedItem,
+)
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.text.escaping import line
 
@@ -18,15 +24,15 @@ MOST_FATES = 40  # that a lesson keeps, the newest
 MOST_WORDS, LONGEST_WORDS = 10, 500  # of reviewers; characters
 LONGEST_WAIT = timedelta(days=14)  # for a deploy, and hours measured, before an error is news again
 REOPENED = "its error had come back"  # why we open an issue again
-SHUT: tuple[FateKind, ...] = ("closed", "not planned")  # after which an issue can be reopened
+SHUT: tuple[OutcomeKind, ...] = ("closed", "not planned")  # after which an issue can be reopened
 
-Known = tuple[Fate, ...]
-Noticed = Callable[[OwnItem, Known], FateKind | None]
+Known = tuple[OutcomeEvent, ...]
+Noticed = Callable[[OwnItem, Known], OutcomeKind | None]
 
 
 def followed(
     lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight, stands: Stands
-) -> Followed | None:
+) -> OutcomeUpdate | None:
     """What tonight brought for a lesson; None where nothing is new.
 
     `items` are all our issues and pull requests; `stands` says whether a lesson's fix stands in
@@ -41,7 +47,7 @@ def followed(
         fates += (verdict,) if verdict else ()
     if not fates and watch == lesson.watch:
         return None
-    return Followed(
+    return OutcomeUpdate(
         fingerprint=lesson.fingerprint,
         file=lesson.file,
         title=lesson.title,
@@ -51,7 +57,7 @@ def followed(
     )
 
 
-def remember(lesson: Lesson, told: Followed) -> Lesson:
+def remember(lesson: Lesson, told: OutcomeUpdate) -> Lesson:
     """The lesson with what a night brought; remembering it again changes nothing."""
     known = {_name(fate) for fate in lesson.fates}
     new = tuple(fate for fate in told.fates[-MOST_FATES:] if _name(fate) not in known)
@@ -74,7 +80,8 @@ def unanswered(lesson: Lesson) -> str:
     words on one line: escape it for where it goes.
 
     >>> from datetime import date
-    >>> no = Fate(kind="closed unmerged", number=4, on=date(2031, 3, 1), words=("Too slow.",))
+    >>> no = OutcomeEvent(kind="closed unmerged", number=4, on=date(2031, 3, 1),
+    ...                   words=("Too slow.",))
     >>> unanswered(Lesson(fingerprint="v1:0", error_class="E", root_cause="", fates=(no,),
     ...                   first_detected=date(2031, 3, 1)))
     'its fix was rejected in #4: Too slow.'
@@ -120,14 +127,14 @@ def waiting(lesson: Lesson, at: datetime | None = None) -> str:
     return since if measuring and not late else ""
 
 
-def _has_been(watch: Watch, now: datetime) -> bool:
+def _has_been(watch: FixWatch, now: datetime) -> bool:
     """Whether its moments are no further ahead than a merge may be of an older window."""
     moments = filter(None, (watch.merged_at, watch.deployed_at, watch.until))
     return all(aware(one) - now <= LONGEST_WAIT for one in moments)
 
 
-OVERTAKES: tuple[FateKind, ...] = ("merged", "edited before merge", "verified")
-TROUBLES: dict[FateKind, str] = {
+OVERTAKES: tuple[OutcomeKind, ...] = ("merged", "edited before merge", "verified")
+TROUBLES: dict[OutcomeKind, str] = {
     "closed unmerged": "its fix was rejected in {number}",
     "no effect": "its fix in {number} had no effect",
     "regressed": "it came back after its fix in {number}",
@@ -148,17 +155,19 @@ def _ended(item: OwnItem) -> float:
     return aware(moment).timestamp() if moment else float("inf")
 
 
-def _fates(item: OwnItem, lesson: Lesson, tonight: Tonight) -> tuple[Fate, ...]:
+def _fates(item: OwnItem, lesson: Lesson, tonight: Tonight) -> tuple[OutcomeEvent, ...]:
     known = tuple(fate for fate in lesson.fates if fate.number == item.number)
     kinds = [kind for notice in NOTICED[item.kind] if (kind := notice(item, known))]
     return tuple(_fate(kind, item, lesson.watch, tonight) for kind in kinds)
 
 
-def _fate(kind: FateKind, item: OwnItem, watch: Watch | None, tonight: Tonight) -> Fate:
+def _fate(
+    kind: OutcomeKind, item: OwnItem, watch: FixWatch | None, tonight: Tonight
+) -> OutcomeEvent:
     """An issue that is open again after a regression was reopened for it: that is no more news."""
     because_of_us = kind == "reopened" and watch is not None and watch.verdict == "regressed"
     said = item.words if kind in ("closed unmerged", "not planned") else ()
-    return Fate(
+    return OutcomeEvent(
         kind=kind,
         number=item.number,
         on=night_date(tonight.night),
@@ -169,27 +178,27 @@ def _fate(kind: FateKind, item: OwnItem, watch: Watch | None, tonight: Tonight) 
     )
 
 
-def _merged(item: OwnItem, known: Known) -> FateKind | None:
+def _merged(item: OwnItem, known: Known) -> OutcomeKind | None:
     return _once("merged", known) if item.state == "merged" else None
 
 
-def _edited(item: OwnItem, known: Known) -> FateKind | None:
+def _edited(item: OwnItem, known: Known) -> OutcomeKind | None:
     is_edited = item.state == "merged" and item.edited
     return _once("edited before merge", known) if is_edited else None
 
 
-def _rejected(item: OwnItem, known: Known) -> FateKind | None:
+def _rejected(item: OwnItem, known: Known) -> OutcomeKind | None:
     return _once("closed unmerged", known) if item.state == "closed" else None
 
 
-def _closed(item: OwnItem, known: Known) -> FateKind | None:
+def _closed(item: OwnItem, known: Known) -> OutcomeKind | None:
     if item.state == "open":
         return None
-    kind: FateKind = "not planned" if item.state_reason == "not_planned" else "closed"
+    kind: OutcomeKind = "not planned" if item.state_reason == "not_planned" else "closed"
     return None if _last(known) == kind else kind
 
 
-def _reopened(item: OwnItem, known: Known) -> FateKind | None:
+def _reopened(item: OwnItem, known: Known) -> OutcomeKind | None:
     return "reopened" if item.state == "open" and _last(known) in SHUT else None
 
 
@@ -200,20 +209,20 @@ NOTICED: dict[str, tuple[Noticed, ...]] = {
 """What is noticed of our items, in the order in which it is told."""
 
 
-def _once(kind: FateKind, known: Known) -> FateKind | None:
+def _once(kind: OutcomeKind, known: Known) -> OutcomeKind | None:
     return None if any(fate.kind == kind for fate in known) else kind
 
 
-def _last(known: Known) -> FateKind | None:
+def _last(known: Known) -> OutcomeKind | None:
     """How an issue stood when it was last told of."""
     return next((one.kind for one in reversed(known) if one.kind in (*SHUT, "reopened")), None)
 
 
-def _name(fate: Fate) -> tuple[str, int | None, str]:
+def _name(fate: OutcomeEvent) -> tuple[str, int | None, str]:
     return fate.kind, fate.number, fate.night
 
 
-def _updated(one: Proposed, fate: Fate) -> Proposed:
+def _updated(one: PublishedItem, fate: OutcomeEvent) -> PublishedItem:
     """The entry of a proposal with what became of it; verdicts are those of the pull request."""
     kind = "issue" if fate.kind in (*SHUT, "reopened") else "pull"
     is_it = (one.kind, one.number) == (kind, fate.number)

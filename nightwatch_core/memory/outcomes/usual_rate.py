@@ -15,7 +15,7 @@ from nightwatch_core.memory.outcomes.exposure import (
 from nightwatch_core.memory.outcomes.rates import NIGHT, dispersion, known, one_a_date, size, spread
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
-from nightwatch_core.models.outcome import Count, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
 from nightwatch_core.models.report import Night, NightRecord
 
 
@@ -25,7 +25,7 @@ def before_fix(
     records: Iterable[NightRecord],
     night: Night,
     since: datetime | None = None,
-) -> Count:
+) -> OccurrenceCount:
     """Occurrences of the nights that ended before the merge, over the time looked at since then.
 
     That time runs from the first of those nights (after `since`, the deploy of an earlier fix, if
@@ -45,7 +45,11 @@ def before_fix(
 
 
 def bursts(
-    lesson: Lesson, watch: Watch, records: Iterable[NightRecord], night: Night, counted: Count
+    lesson: Lesson,
+    watch: FixWatch,
+    records: Iterable[NightRecord],
+    night: Night,
+    counted: OccurrenceCount,
 ) -> tuple[float, float]:
     """Dispersion of the error on both sides of its fix, and its spread before (see rates.py).
 
@@ -65,7 +69,11 @@ def bursts(
 
 
 def _since_deploy(
-    lesson: Lesson, watch: Watch, records: Iterable[NightRecord], night: Night, counted: Count
+    lesson: Lesson,
+    watch: FixWatch,
+    records: Iterable[NightRecord],
+    night: Night,
+    counted: OccurrenceCount,
 ) -> tuple[tuple[NightSeen, ...], float]:
     """The nights of the error that began after the deploy, tonight last, and the quiet hours.
 
@@ -102,9 +110,9 @@ def _over(
     records: tuple[NightRecord, ...],
     night: Night,
     until: datetime,
-) -> Count:
+) -> OccurrenceCount:
     if not seen:
-        return Count()
+        return OccurrenceCount()
     nights = {one.night for one in lesson.nights}
     others = (one for one in stretches(records, night.kind.key) if one.night not in nights)
     quiet = [one for one in others if one.window.until <= until]

@@ -18,7 +18,7 @@ from nightwatch_core.memory.outcomes.rates import (
 )
 from nightwatch_core.memory.outcomes.usual_rate import bursts
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Count, Fate, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent
 from nightwatch_core.models.value import Value
 
 LEAST_HOURS = 40.0  # looked at since the deploy: two nights, even if they are short of a day
@@ -41,10 +41,10 @@ class Evidence(Value):
     """All that a rule may look at; `watch` has counted tonight, `fates` are tonight's so far."""
 
     lesson: Lesson
-    watch: Watch
-    counted: Count  # what tonight added to the watch
+    watch: FixWatch
+    counted: OccurrenceCount  # what tonight added to the watch
     tonight: Tonight
-    fates: tuple[Fate, ...]
+    fates: tuple[OutcomeEvent, ...]
     compared: Comparison
     expected: float  # occurrences after the deploy, had nothing changed
     spread: float  # before the fix: what comes after a verdict is held against it
@@ -54,8 +54,8 @@ Rule = Callable[[Evidence], str]
 
 
 def judged(
-    lesson: Lesson, watch: Watch, tonight: Tonight, fates: tuple[Fate, ...]
-) -> tuple[Watch, Fate | None]:
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
+) -> tuple[FixWatch, OutcomeEvent | None]:
     """The watch with its verdict, and the fate that says so where it is new.
 
     No verdict without time that was looked at since the deploy; none after "regressed", which
@@ -67,7 +67,7 @@ def judged(
     for verdict, rule in VERDICTS[watch.verdict]:
         if because := rule(evidence):
             night = tonight.night
-            fate = Fate(
+            fate = OutcomeEvent(
                 kind=verdict,
                 number=watch.number,
                 on=night_date(night),
@@ -78,11 +78,13 @@ def judged(
     return watch, None
 
 
-def _evidence(lesson: Lesson, watch: Watch, tonight: Tonight, fates: tuple[Fate, ...]) -> Evidence:
+def _evidence(
+    lesson: Lesson, watch: FixWatch, tonight: Tonight, fates: tuple[OutcomeEvent, ...]
+) -> Evidence:
     old = lesson.watch
     old = old if old and old.number == watch.number else None
-    earlier = old.after if old else Count()
-    counted = Count(
+    earlier = old.after if old else OccurrenceCount()
+    counted = OccurrenceCount(
         occurrences=max(0, watch.after.occurrences - earlier.occurrences),
         hours=max(0.0, watch.after.hours - earlier.hours),
     )
@@ -170,7 +172,7 @@ def _comes_back(seen: Evidence) -> str:
 
 def _back_within(seen: Evidence, days: int) -> str:
     recent, before, after = _lately(seen, days), seen.watch.before, seen.watch.after
-    calm = Count(
+    calm = OccurrenceCount(
         occurrences=max(0, after.occurrences - recent.occurrences),
         hours=max(0.0, after.hours - recent.hours),
     )
@@ -183,7 +185,7 @@ def _back_within(seen: Evidence, days: int) -> str:
     )
 
 
-def _lately(seen: Evidence, days: int) -> Count:
+def _lately(seen: Evidence, days: int) -> OccurrenceCount:
     """What was seen in the last days since the error was called verified, tonight included."""
     night, lesson = seen.tonight.night, seen.lesson
     calls = (one for one in lesson.fates if one.kind == "verified")
@@ -207,10 +209,10 @@ def _lately(seen: Evidence, days: int) -> Count:
     looked = looked_at(records, night.kind.key, begin, window.since).hours
     hours = max(looked, together(nights).hours) + seen.counted.hours
     found = together(nights).occurrences + seen.counted.occurrences
-    return Count(occurrences=found, hours=hours)
+    return OccurrenceCount(occurrences=found, hours=hours)
 
 
-def _timed(count: Count) -> Count:
+def _timed(count: OccurrenceCount) -> OccurrenceCount:
     """The same count, by hours alone."""
     return count.model_copy(update={"traffic": None})
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
-from nightwatch_core.models.error import Case, Frame, Link
+from nightwatch_core.models.error import Case, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line
@@ -97,7 +97,7 @@ def _owner(module: str, path: str) -> str:
     return _DIGITS.sub("", "/".join((*folders[:-1], file)))
 
 
-def _causes(case: Case, links: tuple[Link, ...]) -> tuple[str, ...]:
+def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
     """The exceptions of the chain, root cause first, but for the one that was reported."""
     told = (case.leader.error_class, case.leader.message)
     below = (one for one in reversed(links) if (one.error_class, one.message) != told)
@@ -111,13 +111,13 @@ def _causes(case: Case, links: tuple[Link, ...]) -> tuple[str, ...]:
     )
 
 
-def _frames(links: tuple[Link, ...]) -> Iterable[str]:
+def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
     frames = tuple(islice(_all(links), _MOST_READ))
     own = tuple(frame for frame in frames if frame.in_app)
     return filter(None, map(frame_name, own or frames))
 
 
-def _places(links: tuple[Link, ...]) -> Iterable[str]:
+def _places(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
     """Of every exception the innermost frames, and the innermost of the application."""
     for link in reversed(links):
         frames = link.frames[:_MOST_READ]
@@ -125,7 +125,7 @@ def _places(links: tuple[Link, ...]) -> Iterable[str]:
         yield from map(frame_name, (*frames[:NEAR], *own))
 
 
-def _all(links: tuple[Link, ...]) -> Iterable[Frame]:
+def _all(links: tuple[ExceptionLink, ...]) -> Iterable[Frame]:
     return (frame for link in reversed(links) for frame in link.frames)
 
 

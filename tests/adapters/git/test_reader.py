@@ -9,7 +9,7 @@ from nightwatch_core.adapters.git.command import open_repository
 from nightwatch_core.adapters.git.reader import LARGEST_FILE, GitReader
 from nightwatch_core.adapters.git.tree import UNSAFE, why_unsafe
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.models.code import Commit, Entry, Hit
+from nightwatch_core.models.code import Commit, FolderEntry, SearchHit
 
 ORDER = "class Order\n  def total\n    lines.sum(&:price)\n  end\nend\n"
 SHOP = Change(
@@ -114,8 +114,8 @@ def test_paths_are_sorted_files(shop: Path) -> None:
 def test_folders_list_names_kinds_and_sizes(shop: Path) -> None:
     tree = reader(shop)
 
-    assert tree.list_directory("app") == (Entry(name="models", kind="folder"),)
-    assert tree.list_directory("./app/models/")[1] == Entry(
+    assert tree.list_directory("app") == (FolderEntry(name="models", kind="folder"),)
+    assert tree.list_directory("./app/models/")[1] == FolderEntry(
         name="order.rb", kind="file", size=len(ORDER)
     )
     assert [entry.name for entry in tree.list_directory()][:3] == ["README.md", "app", "big.sql"]
@@ -126,13 +126,13 @@ def test_search_finds_literal_lines_in_small_text_files_only(shop: Path) -> None
     tree = reader(shop)
 
     assert tree.search("def total") == (
-        Hit(path="app/models/basket.rb", line=1, text="class Basket; def total; 0; end; end"),
-        Hit(path="app/models/order.rb", line=2, text="  def total"),
+        SearchHit(path="app/models/basket.rb", line=1, text="class Basket; def total; 0; end; end"),
+        SearchHit(path="app/models/order.rb", line=2, text="  def total"),
     )
     assert [hit.path for hit in tree.search("total")] == [
         "README.md", "app/models/basket.rb", "app/models/order.rb", "latin.rb",
     ]  # fmt: skip
-    assert tree.search("total", "README.md") == (Hit(path="README.md", line=2, text="total"),)
+    assert tree.search("total", "README.md") == (SearchHit(path="README.md", line=2, text="total"),)
     assert len(tree.search("total", limit=2)) == 2
     assert [hit.path for hit in tree.search("total", "app/models/")] == [
         "app/models/basket.rb", "app/models/order.rb",
@@ -158,7 +158,7 @@ def test_a_query_may_look_like_an_option_or_a_pattern(tmp_path: Path) -> None:
 def test_long_lines_are_cut(tmp_path: Path) -> None:
     folder = repository(tmp_path / "shop", Change("One", {"min.js": "ä" * 5_000 + "needle"}))
 
-    assert reader(folder).search("needle") == (Hit(path="min.js", line=1, text="ä" * 300),)
+    assert reader(folder).search("needle") == (SearchHit(path="min.js", line=1, text="ä" * 300),)
 
 
 def test_blame_names_who_wrote_the_line(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_links_and_submodules_are_listed_as_such(hostile: Path) -> None:
     kinds = {entry.name: entry.kind for entry in tree.list_directory()}
 
     assert kinds["passwd"] == kinds["up"] == "link"
-    assert tree.list_directory("lib") == (Entry(name="vendored", kind="submodule"),)
+    assert tree.list_directory("lib") == (FolderEntry(name="vendored", kind="submodule"),)
     assert tree.list_directory("up") == ()
 
 

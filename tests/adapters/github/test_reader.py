@@ -14,7 +14,7 @@ from nightwatch_core.adapters.github.code_cache import CodeCache
 from nightwatch_core.adapters.github.reader import ApiReader
 from nightwatch_core.adapters.github.rows import place
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import CodeReads, Commit, Entry
+from nightwatch_core.models.code import CodeReads, Commit, FolderEntry
 from nightwatch_core.ports import CountsReads
 
 
@@ -47,9 +47,9 @@ def test_the_tree_of_the_commit_is_read(server: GitHub) -> None:
         None
     ] * 6
     assert code.list_directory("app") == (
-        Entry(name="b c.rb", kind="file", size=2),
-        Entry(name="models", kind="folder"),
-        Entry(name="total.rb", kind="file", size=20),
+        FolderEntry(name="b c.rb", kind="file", size=2),
+        FolderEntry(name="models", kind="folder"),
+        FolderEntry(name="total.rb", kind="file", size=20),
     )
     assert {e.name: e.kind for e in code.list_directory()}["passwd"] == "link"
     assert reader(server, name="main~1").paths() == ("old.rb",)

@@ -17,16 +17,21 @@ from nightwatch_core.analysis.analyst import analyse
 from nightwatch_core.analysis.specs import BUILT_IN
 from nightwatch_core.analysis.transcript import TranscribedModel
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.conversation import (
+    RecordedCall,
+    RecordedResult,
+    TranscriptEntry,
+    TranscriptOpening,
+)
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.transcript import CallSaid, Entry, Opening, ResultSaid
 
 ONE, TWO = "v1:aaaa111122223333", "v1:aaaa444455556666"
 
 
 def opened(store, fingerprint=ONE, night="n1", look=1, text="hello"):
-    opening = Opening(night=night, fingerprint=fingerprint, error="KeyError", look=look)
-    store.keep(night, fingerprint, Entry(kind="opening", opening=opening))
-    store.keep(night, fingerprint, Entry(kind="user", text=text))
+    opening = TranscriptOpening(night=night, fingerprint=fingerprint, error="KeyError", look=look)
+    store.keep(night, fingerprint, TranscriptEntry(kind="opening", opening=opening))
+    store.keep(night, fingerprint, TranscriptEntry(kind="user", text=text))
 
 
 @pytest.fixture
@@ -71,11 +76,11 @@ def test_secrets_do_not_reach_the_disk(tmp_path, store):
     secret = "ghp_" + "aB3" * 12
     store.keep(
         "n1", ONE,
-        Entry(
+        TranscriptEntry(
             kind="results", text=secret, detail=f"password={secret}",
-            calls=(CallSaid(name="f", arguments={secret: [secret, {"a": secret}]}),),
-            results=(ResultSaid(name=secret, text=f"   12| key = {secret}"),),
-            opening=Opening(night="n1", fingerprint=ONE, error=secret, system=secret),
+            calls=(RecordedCall(name="f", arguments={secret: [secret, {"a": secret}]}),),
+            results=(RecordedResult(name=secret, text=f"   12| key = {secret}"),),
+            opening=TranscriptOpening(night="n1", fingerprint=ONE, error=secret, system=secret),
         ),
     )  # fmt: skip
     raw = file_of(tmp_path).read_text()
@@ -91,7 +96,7 @@ def test_texts_and_files_are_bounded(tmp_path, store, monkeypatch):
     assert "80000 characters left out" in kept
     monkeypatch.setattr(transcripts, "MOST", 60_000)
     for number in range(20):
-        store.keep("n1", ONE, Entry(kind="user", text=f"{number}" * 9_000))
+        store.keep("n1", ONE, TranscriptEntry(kind="user", text=f"{number}" * 9_000))
     assert file_of(tmp_path).stat().st_size < 61_000
     assert store.find(ONE).entries[-1].kind == "full"
 

@@ -23,7 +23,7 @@ from nightwatch_core.analysis.research import gather
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
-from nightwatch_core.models.assignment import Assignment, CodeTonight, Unknown, Wave
+from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Trace, Window
 from nightwatch_core.models.report import Night as NightId
 from nightwatch_core.ports import CodeReader, Model
@@ -38,7 +38,7 @@ def ours(night: Night, service: Service) -> Sequence[Outcome]:
     code = code_of(night)
     cases = cases_of(night, code)
     known = tuple(
-        Unknown(case=case, traces=_traces(case), priors=priors_of(scenario))
+        UnexplainedCase(case=case, traces=_traces(case), priors=priors_of(scenario))
         for scenario, case in zip(night.scenarios, cases, strict=True)
     )
     return outcomes(night, analysed(known, code, service))
@@ -50,7 +50,7 @@ def cases_of(night: Night, code: CodeReader) -> tuple[Case, ...]:
 
 
 def analysed(
-    unknown: Sequence[Unknown], code: CodeReader, service: Service
+    unknown: Sequence[UnexplainedCase], code: CodeReader, service: Service
 ) -> list[tuple[Analysis | Failure, float]]:
     """What comes of these cases, and the seconds each took."""
     index = PathIndex(code.paths())
@@ -71,7 +71,7 @@ def analysed(
     first = _mapped(waves.leaders, code, model, service)
     found = tuple(one for one, _ in first if isinstance(one, Analysis))
     failed = tuple(one for one, _ in first if isinstance(one, Failure))
-    siblings = second_wave(OPTIONS, waves, Wave(analyses=found, failures=failed), able)
+    siblings = second_wave(OPTIONS, waves, WaveResult(analyses=found, failures=failed), able)
     return [*first, *_mapped(siblings, code, model, service)]
 
 

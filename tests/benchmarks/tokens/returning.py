@@ -25,7 +25,7 @@ from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.prior_analyses import Memory, recollected
 from nightwatch_core.memory.reuse import Meeting
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.report import Night as NightId
@@ -67,7 +67,7 @@ def lived_once(
     unknown = [
         one.model_copy(update={"traces": (one.case.trace,) if one.case.trace else ()})
         for one in ends
-        if isinstance(one, Unknown)
+        if isinstance(one, UnexplainedCase)
     ]
     found = [*known, *analysed(unknown, code, service)]
     kept = dict(lessons)

@@ -4,7 +4,7 @@ from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import analyst as analysing
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.agent import AgentSpec, Plan
+from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.research import Preview, ResearchContext
 
@@ -79,7 +79,9 @@ def test_effort_goes_by_the_class_unless_the_agent_says():
 
 
 def test_a_plan_says_how_but_the_allowance_bounds_its_turns():
-    chosen = Plan(model="m", effort="high", iterations=9, max_tokens=7_000, thinking_budget=4_096)
+    chosen = AnalysisPlan(
+        model="m", effort="high", iterations=9, max_tokens=7_000, thinking_budget=4_096
+    )
     model = MemoryModel([asks(("read_file", {"path": "shop/cart.py"})), answer()])
     found = analysing.analyse(
         case(), (), ResearchContext(), tree(), model, AGENT, allowance(iterations=2),

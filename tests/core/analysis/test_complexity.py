@@ -14,7 +14,7 @@ from nightwatch_core.analysis.complexity import (
     tier_of,
     unplaced,
 )
-from nightwatch_core.models.error import Link
+from nightwatch_core.models.error import ExceptionLink
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_no_class_has_two_tiers() -> None:
 
 
 def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it() -> None:
-    causes = (Link(error_class="PG::Error"), Link(error_class="KeyError"))
+    causes = (ExceptionLink(error_class="PG::Error"), ExceptionLink(error_class="KeyError"))
     wrapped = case("ActionView::Template::Error", "m", frame("a.rb", 1), causes=causes)
     assert tier_of(wrapped) == "simple"
     assert tier_of(case("PG::Error", "m", causes=causes)) == "database"
@@ -78,7 +78,7 @@ def test_a_case_is_as_hard_as_its_class_or_else_as_what_caused_it() -> None:
 
 
 def test_classes_that_no_table_places_are_listed_once() -> None:
-    known = case("Wrapper", "m", causes=(Link(error_class="KeyError"),))
+    known = case("Wrapper", "m", causes=(ExceptionLink(error_class="KeyError"),))
     cases = [case(name, "m") for name in ("Oops", "KeyError", "Acme::Bad", "Oops")]
     assert unplaced((*cases, known)) == ("Oops", "Acme::Bad")
     assert unplaced(()) == ()

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.prompts import LIMIT, fenced, first_message, preview_text
 from nightwatch_core.models.code import MergedPull, Suspect
-from nightwatch_core.models.error import Dropped, Frame, Link
+from nightwatch_core.models.error import DroppedGroup, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Match, PriorAnalysis
 from nightwatch_core.models.learning import FoundLearning
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
@@ -35,7 +35,7 @@ def research(text="it", **more):
                 summary=text,
             ),
         ),
-        "similar_ignored": (Dropped(group=group(transaction=text), reason=text),),
+        "similar_ignored": (DroppedGroup(group=group(transaction=text), reason=text),),
         "leader_findings": (text,),
         "conventions": text,
         "previews": (preview(text=text),),
@@ -140,7 +140,9 @@ def test_hostile_text_leaves_no_fence(text):
     leader = group(message=text, error_class=text, transaction=text, release=text)
     frame = Frame(path=text, line=1, function=text, in_app=True)
     of = case(leader).model_copy(
-        update={"trace": trace(raw=text).model_copy(update={"links": (Link(frames=(frame,)),)})}
+        update={
+            "trace": trace(raw=text).model_copy(update={"links": (ExceptionLink(frames=(frame,)),)})
+        }
     )
     paths = {"previews": (preview(path=text, text=text),)}
     message = first_message(of, (), research(text, **paths), seed=text)
@@ -181,7 +183,7 @@ def test_huge_texts_everywhere_stay_below_the_limit(letters):
     text = letters * 20_000
     others = tuple(group(f"v1:{n}", error_class=text, transaction=text) for n in range(300))
     frames = tuple(Frame(path=text, line=n, function=text) for n in range(300))
-    long = trace(raw=text).model_copy(update={"links": (Link(frames=frames),)})
+    long = trace(raw=text).model_copy(update={"links": (ExceptionLink(frames=frames),)})
     of = case(group(message=text, release=text), others=others)
     told = research(text, previews=tuple(preview(text=text) for _ in range(9)))
     many = {name: getattr(told, name) * 50 for name in ("likely_files", "suspects", "priors")}

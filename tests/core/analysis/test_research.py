@@ -13,8 +13,8 @@ from nightwatch_core.analysis.research import (
     similar_ignored,
     window,
 )
-from nightwatch_core.models.code import Hit, MergedPull, Release
-from nightwatch_core.models.error import Case, Dropped, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.code import MergedPull, Release, SearchHit
+from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.traces.path_index import PathIndex
@@ -34,7 +34,7 @@ def group(error_class: str = "KeyError", message: str = "", transaction: str = "
 
 
 def case(*frames: Frame, transaction: str = "", message: str = "") -> Case:
-    trace = Trace(language="ruby", links=(Link(error_class="KeyError", frames=frames),))
+    trace = Trace(language="ruby", links=(ExceptionLink(error_class="KeyError", frames=frames),))
     return Case(leader=group(message=message, transaction=transaction), trace=trace)
 
 
@@ -141,9 +141,9 @@ def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_on
         asked.append(path)
         return texts.get(path)
 
-    def search(query: str, path: str, limit: int) -> tuple[Hit, ...]:
+    def search(query: str, path: str, limit: int) -> tuple[SearchHit, ...]:
         found = (
-            Hit(path=name, line=number, text=line)
+            SearchHit(path=name, line=number, text=line)
             for name, text in texts.items()
             for number, line in enumerate(text.split("\n"), start=1)
             if query in line
@@ -159,8 +159,8 @@ def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_on
     assert [preview.path for preview in without.previews] == ["app/cart.rb"]
 
 
-def ignored(error_class: str, message: str = "", reason: str = "ignored: x") -> Dropped:
-    return Dropped(group=group(error_class, message), reason=reason)
+def ignored(error_class: str, message: str = "", reason: str = "ignored: x") -> DroppedGroup:
+    return DroppedGroup(group=group(error_class, message), reason=reason)
 
 
 def test_similar_ignored_errors_share_class_or_message() -> None:

@@ -2,7 +2,7 @@ from analysis_shapes import COMMIT, DAY, analysis, group, trace
 
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave, used
 from nightwatch_core.models.analysis import Failure, Usage
-from nightwatch_core.models.assignment import CodeTonight, Unknown, Wave
+from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -15,13 +15,13 @@ CODE = CodeTonight(commit=COMMIT)
 def prepared(name, path="shop/cart.py", line=2):
     one = trace(path, line, raw=name)
     of = Case(leader=group(f"v1:{name}", transaction=f"{name}/show"), trace=one)
-    return Prepared(unknown=Unknown(case=of, traces=(one,)), research=ResearchContext())
+    return Prepared(unknown=UnexplainedCase(case=of, traces=(one,)), research=ResearchContext())
 
 
 # a and b fail in one file, c elsewhere with another class
 A, B = prepared("a"), prepared("b", line=9)
 C = Prepared(
-    unknown=Unknown(
+    unknown=UnexplainedCase(
         case=Case(
             leader=group("v1:c", "TypeError", "pay/new"),
             trace=trace("lib/pay.py", 5, "TypeError"),
@@ -42,12 +42,12 @@ def names(assignments):
 def test_leaders_first_then_siblings():
     waves = first(A, B, C)
     assert names(waves.leaders) == ["v1:a", "v1:c"]
-    assert names(second_wave(NightOptions(), waves, Wave())) == ["v1:b"]
+    assert names(second_wave(NightOptions(), waves, WaveResult())) == ["v1:b"]
 
 
 def test_every_case_is_assigned_once_with_what_was_gathered_for_it():
     waves = first(A, B, C)
-    every = (*waves.leaders, *second_wave(NightOptions(), waves, Wave()))
+    every = (*waves.leaders, *second_wave(NightOptions(), waves, WaveResult()))
     assert sorted(names(every)) == ["v1:a", "v1:b", "v1:c"]
     for one in every:
         assert (one.commit, one.night) == (COMMIT, "n1")
@@ -59,7 +59,7 @@ def test_siblings_are_told_what_their_leader_found():
     waves = first(A, B, C)
     found = analysis(A.unknown.case, title="No price", root_cause="It is called cost.")
     other = analysis(C.unknown.case, title="Other")
-    (sibling,) = second_wave(NightOptions(), waves, Wave(analyses=(other, found)))
+    (sibling,) = second_wave(NightOptions(), waves, WaveResult(analyses=(other, found)))
     assert "No price" in sibling.research.leader_findings[0]
     assert sibling.research.leader_findings[1:] == ("files examined: shop/cart.py",)
 
@@ -68,7 +68,9 @@ def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves(
     options = NightOptions(total_token_budget=50_000)
     waves = first_wave(options, NIGHT, CODE, (A, B, C))
     assert [(one.case, one.allowance.tokens) for one in waves.leaders] == [(A.unknown.case, 50_000)]
-    spent = Wave(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=4_000, cost=0.5)),))
+    spent = WaveResult(
+        analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=4_000, cost=0.5)),)
+    )
     second = second_wave(options, waves, spent)
     assert names(second) == ["v1:b", "v1:c"]
     assert [one.allowance.tokens for one in second] == [46_000, 0]
@@ -78,7 +80,7 @@ def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves(
 
 def test_a_failed_leader_tells_nothing_and_its_siblings_are_analysed():
     waves = first(A, B)
-    failed = Wave(failures=(Failure(case=A.unknown.case, reason="refused"),))
+    failed = WaveResult(failures=(Failure(case=A.unknown.case, reason="refused"),))
     (sibling,) = second_wave(NightOptions(), waves, failed)
     assert sibling.research.leader_findings == ()
 
@@ -86,7 +88,7 @@ def test_a_failed_leader_tells_nothing_and_its_siblings_are_analysed():
 def test_no_cases_no_waves():
     waves = first()
     assert (waves.leaders, waves.families) == ((), ())
-    assert second_wave(NightOptions(), waves, Wave()) == ()
+    assert second_wave(NightOptions(), waves, WaveResult()) == ()
 
 
 def test_the_first_wave_leaves_the_seconds_share():
@@ -97,7 +99,7 @@ def test_the_first_wave_leaves_the_seconds_share():
 def test_the_second_wave_gets_what_the_first_left_failures_included():
     options = NightOptions(total_token_budget=150_000, cost_per_night=3.0)
     waves = first_wave(options, NIGHT, CODE, (A, B, C))
-    spent = Wave(
+    spent = WaveResult(
         analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=20_000, cost=1.0)),),
         failures=(
             Failure(case=C.unknown.case, reason="r", usage=Usage(output_tokens=10_000, cost=1.5)),
@@ -110,7 +112,7 @@ def test_the_second_wave_gets_what_the_first_left_failures_included():
 
 def test_a_night_that_spent_all_leaves_nothing():
     waves = first(A, B)
-    spent = Wave(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=9_000_000)),))
+    spent = WaveResult(analyses=(analysis(A.unknown.case, usage=Usage(input_tokens=9_000_000)),))
     (sibling,) = second_wave(NightOptions(), waves, spent)
     assert sibling.allowance.tokens == 0
 

@@ -6,8 +6,8 @@ from twins.reading import MemoryCode
 from nightwatch_core.code.callee_names import NAMES, NEAR, names_near
 from nightwatch_core.code.callees import BUDGET, HITS, LINES, SEARCHED, SHOWN, callees, imported
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import Hit
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import Preview
 from nightwatch_core.traces.path_index import PathIndex
 
@@ -15,7 +15,7 @@ from nightwatch_core.traces.path_index import PathIndex
 def case(*places: tuple[str, int]) -> Case:
     frames = tuple(Frame(path=path, repo_path=path, line=n, in_app=True) for path, n in places)
     leader = ErrorGroup(fingerprint="v1:0", source="file", error_class="E")
-    return Case(leader=leader, trace=Trace(links=(Link(error_class="E", frames=frames),)))
+    return Case(leader=leader, trace=Trace(links=(ExceptionLink(error_class="E", frames=frames),)))
 
 
 class Code(MemoryCode):
@@ -25,7 +25,7 @@ class Code(MemoryCode):
         super().__init__(files)
         self.searched: list[str] = []
 
-    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[Hit, ...]:
+    def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         self.searched.append(query)
         return super().search(query, path, limit)
 
@@ -189,7 +189,7 @@ def test_hostile_code_takes_no_time() -> None:
 def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
     code, asked = MemoryCode(many(9)), []
 
-    def search(query: str, path: str, limit: int) -> tuple[Hit, ...]:
+    def search(query: str, path: str, limit: int) -> tuple[SearchHit, ...]:
         asked.append(query)
         raise trouble("too many files")
 

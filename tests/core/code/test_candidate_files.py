@@ -3,11 +3,11 @@
 from small_repo import frame
 
 from nightwatch_core.code.candidate_files import ranked_places
-from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 
 
 def ranked(*frames, message="", language=""):
-    link = Link(error_class="E", message=message, frames=frames)
+    link = ExceptionLink(error_class="E", message=message, frames=frames)
     return [p.path for p in ranked_places(Trace(language=language, links=(link,)))]
 
 
@@ -37,8 +37,8 @@ def test_a_wrong_call_is_its_callers_fault_where_ruby_blames_the_callee():
 
 
 def test_the_root_exception_counts_before_what_wrapped_it():
-    outer = Link(error_class="Wrapped", frames=(frame("web.py", 1, "page"),))
-    root = Link(error_class="Root", frames=(frame("db.py", 1, "load"),))
+    outer = ExceptionLink(error_class="Wrapped", frames=(frame("web.py", 1, "page"),))
+    root = ExceptionLink(error_class="Root", frames=(frame("db.py", 1, "load"),))
     assert [p.path for p in ranked_places(Trace(links=(outer, root)))] == ["db.py", "web.py"]
 
 
@@ -47,6 +47,8 @@ def test_empty_recursive_and_foreign_traces():
     assert ranked(Frame(path="gems/x.rb", line=1), Frame(path="", line=2)) == ["gems/x.rb"]
     deep = tuple(frame("walk.py", 1, "walk") for _ in range(5_000))
     assert ranked(*deep, frame("main.py", 1, "start")) == ["walk.py"]
-    places = ranked_places(Trace(links=(Link(frames=(frame("a.py", 1), frame("b.py", 1))),)))
+    places = ranked_places(
+        Trace(links=(ExceptionLink(frames=(frame("a.py", 1), frame("b.py", 1))),))
+    )
     assert places[0].score == 1.0
     assert places[0].because[0] == "frame 1 of the application"

@@ -8,7 +8,7 @@ from nightwatch_core.code.likely_files import (
     OWN_CLASS,
     likely_files,
 )
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.traces.parsing import PARSERS
 from nightwatch_core.traces.path_index import PathIndex
 
@@ -49,7 +49,7 @@ def paths(one: Case, limit: int = 10) -> list[str]:
 RUBY = Trace(
     language="ruby",
     links=(
-        Link(
+        ExceptionLink(
             error_class="KeyError",
             frames=(
                 Frame(path="/gems/a.rb", line=1),

@@ -4,7 +4,7 @@ import pytest
 
 from nightwatch_core.code.suspects import ago, suspects
 from nightwatch_core.models.code import MergedPull, Release
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
@@ -27,7 +27,7 @@ def case(*files: str, first: datetime | None = FIRST, last: datetime | None = NO
         fingerprint="v1:1", source="file", error_class="E", first_seen=first, last_seen=last
     )
     frames = tuple(Frame(path=f"/srv/{f}", repo_path=f, in_app=True) for f in files)
-    return Case(leader=group, trace=Trace(links=(Link(frames=frames),)))
+    return Case(leader=group, trace=Trace(links=(ExceptionLink(frames=frames),)))
 
 
 def order(found: Case, *pulls: MergedPull) -> list[int]:

@@ -10,7 +10,7 @@ from nightwatch_core.intake.families import (
     summary,
 )
 from nightwatch_core.models.analysis import Analysis, Edit, Evidence
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
 SEEN = datetime(2026, 11, 3, tzinfo=UTC)
 
@@ -30,8 +30,10 @@ def trace(
 ) -> Trace:
     inner = Frame(path=f"/srv/{path}", repo_path=path, function=function, line=line, in_app=True)
     library = Frame(path="/gems/x.rb", function="call", line=1)
-    wrapper = Link(error_class="Wrapped", frames=(Frame(path="/srv/app/w.rb", in_app=True),))
-    return Trace(links=(wrapper, Link(error_class=root, frames=(library, inner))))
+    wrapper = ExceptionLink(
+        error_class="Wrapped", frames=(Frame(path="/srv/app/w.rb", in_app=True),)
+    )
+    return Trace(links=(wrapper, ExceptionLink(error_class=root, frames=(library, inner))))
 
 
 def test_one_root_class_in_one_place_is_one_case() -> None:
@@ -49,7 +51,9 @@ def test_one_root_class_in_one_place_is_one_case() -> None:
 
 
 def test_groups_without_a_place_stand_alone() -> None:
-    outside = Trace(links=(Link(error_class="KeyError", frames=(Frame(path="/gems/x.rb"),)),))
+    outside = Trace(
+        links=(ExceptionLink(error_class="KeyError", frames=(Frame(path="/gems/x.rb"),)),)
+    )
     found = cases(((group(1), None), (group(2), None), (group(3), outside), (group(4), Trace())))
     assert [case.fingerprint for case in found] == ["v1:1", "v1:2", "v1:3", "v1:4"]
     assert {case.signature for case in found} == {""}

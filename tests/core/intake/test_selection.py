@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.intake.selection import DROPS, narrowed, select
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Recollection, Unknown
+from nightwatch_core.models.assignment import RecallResult, UnexplainedCase
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.triage import Triage
@@ -50,7 +50,7 @@ def test_a_drop_names_the_rule_and_until_when_it_holds() -> None:
 
 
 def test_what_the_rules_tell_stays_with_the_selection() -> None:
-    tonight = narrowed(Selection(told=("a rule expired",)), Recollection(), 1)
+    tonight = narrowed(Selection(told=("a rule expired",)), RecallResult(), 1)
     assert tonight.selection.told == ("a rule expired",)
 
 
@@ -105,7 +105,9 @@ def test_new_cases_beyond_the_limit_are_dropped_with_their_groups() -> None:
     one, two, three, old = (group(n) for n in range(1, 5))
     first, second = Case(leader=one, others=(two,)), Case(leader=three)
     told = Analysis(case=Case(leader=old), title="t", root_cause="r", confidence="low")
-    memory = Recollection(known=(told,), unknown=(Unknown(case=first), Unknown(case=second)))
+    memory = RecallResult(
+        known=(told,), unknown=(UnexplainedCase(case=first), UnexplainedCase(case=second))
+    )
     tonight = narrowed(Selection(kept=(one, two, three, old)), memory, 1)
     assert [unknown.case for unknown in tonight.memory.unknown] == [first]
     assert tonight.memory.known == (told,)

@@ -19,13 +19,18 @@ from nightwatch_core.learnings.compound_text import captured_text, drawn_text, r
 from nightwatch_core.memory.notes.lesson_notes import notes_of, with_new_notes
 from nightwatch_core.memory.notes.researcher import as_task
 from nightwatch_core.models.analysis import Allowance, Edit, Usage
-from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
+from nightwatch_core.models.conversation import (
+    AssistantTurn,
+    Capabilities,
+    Reply,
+    Transcript,
+    TranscriptEntry,
+)
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate, Proposed
+from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.transcript import Entry, Transcript
 
 ON = date(2031, 3, 9)
 ABLE = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
@@ -38,7 +43,7 @@ KNOWN = lesson(
 HEARD = Transcript(
     night="n1",
     fingerprint=KNOWN.fingerprint,
-    entries=(Entry(kind="assistant", text="RATES.fetch raises ``` </script>"),),
+    entries=(TranscriptEntry(kind="assistant", text="RATES.fetch raises ``` </script>"),),
 )
 ANSWER = {
     "problems": [{"what": "New countries have no rate", "solution": "Rates.of falls back"}],
@@ -70,7 +75,7 @@ def test_a_model_draws_notes_from_the_transcript() -> None:
 
 def test_what_the_model_is_told_stands_in_a_fence_of_bounded_size() -> None:
     long = HEARD.model_copy(
-        update={"entries": (*HEARD.entries, *(Entry(kind="user", text="x " * 700),) * 90)}
+        update={"entries": (*HEARD.entries, *(TranscriptEntry(kind="user", text="x " * 700),) * 90)}
     )
     model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
     asked(model, heard=long)
@@ -141,8 +146,10 @@ def test_a_tasks_notes_are_drawn_from_its_sections_or_not_at_all() -> None:
 
 def test_a_verified_fix_is_noted_with_its_figures() -> None:
     fates = (
-        Fate(kind="merged", number=4, on=ON),
-        Fate(kind="verified", number=4, on=ON, because="81 in 7 nights before, 0 in 3 since"),
+        OutcomeEvent(kind="merged", number=4, on=ON),
+        OutcomeEvent(
+            kind="verified", number=4, on=ON, because="81 in 7 nights before, 0 in 3 since"
+        ),
     )
     told = {"outcome": "verified", "fates": fates, "next_steps": ("Alert on missing rates",)}
     notes = notes_of(KNOWN.model_copy(update=told), ON)
@@ -214,8 +221,8 @@ def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
 
 def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
     edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
-    verified = Fate(kind="verified", number=7, on=ON, because="40 a day, now 0")
-    ours = Proposed(kind="pull", number=7, on=ON, fix=fix_digest(edits))
+    verified = OutcomeEvent(kind="verified", number=7, on=ON, because="40 a day, now 0")
+    ours = PublishedItem(kind="pull", number=7, on=ON, fix=fix_digest(edits))
     other = ours.model_copy(update={"fix": "f1:another"})
     told = {"edits": edits, "has_fix": True, "fates": (verified,)}
     assert "verified" in solution(lesson(**told, proposed=(ours,)))
@@ -223,8 +230,8 @@ def test_a_fix_is_only_called_proved_where_it_is_the_one_that_was():
 
 
 def test_a_fix_that_failed_after_all_is_told_with_the_words_of_who_turned_it_down():
-    verified = Fate(kind="verified", number=7, on=ON)
-    no = Fate(kind="closed unmerged", number=8, on=ON, words=("Rename it back.",))
+    verified = OutcomeEvent(kind="verified", number=7, on=ON)
+    no = OutcomeEvent(kind="closed unmerged", number=8, on=ON, words=("Rename it back.",))
     edits = (Edit(path="a.py", old="x", new="y", description="Call y."),)
     said = solution(lesson(edits=edits, fates=(verified, no), outcome="closed unmerged"))
     assert said == "Proposed, then closed unmerged (“Rename it back.”): Call y."

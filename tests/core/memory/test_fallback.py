@@ -2,7 +2,7 @@ from analysis_shapes import analysis, group
 
 from nightwatch_core.memory.fallback import lasting, marked, summary, together, unanswered
 from nightwatch_core.models.analysis import Allowance, Ending, Failure, Usage
-from nightwatch_core.models.assignment import Assignment, Wave
+from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.error import Case
@@ -31,7 +31,7 @@ def rules(name: str):
 
 
 def test_only_what_the_model_was_away_for_is_asked_again() -> None:
-    wave = Wave(failures=(failure("a"), failure("b", away=False)))
+    wave = WaveResult(failures=(failure("a"), failure("b", away=False)))
     left = unanswered(wave, [assignment("a"), assignment("b"), assignment("c")])
     assert [one.assignment.case.fingerprint for one in left] == ["v1:a"]
 
@@ -44,8 +44,8 @@ def test_the_answer_says_that_it_stands_in_and_why_and_what_was_spent() -> None:
 
 
 def test_answers_take_the_place_of_failures() -> None:
-    wave = Wave(analyses=(rules("c"),), failures=(failure("a"), failure("b")))
-    both = together(wave, Wave(analyses=(marked(rules("a"), failure("a")),)))
+    wave = WaveResult(analyses=(rules("c"),), failures=(failure("a"), failure("b")))
+    both = together(wave, WaveResult(analyses=(marked(rules("a"), failure("a")),)))
     assert [one.fingerprint for one in both.analyses] == ["v1:c", "v1:a"]
     assert [one.case.fingerprint for one in both.failures] == ["v1:b"]
 

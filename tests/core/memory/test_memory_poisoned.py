@@ -20,11 +20,17 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import waiting
 from nightwatch_core.memory.prior_analyses import Memory, recollected, remembering
 from nightwatch_core.memory.reuse import Meeting, news
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Unknown
+from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Case, ErrorGroup, Window
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Count, Fate, Followed, Proposed, Watch
+from nightwatch_core.models.outcome import (
+    FixWatch,
+    OccurrenceCount,
+    OutcomeEvent,
+    OutcomeUpdate,
+    PublishedItem,
+)
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.models.triage import Triage
@@ -65,25 +71,25 @@ def lesson(**fields: object) -> Lesson:
         "analysed_at": END - 2 * DAY,
         "seen_until": END - DAY,
         "nights": (seen(7), seen(8), seen(9)),
-        "evidence": (Cited(path="a.py", line=2, quote=QUOTE, digest=digest(FILES["a.py"])),),
+        "evidence": (CitedLine(path="a.py", line=2, quote=QUOTE, digest=digest(FILES["a.py"])),),
         "file": "errors/a.md",
     }
     return Lesson(**{**told, **fields})
 
 
-def watch(**fields: object) -> Watch:
+def watch(**fields: object) -> FixWatch:
     told: dict[str, object] = {
         "number": 4,
         "merged_at": END - 5 * DAY,
         "deployed_at": END - 4 * DAY,
         "until": END - DAY,
-        "before": Count(occurrences=40, hours=96),
-        "after": Count(hours=72),
+        "before": OccurrenceCount(occurrences=40, hours=96),
+        "after": OccurrenceCount(hours=72),
     }
-    return Watch(**{**told, **fields})
+    return FixWatch(**{**told, **fields})
 
 
-def met(known: Lesson, of: Case | None = None) -> Analysis | Unknown:
+def met(known: Lesson, of: Case | None = None) -> Analysis | UnexplainedCase:
     memory = Memory(index=index_over((entry_of(known),), ()), read=lambda _: known)
     meeting = Meeting(case=of or case(), night=night(), lesson_days=90)
     return recollected(meeting, memory, MemoryCode(FILES), afresh=False)
@@ -95,8 +101,8 @@ def met(known: Lesson, of: Case | None = None) -> Analysis | Unknown:
         {"matched": LARGEST + 1},
         {"occurrences": -LARGEST - 1},
         {"nights": (seen(9, 10**400),)},
-        {"watch": watch(before=Count(occurrences=10**400, hours=24))},
-        {"proposed": (Proposed(kind="pull", number=4, on=END.date(), tokens=10**400),)},
+        {"watch": watch(before=OccurrenceCount(occurrences=10**400, hours=24))},
+        {"proposed": (PublishedItem(kind="pull", number=4, on=END.date(), tokens=10**400),)},
     ],
     ids=["matched", "occurrences", "night", "watch", "proposed"],
 )
@@ -107,13 +113,13 @@ def test_numbers_that_cannot_be_reckoned_with_are_refused_on_reading(fields):
 
 @pytest.mark.parametrize("number", [LARGEST, -LARGEST, 0, -1])
 def test_any_number_that_is_read_can_be_reckoned_with(number):
-    count = Count(occurrences=number, hours=number, traffic=number)
+    count = OccurrenceCount(occurrences=number, hours=number, traffic=number)
     known = lesson(
         occurrences=number,
         matched=number,
         nights=(seen(8, number, traffic=number, hours=float(number)), seen(9)),
         watch=watch(before=count, after=count),
-        proposed=(Proposed(kind="pull", number=4, on=END.date(), tokens=number, cost=1e308),),
+        proposed=(PublishedItem(kind="pull", number=4, on=END.date(), tokens=number, cost=1e308),),
     )
     known = lesson_of(document(known), "errors/a.md")
     own = (OwnItem(kind="pull", number=4, fingerprint="v1:a", state="merged"),)
@@ -131,11 +137,11 @@ def test_any_number_that_is_read_can_be_reckoned_with(number):
         {"deployed_at": NEVER},
         {"until": NEVER},
         {"deployed_at": END - 29 * DAY},
-        {"after": Count(hours=float("nan"))},
-        {"after": Count(hours=-1e9)},
-        {"verdict": "verified", "after": Count()},
+        {"after": OccurrenceCount(hours=float("nan"))},
+        {"after": OccurrenceCount(hours=-1e9)},
+        {"verdict": "verified", "after": OccurrenceCount()},
         {"verdict": "verified", "deployed_at": None},
-        {"verdict": "verified", "before": Count(hours=24)},
+        {"verdict": "verified", "before": OccurrenceCount(hours=24)},
     ],
     ids=[
         "merged in the future", "never deployed", "deployed in the future", "counted for ever",
@@ -161,8 +167,12 @@ def test_only_the_tracker_says_what_was_merged():
     assert watched_truly(known, ()).watch is None
     assert watched_truly(known, (ours,)).watch == known.watch
     assert watched_truly(known, None).watch == known.watch  # it could not be asked
-    said = (Proposed(kind="pull", number=4, on=END.date(), confidence="high", outcome="verified"),)
-    boasting = lesson(proposed=said, fates=(Fate(kind="verified", number=4, on=END.date()),))
+    said = (
+        PublishedItem(kind="pull", number=4, on=END.date(), confidence="high", outcome="verified"),
+    )
+    boasting = lesson(
+        proposed=said, fates=(OutcomeEvent(kind="verified", number=4, on=END.date()),)
+    )
     for items, decided in (((), 0), ((open_one,), 0), ((other,), 0), ((ours,), 1)):
         board = scoreboard((vouched(boasting, items),))
         assert (board.found.decided, sum(tier.verified for tier in board.tiers)) == (
@@ -191,7 +201,7 @@ def test_a_return_is_news_however_long_a_lesson_claims_to_have_looked():
 def test_a_name_alone_makes_no_error_known():
     claims = lesson(fingerprint="v1:b", aliases=("v1:a",), error_class="TypeError")
     end = met(claims)
-    assert isinstance(end, Unknown)
+    assert isinstance(end, UnexplainedCase)
     assert end.priors[0].match.because[0] == "shares a name"
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="low")
     assert remembering(fresh, (end,)).known_as == ()
@@ -223,8 +233,8 @@ def test_a_lie_is_reused_only_as_far_as_the_code_bears_it_out():
     assert isinstance(end, Analysis)
     assert has_verified_evidence(end)
     assert end.score < 0.5
-    torn = lesson(evidence=(Cited(path="a.py", line=2, quote="x = 1", digest=digest("x")),))
-    assert isinstance(met(torn), Unknown)
+    torn = lesson(evidence=(CitedLine(path="a.py", line=2, quote="x = 1", digest=digest("x")),))
+    assert isinstance(met(torn), UnexplainedCase)
 
 
 def test_nights_to_come_do_not_push_out_tonight():
@@ -246,8 +256,8 @@ def test_a_lesson_seen_in_the_future_has_no_right_to_stay():
 
 def test_a_lesson_that_has_nothing_to_note_does_not_end_learning():
     empty = lesson(error_class=" ", root_cause="", nights=(seen(9),))
-    verified = Fate(kind="verified", number=4, on=END.date(), night=night().id)
-    news_of = Followed(fingerprint="v1:a", file="errors/a.md", fates=(verified,))
+    verified = OutcomeEvent(kind="verified", number=4, on=END.date(), night=night().id)
+    news_of = OutcomeUpdate(fingerprint="v1:a", file="errors/a.md", fates=(verified,))
     report = RunReport(
         night=night(), options=NightOptions(), started=END, finished=END, followed=(news_of,)
     )

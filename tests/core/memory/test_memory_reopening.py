@@ -10,7 +10,7 @@ from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.error import Case, ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate
+from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.publish import plan_issues
@@ -38,15 +38,17 @@ def night(day: int = 10) -> Night:
     return Night(id=f"2031-03-{day}-ab12", window=window, now=END)
 
 
-def fate(kind: str, day: int, **fields: object) -> Fate:
-    return Fate(kind=kind, number=3, on=date(2031, 3, day), night=f"2031-03-0{day}-ab12", **fields)
+def fate(kind: str, day: int, **fields: object) -> OutcomeEvent:
+    return OutcomeEvent(
+        kind=kind, number=3, on=date(2031, 3, day), night=f"2031-03-0{day}-ab12", **fields
+    )
 
 
-def ours(day: int) -> Fate:
+def ours(day: int) -> OutcomeEvent:
     return fate("reopened", day, because=REOPENED, answered=True)
 
 
-def known(fates: tuple[Fate, ...], kind: str = "reused") -> Analysis:
+def known(fates: tuple[OutcomeEvent, ...], kind: str = "reused") -> Analysis:
     return Analysis(
         case=Case(leader=GROUP),
         title="t",

@@ -6,9 +6,9 @@ from nightwatch_core.memory.lessons.index_text import entry_of, index_over
 from nightwatch_core.memory.prior_analyses import Memory, checked, recollected, remembering
 from nightwatch_core.memory.reuse import Meeting, reused
 from nightwatch_core.models.analysis import Analysis, Edit
-from nightwatch_core.models.assignment import Unknown
-from nightwatch_core.models.knowledge import Cited, Index
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.assignment import UnexplainedCase
+from nightwatch_core.models.knowledge import CitedLine, Index
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.traces.frame_mapping import digest
 
 TONIGHT = night(5)
@@ -22,7 +22,7 @@ def known(**more):
         "title": "Lines have no price",
         "error_class": "AttributeError",
         "transaction": "cart/show",
-        "evidence": (Cited(path="shop/cart.py", line=2, quote=QUOTE, digest=digest(CART)),),
+        "evidence": (CitedLine(path="shop/cart.py", line=2, quote=QUOTE, digest=digest(CART)),),
         "edits": (FIX,),
         "has_fix": True,
         **more,
@@ -64,7 +64,7 @@ def test_a_regression_is_looked_into_again_and_told_what_was_known():
 
 def doubted(*lessons, **more):
     found = recall(*lessons, **more)
-    assert isinstance(found, Unknown)
+    assert isinstance(found, UnexplainedCase)
     assert len(found.priors) == 1
     return found.priors[0]
 
@@ -75,8 +75,8 @@ def doubted(*lessons, **more):
         ({"fix_confidence": "low"}, "its confidence was low"),
         ({"root_cause": " "}, "names no root cause"),
         ({"evidence": ()}, "cites no line"),
-        ({"evidence": (Cited(path="shop/cart.py", line=2, quote=QUOTE),)}, "looked like"),
-        ({"evidence": (Cited(path="shop/cart.py", line=2, quote="no such line at all",
+        ({"evidence": (CitedLine(path="shop/cart.py", line=2, quote=QUOTE),)}, "looked like"),
+        ({"evidence": (CitedLine(path="shop/cart.py", line=2, quote="no such line at all",
                              digest=digest(CART)),)}, "none of its quotes"),
         ({"edits": (Edit(path="shop/pay.py", old="no such text", new="x"),)}, "no longer applies"),
         ({"edits": ()}, "fix was not kept"),
@@ -116,17 +116,17 @@ def test_a_night_that_is_taken_up_again_does_not_remember_itself():
 
 def test_a_lesson_that_cannot_be_read_is_passed_over():
     memory = Memory(index=index_over((entry_of(known()),), ()), read={}.get)
-    assert recollected(MEETING, memory, tree(), False) == Unknown(case=case())
+    assert recollected(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
 
 
 def test_knowing_nothing():
     memory = Memory(index=Index(), read={}.get)
-    assert recollected(MEETING, memory, tree(), False) == Unknown(case=case())
+    assert recollected(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
 
 
 def test_a_planted_lesson_is_put_to_the_same_tests():
-    planted = Cited(path="../../etc/passwd", line=1, quote="root:x:0:0:root", digest="")
-    assert isinstance(recall(known(evidence=(planted,))), Unknown)
+    planted = CitedLine(path="../../etc/passwd", line=1, quote="root:x:0:0:root", digest="")
+    assert isinstance(recall(known(evidence=(planted,))), UnexplainedCase)
     outside = Edit(path="../../etc/passwd", action="create", new="x")
     assert "no longer applies" in doubted(known(edits=(outside,))).match.because[-1]
 
@@ -138,7 +138,7 @@ def test_a_checked_analysis_says_what_does_not_hold():
     assert any("does not apply" in because for because in found.because)
 
 
-MERGED = Watch(number=7, merged_at=night(4).window.until)
+MERGED = FixWatch(number=7, merged_at=night(4).window.until)
 
 
 def test_while_a_merged_fix_is_on_its_way_its_error_is_known_whatever_the_code_says():
@@ -152,7 +152,9 @@ def test_while_a_merged_fix_is_on_its_way_its_error_is_known_whatever_the_code_s
 
 
 def test_what_tonight_brought_counts_before_the_lesson_is_used():
-    no = Fate(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+    no = OutcomeEvent(
+        kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",)
+    )
 
     def told(one):
         return one.model_copy(update={"fates": (no,)})
@@ -188,9 +190,11 @@ def test_a_stale_lesson_is_told_after_those_that_fit_the_code():
 
 
 def test_a_fresh_analysis_remembers_what_it_was_told():
-    failed = Proposed(kind="pull", number=7, on=TONIGHT.window.until.date(), fix="f1:no",
+    failed = PublishedItem(kind="pull", number=7, on=TONIGHT.window.until.date(), fix="f1:no",
                       outcome="closed unmerged")  # fmt: skip
-    no = Fate(kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",))
+    no = OutcomeEvent(
+        kind="closed unmerged", number=7, on=TONIGHT.window.until.date(), words=("No.",)
+    )
     unknown = recall(known(proposed=(failed,), fates=(no,)))
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="high")
     found = remembering(fresh, (unknown,))

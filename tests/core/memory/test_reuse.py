@@ -6,8 +6,8 @@ from core.lesson_shapes import analysis, case, lesson, night, seen
 from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.lessons.nights import seen_again
 from nightwatch_core.memory.reuse import DOUBTS, NEWS, Meeting, news, reused, still_sound
-from nightwatch_core.models.knowledge import Cited
-from nightwatch_core.models.outcome import Fate, Proposed
+from nightwatch_core.models.knowledge import CitedLine
+from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 
 DIGESTS = {"app/rate.rb": "d1"}
 
@@ -29,11 +29,11 @@ def test_a_lesson_whose_files_did_not_change_is_sound():
         ({"evidence": ()}, "it cites no line of code"),
         ({"has_fix": True}, "its fix was not kept"),
         (
-            {"evidence": (Cited(path="a.rb", line=1),)},
+            {"evidence": (CitedLine(path="a.rb", line=1),)},
             "it does not say what a.rb looked like",
         ),
         (
-            {"evidence": (Cited(path="gone.rb", line=1, digest="d1"),)},
+            {"evidence": (CitedLine(path="gone.rb", line=1, digest="d1"),)},
             "gone.rb has changed since",
         ),
     ],
@@ -115,7 +115,9 @@ def test_a_lesson_that_does_not_say_when_it_was_made_is_as_old_as_its_error():
 
 
 def test_a_rejection_is_news_until_a_fresh_analysis_has_answered_it():
-    rejected = Fate(kind="closed unmerged", number=4, on=date(2031, 3, 2), words=("Too slow.",))
+    rejected = OutcomeEvent(
+        kind="closed unmerged", number=4, on=date(2031, 3, 2), words=("Too slow.",)
+    )
     known = lesson(fates=(rejected,), outcome="closed unmerged")
     assert news(known, met()) == "its fix was rejected in #4: Too slow."
     again = lesson_from(analysis(), night(5), DIGESTS, (), known)
@@ -125,7 +127,7 @@ def test_a_rejection_is_news_until_a_fresh_analysis_has_answered_it():
 
 def test_fixes_that_failed_are_named_whatever_became_of_others():
     proposed = tuple(
-        Proposed(kind="pull", number=number, on=date(2031, 3, 1), fix=fix, outcome=outcome)
+        PublishedItem(kind="pull", number=number, on=date(2031, 3, 1), fix=fix, outcome=outcome)
         for number, fix, outcome in (
             (1, "f1:a", "closed unmerged"), (2, "f1:b", "verified"), (3, "f1:c", "no effect"),
             (4, "", "closed unmerged"), (5, "f1:d", ""), (6, "f1:e", "regressed"),

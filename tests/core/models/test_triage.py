@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from analysis_shapes import case, group
 
-from nightwatch_core.models.error import Dropped, ErrorGroup
+from nightwatch_core.models.error import DroppedGroup, ErrorGroup
 from nightwatch_core.models.triage import Triage, triage_sentence
 
 STATES = ("", "ignored", "resolved", "regressed")
@@ -29,7 +29,7 @@ def test_the_line_of_a_record_gives_state_and_assignee_whatever_the_name(state, 
 def test_a_drop_of_an_earlier_record_has_its_kind():
     texts = ("ignored: contains 'x' (ignore.yml)", "rank 2 of 3 (score 0.1): 1 is traced a night")
     records = [{"group": group().model_dump(), "reason": text} for text in texts]
-    assert [Dropped.model_validate(one).kind for one in records] == ["ignored", "limit"]
+    assert [DroppedGroup.model_validate(one).kind for one in records] == ["ignored", "limit"]
 
 
 def test_a_case_is_a_regression_if_any_of_its_groups_is():

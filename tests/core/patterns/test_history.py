@@ -3,7 +3,7 @@
 from core.lesson_shapes import lesson, night, seen
 
 from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import Watch
+from nightwatch_core.models.outcome import FixWatch
 from nightwatch_core.patterns import detect, hot_spot, nights, recent, recurring_class
 from nightwatch_core.patterns.members import distinct
 
@@ -87,7 +87,7 @@ def test_a_known_fix_is_asked_for_and_else_an_owner():
 
 def test_a_fix_that_was_merged_or_turned_down_is_not_asked_for_again():
     told = {"nights": seen(1, 2, 3), "has_fix": True, "issue_number": 4}
-    watch = Watch(number=7, merged_at=night(3).window.until)
+    watch = FixWatch(number=7, merged_at=night(3).window.until)
     (merged,) = recurring_class((), (lesson(**told, watch=watch, outcome="merged"),))
     (refused,) = recurring_class((), (lesson(**told, outcome="closed unmerged"),))
     assert merged.suggestion == "The fix of pull request #7 was merged: see it help."

@@ -9,10 +9,10 @@ from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.analysis.analyst import analyse
 from nightwatch_core.analysis.specs import BUILT_IN
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.accounts import Accounts, Confidences
 from nightwatch_core.models.analysis import Ending, Failure, SecondLook, Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
+from nightwatch_core.models.report import Accounts, Confidences
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.report.accounting import accounts, in_a_line
 

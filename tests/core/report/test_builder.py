@@ -5,24 +5,24 @@ from analysis_shapes import COMMIT, DAY, analysis, case, group
 
 from nightwatch_core.models.analysis import Failure, Usage
 from nightwatch_core.models.assignment import (
-    Acted,
+    CauseFindings,
     CodeTonight,
-    Findings,
-    Recollection,
-    Upkeep,
-    Wave,
+    PublishResult,
+    RecallResult,
+    UpdatedLessons,
+    WaveResult,
 )
-from nightwatch_core.models.error import Dropped, Fetched, Reject, Selection, Window
+from nightwatch_core.models.error import DroppedGroup, Fetched, RejectedRecord, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
-from nightwatch_core.models.report import Kept, Learned, Night
+from nightwatch_core.models.report import LearningResult, Night, WrittenLesson
 from nightwatch_core.report import builder as summing_up
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 OPENED = summing_up.opened(
     Night(id="n1", window=WINDOW, now=DAY), NightOptions(), ("The sample night.",), DAY
 )
-REJECT = Reject(place="e.jsonl:1", reason="no class")
+REJECT = RejectedRecord(place="e.jsonl:1", reason="no class")
 
 
 def fetched(*groups, **more):
@@ -30,10 +30,10 @@ def fetched(*groups, **more):
 
 
 def found(known=(), waves=(), selection=None, trouble="", **memory):
-    return Findings(
+    return CauseFindings(
         selection=selection or Selection(),
         code=CodeTonight(commit=COMMIT),
-        memory=Recollection(known=known, **memory),
+        memory=RecallResult(known=known, **memory),
         waves=waves,
         troubles=(trouble,),
     )
@@ -46,7 +46,7 @@ def test_an_opened_report_knows_only_its_night():
 
 
 def test_errors_are_counted_and_drops_named():
-    dropped = (Dropped(group=group("v1:b"), reason="ignored"),)
+    dropped = (DroppedGroup(group=group("v1:b"), reason="ignored"),)
     report = summing_up.with_errors(
         OPENED, fetched(group(), group("v1:b", occurrences=7)), Selection(dropped=dropped)
     )
@@ -90,8 +90,8 @@ def test_findings_of_all_waves_and_of_memory():
     one, two, three = (case(group(f"v1:{n}")) for n in "abc")
     selection = Selection(kept=tuple(of.leader for of in (one, two, three)))
     waves = (
-        Wave(analyses=(analysis(three, usage=Usage(calls=1, cost=0.5)),)),
-        Wave(analyses=(analysis(two, usage=Usage(calls=2, cost=0.25)),)),
+        WaveResult(analyses=(analysis(three, usage=Usage(calls=1, cost=0.5)),)),
+        WaveResult(analyses=(analysis(two, usage=Usage(calls=2, cost=0.25)),)),
     )
     outcomes = (OwnItem(kind="issue", number=1, fingerprint="v1:a"),)
     report = summing_up.with_findings(
@@ -106,7 +106,7 @@ def test_findings_of_all_waves_and_of_memory():
 
 def test_failures_are_counted_named_and_paid_for():
     failed = Failure(case=case(), reason="refused", usage=Usage(calls=4, cost=0.5))
-    waves = (Wave(analyses=(analysis(),), failures=(failed,)), Wave())
+    waves = (WaveResult(analyses=(analysis(),), failures=(failed,)), WaveResult())
     report = summing_up.with_findings(OPENED, found(waves=waves, trouble="no lessons"), ())
     assert report.failures == (failed,)
     assert report.degraded == ("no lessons", "1 of 2 analyses failed")
@@ -122,26 +122,33 @@ def test_acts_and_their_unknown_ends():
     told = {"key": "k", "kind": "issue", "fingerprint": "v1:a"}
     done, unknown = Receipt(**told, status="done"), Receipt(**told, status="unknown")
     skip = Skip(fingerprint="v1:a", title="T", kind="pull", reason="r")
-    report = summing_up.with_acts(OPENED, Acted(receipts=(done,), skips=(skip,)))
+    report = summing_up.with_acts(OPENED, PublishResult(receipts=(done,), skips=(skip,)))
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
-    report = summing_up.with_acts(OPENED, Acted(receipts=(done, unknown)))
+    report = summing_up.with_acts(OPENED, PublishResult(receipts=(done, unknown)))
     assert report.degraded == ("1 publication with an unknown end",)
 
 
 def test_a_failed_learning_degrades():
-    assert summing_up.with_learned(OPENED, Learned(lessons=("a.md",))).status == "complete"
-    assert summing_up.with_learned(OPENED, Learned(failure="disk full")).status == "degraded"
+    assert summing_up.with_learned(OPENED, LearningResult(lessons=("a.md",))).status == "complete"
+    assert summing_up.with_learned(OPENED, LearningResult(failure="disk full")).status == "degraded"
 
 
 def test_lessons_that_could_not_be_written_degrade_and_are_counted():
-    upkeep = Upkeep(troubles=("keeping a up: full", "keeping b up: full", "keeping c up: full"))
-    kept = (Kept(file="errors/d.md", what="new"), Kept(file="errors/e.md", what="reused"))
+    upkeep = UpdatedLessons(
+        troubles=("keeping a up: full", "keeping b up: full", "keeping c up: full")
+    )
+    kept = (
+        WrittenLesson(file="errors/d.md", what="new"),
+        WrittenLesson(file="errors/e.md", what="reused"),
+    )
     told = summing_up.learned(OPENED, kept, (), upkeep)
     assert (told.new, told.refreshed, told.reused) == (1, 0, 1)
     report = summing_up.with_learned(OPENED, told)
     assert report.degraded == ("keeping a up: full (and 2 more)",)
-    assert summing_up.with_learned(OPENED, summing_up.learned(OPENED, (), (), Upkeep())) == (
-        OPENED.model_copy(update={"learned": summing_up.learned(OPENED, (), (), Upkeep())})
+    assert summing_up.with_learned(
+        OPENED, summing_up.learned(OPENED, (), (), UpdatedLessons())
+    ) == (
+        OPENED.model_copy(update={"learned": summing_up.learned(OPENED, (), (), UpdatedLessons())})
     )
 
 
@@ -164,7 +171,7 @@ def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
         one = Receipt(
             key="k", kind="issue", fingerprint="v1:a", status="refused", reason="no", barred=barred
         )
-        return summing_up.with_acts(OPENED, Acted(receipts=(one,)))
+        return summing_up.with_acts(OPENED, PublishResult(receipts=(one,)))
 
     assert with_receipt(barred=False).status == "complete"
     assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)

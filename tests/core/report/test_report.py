@@ -16,10 +16,10 @@ from core.report_fixture import (
 )
 
 from nightwatch_core.models.analysis import Analysis, Edit, Ending, Evidence, Usage
-from nightwatch_core.models.error import Case, Dropped, Reject
+from nightwatch_core.models.error import Case, DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt
-from nightwatch_core.models.report import Learned
+from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.cards import known_since
 from nightwatch_core.report.code import DIFF_LINES, diff, snippet
 from nightwatch_core.report.values import BRIEF, Limits
@@ -62,7 +62,7 @@ def test_a_quiet_night_is_calm_only_when_it_is_certain() -> None:
     assert headline(empty()).startswith("A calm night")
     partial = empty(status="degraded", degraded=("app.log could not be read",))
     assert "incomplete" in headline(partial)
-    torn = empty(rejects=(Reject(place="a:1", reason="not JSON"),))
+    torn = empty(rejects=(RejectedRecord(place="a:1", reason="not JSON"),))
     assert headline(torn) != headline(empty())
 
 
@@ -163,7 +163,7 @@ def test_lists_are_cut_and_say_so() -> None:
 
 
 def test_many_reasons_are_cut_too() -> None:
-    dropped = tuple(Dropped(group=group(n), reason=f"reason {n}") for n in range(60))
+    dropped = tuple(DroppedGroup(group=group(n), reason=f"reason {n}") for n in range(60))
     shown = view(empty(errors=60, dropped=dropped), Limits(reasons=40)).dropped
     assert (len(shown.items), shown.more) == (40, 20)
 
@@ -204,7 +204,7 @@ def test_a_clock_that_went_back_makes_no_negative_duration() -> None:
 
 
 def test_learning_that_failed_is_told() -> None:
-    assert "disk" in view(empty(learned=Learned(failure="the disk is full"))).learned
+    assert "disk" in view(empty(learned=LearningResult(failure="the disk is full"))).learned
 
 
 def test_no_command_is_offered_for_a_hostile_name() -> None:

@@ -2,7 +2,7 @@
 
 from core.report_fixture import analysis, complete, degraded, empty, group
 
-from nightwatch_core.models.error import Case, Dropped
+from nightwatch_core.models.error import Case, DroppedGroup
 from nightwatch_core.report.lookup import case_of, cases_like
 
 
@@ -47,7 +47,7 @@ def test_a_full_name_is_found_though_it_begins_another() -> None:
 
 def test_failed_and_dropped_errors_are_found_too() -> None:
     assert case_of([degraded()], "v1:0000000000000005") == degraded().failures[0].case
-    dropped = Dropped(group=group(99), reason="over the limit")
+    dropped = DroppedGroup(group=group(99), reason="over the limit")
     found = case_of([empty(dropped=(dropped,))], group(99).fingerprint)
     assert found == Case(leader=dropped.group)
 

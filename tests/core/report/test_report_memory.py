@@ -11,10 +11,10 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.outcome import Fate, Followed
+from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
-from nightwatch_core.models.report import Learned
+from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.hints import capture, proved
 from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
@@ -71,7 +71,7 @@ def test_the_scoreboard_is_in_the_kept_reports(render: str, fact: str) -> None:
 
 @pytest.mark.parametrize("board", [None, scoreboard([]), scoreboard(record("..."))])
 def test_no_scoreboard_before_anything_is_decided(board) -> None:  # type: ignore[no-untyped-def]
-    night = complete(learned=Learned(scoreboard=board))
+    night = complete(learned=LearningResult(scoreboard=board))
     assert view(night).scored is None
     for text in (as_markdown(night), as_html(night)):
         assert "Scoreboard" not in text
@@ -98,7 +98,7 @@ def test_names_of_shelved_lessons_are_in_the_details() -> None:
     page = Page(as_html(remembered()))
     for name in ("errors/a.md", "errors/x.md", "errors/y.md"):
         assert name in page.text
-    many = Learned(archived=tuple(f"errors/{n}.md" for n in range(70)))
+    many = LearningResult(archived=tuple(f"errors/{n}.md" for n in range(70)))
     assert "and 20 more: see report.json" in as_html(complete(learned=many))
 
 
@@ -124,32 +124,36 @@ def test_an_item_is_told_once() -> None:
 
 
 def test_long_lists_of_news_are_cut_and_say_so() -> None:
-    fates = tuple(Fate(kind="merged", number=n, on=NOW.date()) for n in range(60))
-    shown = view(empty(followed=(Followed(fingerprint="v1:1", fates=fates),)))
+    fates = tuple(OutcomeEvent(kind="merged", number=n, on=NOW.date()) for n in range(60))
+    shown = view(empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=fates),)))
     assert (len(shown.followed.items), shown.followed.more) == (50, 10)
     assert "and 10 more: see report.json" in as_markdown(
-        empty(followed=(Followed(fingerprint="v1:1", fates=fates),))
+        empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=fates),))
     )
 
 
 def test_a_followed_lesson_without_title_or_figures_is_named_all_the_same() -> None:
-    fate = Fate(kind="no effect", number=None, on=NOW.date())
-    (line,) = view(empty(followed=(Followed(fingerprint="v1:1", fates=(fate,)),))).followed.items
+    fate = OutcomeEvent(kind="no effect", number=None, on=NOW.date())
+    (line,) = view(
+        empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=(fate,)),))
+    ).followed.items
     assert (line.head, line.text, line.small) == ("no effect: pull request", "v1:1", "")
-    nothing = empty(followed=(Followed(fingerprint="v1:1"),))
+    nothing = empty(followed=(OutcomeUpdate(fingerprint="v1:1"),))
     assert view(nothing).followed.items == ()
 
 
 def test_a_verdict_without_words_of_its_own_takes_the_figures_of_the_watch() -> None:
     (worked,) = (each for each in followed() if each.watch and each.fates)
-    merged = worked.model_copy(update={"fates": (Fate(kind="merged", number=9, on=NOW.date()),)})
+    merged = worked.model_copy(
+        update={"fates": (OutcomeEvent(kind="merged", number=9, on=NOW.date()),)}
+    )
     small = [view(empty(followed=(each,))).followed.items[0].small for each in (worked, merged)]
     assert small == ["12 in 48 h before, 0 in 120 h after", ""]
 
 
-def many_suggestions(count: int) -> Learned:
+def many_suggestions(count: int) -> LearningResult:
     each = IgnoreSuggestion(pattern="E", match="exact", reason="r", evidence="e")
-    return Learned(
+    return LearningResult(
         suggestions=tuple(each.model_copy(update={"pattern": f"E{n}"}) for n in range(count)),
         patterns=tuple(
             Pattern(title=f"P{n}", description="", pattern_type="systemic_issue")
@@ -174,7 +178,7 @@ def test_a_rule_without_end_tripwire_or_history_says_so() -> None:
     field = IgnoreSuggestion(
         pattern="E", match="exact", reason="r", evidence="e", field="error_class"
     )
-    (line,) = view(complete(learned=Learned(suggestions=(field,)))).suggestions.items
+    (line,) = view(complete(learned=LearningResult(suggestions=(field,)))).suggestions.items
     assert line.head == "1. exact: E in error class"
 
 
@@ -190,22 +194,25 @@ def test_a_pattern_of_one_night_has_no_since() -> None:
     once = Pattern(
         title="t", description="d", pattern_type="systemic_issue", nights=(date(2031, 3, 1),)
     )
-    (line,) = view(complete(learned=Learned(patterns=(once,)))).patterns.items
+    (line,) = view(complete(learned=LearningResult(patterns=(once,)))).patterns.items
     assert line.more == ("seen on 1 night",)
 
 
 @pytest.mark.parametrize(
     ("told", "expected"),
     [
-        (Learned(lessons=("a", "b")), "2 lessons kept."),
-        (Learned(lessons=("a",), new=1), "Lessons: 1 new."),
-        (Learned(reused=2), "Lessons: 2 reused."),
-        (Learned(), ""),
-        (Learned(stale=("a", "b")), "2 lessons no longer fit the code."),
-        (Learned(archived=("a",), failure="disk"), "1 lesson moved to the archive. Learning is"),
+        (LearningResult(lessons=("a", "b")), "2 lessons kept."),
+        (LearningResult(lessons=("a",), new=1), "Lessons: 1 new."),
+        (LearningResult(reused=2), "Lessons: 2 reused."),
+        (LearningResult(), ""),
+        (LearningResult(stale=("a", "b")), "2 lessons no longer fit the code."),
+        (
+            LearningResult(archived=("a",), failure="disk"),
+            "1 lesson moved to the archive. Learning is",
+        ),
     ],
 )
-def test_what_was_learned_in_a_line(told: Learned, expected: str) -> None:
+def test_what_was_learned_in_a_line(told: LearningResult, expected: str) -> None:
     said = view(complete(learned=told)).learned
     assert said.startswith(expected)
     assert bool(said) == bool(expected)

@@ -6,7 +6,7 @@ import pytest
 from small_repo import case, explained, frame
 
 from nightwatch_core.models.code import MergedPull, Suspect
-from nightwatch_core.models.error import Link
+from nightwatch_core.models.error import ExceptionLink
 from nightwatch_core.models.research import ResearchContext
 
 OLD, NEW = ("a" * 40, "2026-01-01"), ("b" * 40, "2026-02-01")
@@ -294,7 +294,9 @@ def test_a_timeout_is_transient_names_its_neighbour_and_has_no_fix():
 
 
 def test_a_chain_is_explained_from_its_root():
-    root = Link(error_class="KeyError", message="'a'", frames=(frame("shop/rows.py", 2, "load"),))
+    root = ExceptionLink(
+        error_class="KeyError", message="'a'", frames=(frame("shop/rows.py", 2, "load"),)
+    )
     wrapped = case("PageError", "page broke", frame("shop/page.py", 1, "page"), causes=(root,))
     files = {"shop/rows.py": 'def load(row):\n    return row["a"]\n', "shop/page.py": "load({})\n"}
     answer, _ = explained(wrapped, files)

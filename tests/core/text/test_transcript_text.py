@@ -5,30 +5,38 @@ from datetime import UTC, datetime
 from analysis_shapes import answer
 
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.transcript import CallSaid, Entry, Opening, ResultSaid, Transcript
+from nightwatch_core.models.conversation import (
+    RecordedCall,
+    RecordedResult,
+    Transcript,
+    TranscriptEntry,
+    TranscriptOpening,
+)
 from nightwatch_core.text.transcript_text import shown, used
 
 AT = datetime(2026, 11, 21, 3, 4, 5, tzinfo=UTC)
-OPENING = Opening(
+OPENING = TranscriptOpening(
     night="2026-11-21-ab", fingerprint="v1:abc", error="KeyError in orders/show",
     model="claude-opus-5-5", effort="medium", tools=("read_file",), system="Find the cause.",
 )  # fmt: skip
 USAGE = Usage(calls=1, input_tokens=1_000, output_tokens=20, cache_read_tokens=500, cost=0.01)
 LONG = "\n".join(f"line {number}" for number in range(100))
 ENTRIES = (
-    Entry(kind="opening", opening=OPENING),
-    Entry(kind="user", at=AT, text="It broke."),
-    Entry(
+    TranscriptEntry(kind="opening", opening=OPENING),
+    TranscriptEntry(kind="user", at=AT, text="It broke."),
+    TranscriptEntry(
         kind="assistant", at=AT, text="Let me look.", stop="tools", usage=USAGE,
-        calls=(CallSaid(name="read_file", arguments={"path": "a.py"}),),
+        calls=(RecordedCall(name="read_file", arguments={"path": "a.py"}),),
     ),
-    Entry(kind="results", at=AT, results=(
-        ResultSaid(name="read_file", text=LONG), ResultSaid(name="blame", text="no", is_error=True),
+    TranscriptEntry(kind="results", at=AT, results=(
+        RecordedResult(name="read_file", text=LONG),
+        RecordedResult(name="blame", text="no", is_error=True),
     )),
-    Entry(kind="failure", at=AT, text="Claude is away"),
-    Entry(kind="opening", opening=OPENING.model_copy(update={"look": 2})),
-    Entry(kind="assistant", at=AT, text=answer(), stop="answer", usage=USAGE, detail="summarised"),
-    Entry(kind="full"),
+    TranscriptEntry(kind="failure", at=AT, text="Claude is away"),
+    TranscriptEntry(kind="opening", opening=OPENING.model_copy(update={"look": 2})),
+    TranscriptEntry(kind="assistant", at=AT, text=answer(), stop="answer", usage=USAGE,
+                    detail="summarised"),
+    TranscriptEntry(kind="full"),
 )  # fmt: skip
 
 
@@ -66,14 +74,16 @@ def test_results_are_short_unless_they_are_wanted_whole():
 def test_hostile_text_does_nothing():
     bad = "\x1b[31mred\x1b[0m \u202e[bold]x[/bold]\r\x07"
     said = text_of(
-        Entry(kind="opening", opening=OPENING.model_copy(update={"error": bad, "night": bad})),
-        Entry(kind="user", text=bad),
-        Entry(
-            kind="assistant", text=bad, stop=bad, detail=bad,
-            calls=(CallSaid(name=bad, arguments={bad: bad}),),
+        TranscriptEntry(
+            kind="opening", opening=OPENING.model_copy(update={"error": bad, "night": bad})
         ),
-        Entry(kind="results", results=(ResultSaid(name=bad, text=bad),)),
-        Entry(kind="failure", text=bad),
+        TranscriptEntry(kind="user", text=bad),
+        TranscriptEntry(
+            kind="assistant", text=bad, stop=bad, detail=bad,
+            calls=(RecordedCall(name=bad, arguments={bad: bad}),),
+        ),
+        TranscriptEntry(kind="results", results=(RecordedResult(name=bad, text=bad),)),
+        TranscriptEntry(kind="failure", text=bad),
         full=True,
     )  # fmt: skip
     assert not any(hidden in one for one in said for hidden in ("\x1b", "\u202e", "\x07", "\r"))

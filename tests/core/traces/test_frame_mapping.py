@@ -1,6 +1,6 @@
 from analysis_shapes import tree
 
-from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.traces.frame_mapping import digest, placed
 from nightwatch_core.traces.path_index import PathIndex
@@ -13,7 +13,10 @@ SUM = "return sum(l.price for l in lines)"
 
 
 def place(*frames, options=None, code=None):
-    links = (Link(error_class="E", frames=frames[:1]), Link(error_class="F", frames=frames[1:]))
+    links = (
+        ExceptionLink(error_class="E", frames=frames[:1]),
+        ExceptionLink(error_class="F", frames=frames[1:]),
+    )
     code = code or tree(FILES)
     trace = Trace(language="python", links=links, raw="raw")
     index = PathIndex(code.paths())

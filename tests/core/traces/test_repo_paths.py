@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import WAYS, Placement, mapped, plain, realigned, text_lines
@@ -48,7 +48,7 @@ def place(
     in_app: bool = True,
 ) -> str:
     frame = Frame(path=path, line=3, module=module, in_app=in_app)
-    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
     return mapped(trace, TREE, prefixes, app_root).frames[0].repo_path
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_guessed(printed: str) -> None:
 )
 def test_frames_of_libraries_stay_outside(printed: str) -> None:
     frame = Frame(path=printed, line=1)
-    trace = Trace(links=(Link(frames=(frame,)),))
+    trace = Trace(links=(ExceptionLink(frames=(frame,)),))
     assert mapped(trace, TREE) == trace
 
 
@@ -138,7 +138,7 @@ def test_the_tree_knows_better_than_a_table_of_libraries(
 ) -> None:
     frame = Frame(path=printed, line=1, module=module)
     assert not is_own(frame, language)
-    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
     (found,) = mapped(trace, (*TREE, *OF_LIBRARIES)).frames
     assert (found.repo_path, found.in_app) == (repo, True)
 
@@ -161,7 +161,7 @@ def test_the_tree_knows_better_than_a_table_of_libraries(
 )
 def test_a_file_of_the_same_name_is_no_proof(printed: str, language: str, module: str) -> None:
     frame = Frame(path=printed, line=1, module=module)
-    trace = Trace(language=language, links=(Link(frames=(frame,)),))
+    trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
     assert mapped(trace, (*TREE, *OF_LIBRARIES)) == trace
 
 
@@ -171,7 +171,7 @@ def test_vendored_files_are_never_answered() -> None:
 
 def test_a_frame_that_is_found_is_in_app() -> None:
     frames = (Frame(path="/x/shop/views.py"), Frame(path="/x/other/thing.py"))
-    found = mapped(Trace(links=(Link(frames=frames),)), TREE)
+    found = mapped(Trace(links=(ExceptionLink(frames=frames),)), TREE)
     assert [frame.in_app for frame in found.frames] == [True, False]
 
 
@@ -181,7 +181,7 @@ def test_a_file_name_alone_does_not_make_a_doubtful_frame_ours() -> None:
 
 def test_a_configured_prefix_wins_over_the_longest_end() -> None:
     tree = ("models/order.rb", "app/models/order.rb")
-    trace = Trace(links=(Link(frames=(Frame(path="/srv/app/models/order.rb"),)),))
+    trace = Trace(links=(ExceptionLink(frames=(Frame(path="/srv/app/models/order.rb"),)),))
     assert mapped(trace, tree).frames[0].repo_path == "app/models/order.rb"
     assert mapped(trace, tree, ("/srv/app/",)).frames[0].repo_path == "models/order.rb"
 
@@ -189,7 +189,7 @@ def test_a_configured_prefix_wins_over_the_longest_end() -> None:
 def test_the_app_root_settles_what_is_ambiguous() -> None:
     tree = ("one/app/x.rb", "two/app/x.rb")
     for printed in ("app/x.rb", "/srv/app/x.rb", "x.rb"):
-        trace = Trace(links=(Link(frames=(Frame(path=printed, in_app=True),)),))
+        trace = Trace(links=(ExceptionLink(frames=(Frame(path=printed, in_app=True),)),))
         assert mapped(trace, tree).frames[0].repo_path == ""
         assert mapped(trace, tree, app_root="two/").frames[0].repo_path == "two/app/x.rb"
 
@@ -242,7 +242,7 @@ def test_large_trees_and_long_traces_are_quick() -> None:
     frames = tuple(
         Frame(path=f"/srv/src/m{n % 40}/index.ts", line=n, in_app=True) for n in range(2_000)
     )
-    found = mapped(Trace(links=(Link(frames=frames),)), tree)
+    found = mapped(Trace(links=(ExceptionLink(frames=frames),)), tree)
     assert found.frames[7].repo_path == "packages/p7/src/m7/index.ts"
 
 

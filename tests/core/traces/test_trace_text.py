@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from nightwatch_core.models.error import Frame, Link, Trace
+from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import mapped
@@ -101,7 +101,7 @@ def test_a_trace_without_own_frames_is_printed_whole() -> None:
 def own(number: int, raw: str = "", place: str = "app/{n}.rb") -> Trace:
     paths = [place.format(n=n) for n in range(number)]
     frames = tuple(Frame(path=p, repo_path=p, line=3, in_app=True) for p in paths)
-    return Trace(language="ruby", links=(Link(frames=frames),), raw=raw)
+    return Trace(language="ruby", links=(ExceptionLink(frames=frames),), raw=raw)
 
 
 def test_own_frames_are_listed_where_the_printed_trace_says_something_else() -> None:

@@ -16,8 +16,7 @@ from nightwatch_core.learnings.promoting import (
 )
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
-from nightwatch_core.models.promotion import Offer
+from nightwatch_core.models.learning import Decision, LearningOffer, Notes, Problem, TaskFile
 
 DAY = date(2026, 1, 26)
 PROBLEM = Problem(
@@ -239,6 +238,6 @@ def test_the_pull_request_changes_one_file_and_says_what_it_is():
 
 
 def test_a_commit_message_pings_nobody():
-    chosen = (Offer(number=1, kind="gotcha", headline="fixes #12 @dana", source="t"),)
+    chosen = (LearningOffer(number=1, kind="gotcha", headline="fixes #12 @dana", source="t"),)
     commit = Commit(repository="acme/shop", sha="a" * 40, branch="main")
     assert "- fixes # 12 @ dana" in pull_of(chosen, "", commit, "n").commit_message

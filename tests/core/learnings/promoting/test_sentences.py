@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from nightwatch_core.learnings.promoting import entry, offers
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 DAY = date(2026, 1, 26)
 LONG = "the queue keeps what nobody has asked for, and nobody is told of it " * 2
@@ -93,7 +93,7 @@ def test_a_problem_without_a_reason_or_a_remedy_is_not_offered(problem):
 
 
 def fate(*kinds):
-    return tuple(Fate(kind=kind, number=3, on=DAY) for kind in kinds)
+    return tuple(OutcomeEvent(kind=kind, number=3, on=DAY) for kind in kinds)
 
 
 AT = "2026-01-26T00:00:00Z"
@@ -109,8 +109,8 @@ AT = "2026-01-26T00:00:00Z"
         {"outcome": "no effect"},
         {"fates": fate("closed unmerged", "not planned"), "outcome": "not planned"},
         {"fates": fate("merged", "verified", "regressed", "reopened")},
-        {"proposed": (Proposed(kind="pull", number=3, on=DAY, outcome="closed unmerged"),)},
-        {"watch": Watch(number=3, merged_at=AT, verdict="no effect")},
+        {"proposed": (PublishedItem(kind="pull", number=3, on=DAY, outcome="closed unmerged"),)},
+        {"watch": FixWatch(number=3, merged_at=AT, verdict="no effect")},
     ],
 )
 def test_a_lesson_that_does_not_hold_is_not_offered(fields):
@@ -124,7 +124,7 @@ def test_a_lesson_that_does_not_hold_is_not_offered(fields):
         {"outcome": "verified"},
         {"fates": fate("merged")},
         {"fates": fate("closed unmerged", "merged", "verified"), "outcome": "verified"},
-        {"watch": Watch(number=3, merged_at=AT)},
+        {"watch": FixWatch(number=3, merged_at=AT)},
     ],
 )
 def test_a_lesson_that_holds_is(fields):

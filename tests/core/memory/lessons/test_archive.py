@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.memory.lessons.archive import USEFULNESS, to_archive
 from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, PublishedItem
 
 TODAY = date(2031, 6, 1)
 
@@ -55,9 +55,9 @@ def test_only_as_many_as_are_too_many():
 
 def test_lessons_at_work_and_seen_lately_stay_as_long_as_there_are_others():
     day = TODAY - timedelta(days=300)
-    pull = Proposed(kind="pull", number=1, on=day)
-    issue = Proposed(kind="issue", number=2, on=day, outcome="closed")
-    watch = Watch(number=1, merged_at=datetime(2031, 1, 1, tzinfo=UTC))
+    pull = PublishedItem(kind="pull", number=1, on=day)
+    issue = PublishedItem(kind="issue", number=2, on=day, outcome="closed")
+    watch = FixWatch(number=1, merged_at=datetime(2031, 1, 1, tzinfo=UTC))
     done = watch.model_copy(update={"verdict": "verified"})
     lessons = (
         one("pull", days=300, proposed=(pull, issue)),

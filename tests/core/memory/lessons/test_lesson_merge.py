@@ -14,7 +14,7 @@ from nightwatch_core.memory.lessons.text import lesson_of
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.learning import Notes
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 FIRST = date(2031, 3, 1)
 SEEDS = """---
@@ -77,19 +77,19 @@ def test_the_newest_analysis_speaks_and_the_newest_sighting_counts():
 
 def test_histories_names_and_notes_are_put_together():
     at = datetime(2031, 3, 2, tzinfo=UTC)
-    fate = Fate(kind="merged", number=2, on=FIRST)
+    fate = OutcomeEvent(kind="merged", number=2, on=FIRST)
     one = lesson(
         aliases=("v1:b",), related=("x",), learnings=("a",), matched=3, last_matched=FIRST,
         notes=(Notes(gotchas=("g",)),), fates=(fate,), promoted=("d1",), pr_number=2,
-        proposed=(Proposed(kind="pull", number=2, on=FIRST),), outcome="merged",
-        watch=Watch(number=2, merged_at=at), seen_until=at,
+        proposed=(PublishedItem(kind="pull", number=2, on=FIRST),), outcome="merged",
+        watch=FixWatch(number=2, merged_at=at), seen_until=at,
     )  # fmt: skip
     two = lesson(
         aliases=("v1:c", "v1:b"), related=("y",), learnings=("b", "a"), matched=1,
         notes=(Notes(gotchas=("g",)), Notes(gotchas=("h",))), promoted=("d2",), issue_number=1,
-        fates=(fate, Fate(kind="closed", number=1, on=date(2031, 3, 9))),
-        proposed=(Proposed(kind="issue", number=1, on=FIRST),), nights=(seen(30, "changed"),),
-        watch=Watch(number=2, merged_at=at, until=at), seen_until=datetime(2031, 3, 31),  # noqa: DTZ001
+        fates=(fate, OutcomeEvent(kind="closed", number=1, on=date(2031, 3, 9))),
+        proposed=(PublishedItem(kind="issue", number=1, on=FIRST),), nights=(seen(30, "changed"),),
+        watch=FixWatch(number=2, merged_at=at, until=at), seen_until=datetime(2031, 3, 31),  # noqa: DTZ001
     )  # fmt: skip
     whole = united((two, one))
     assert whole.names == {"v1:aaaaaaaabbbb", "v1:b", "v1:c"}

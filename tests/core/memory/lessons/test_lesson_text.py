@@ -14,9 +14,9 @@ from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.lessons.limits import MOST_FATES, SHORTENINGS
 from nightwatch_core.memory.lessons.text import FIELDS, LARGEST, LIMIT, SEEDS, document, lesson_of
 from nightwatch_core.models.analysis import Edit
-from nightwatch_core.models.knowledge import Cited, Lesson, NightSeen
+from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from nightwatch_core.models.learning import Decision, Notes, Problem
-from nightwatch_core.models.outcome import Count, Fate, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, PublishedItem
 
 NOON = datetime(2031, 3, 4, 12, tzinfo=UTC)
 NOTES = Notes(
@@ -29,19 +29,23 @@ FULL = lesson(
     title="T",
     file="errors/x.md",
     fates=(
-        Fate(kind="closed unmerged", number=9, on=date(2031, 3, 3), words=("No *way* @team",)),
-        Fate(kind="no effect", on=date(2031, 3, 9), because="7 an hour, before 6", answered=True),
+        OutcomeEvent(
+            kind="closed unmerged", number=9, on=date(2031, 3, 3), words=("No *way* @team",)
+        ),
+        OutcomeEvent(
+            kind="no effect", on=date(2031, 3, 9), because="7 an hour, before 6", answered=True
+        ),
     ),
     proposed=(
-        Proposed(kind="pull", number=9, on=date(2031, 3, 1), fix="d9", told=2, cost=0.25),
-        Proposed(kind="issue", number=4, on=date(2031, 3, 1), outcome="reopened", model="m"),
+        PublishedItem(kind="pull", number=9, on=date(2031, 3, 1), fix="d9", told=2, cost=0.25),
+        PublishedItem(kind="issue", number=4, on=date(2031, 3, 1), outcome="reopened", model="m"),
     ),
-    watch=Watch(
+    watch=FixWatch(
         number=9,
         merged_at=NOON,
         deployed_at=NOON,
-        before=Count(occurrences=7, hours=24, traffic=900, nights=3),
-        after=Count(occurrences=1, hours=12.5),
+        before=OccurrenceCount(occurrences=7, hours=24, traffic=900, nights=3),
+        after=OccurrenceCount(occurrences=1, hours=12.5),
         verdict="verified",
     ),
     analysed_at=NOON,
@@ -57,7 +61,10 @@ FULL = lesson(
             date=date(2031, 3, 1), night="n1", occurrences=7, verdict="new", hours=24, traffic=9_000
         ),
     ),
-    evidence=(Cited(path="a.rb", line=1, digest="d", commit="beef"), Cited(path="b.rb", line=2)),
+    evidence=(
+        CitedLine(path="a.rb", line=1, digest="d", commit="beef"),
+        CitedLine(path="b.rb", line=2),
+    ),
     cost_used=0.5,
     told=2,
     outcome="no effect",
@@ -155,21 +162,25 @@ def test_nothing_but_notes_becomes_notes(texts, noted):
         title=one,
         root_cause=two,
         stale=three,
-        evidence=(Cited(path=four, line=1, quote=five), Cited(path="a", line=2, quote=six)),
+        evidence=(CitedLine(path=four, line=1, quote=five), CitedLine(path="a", line=2, quote=six)),
         edits=(Edit(path=seven, old=eight, new=one, description=two),),
         next_steps=(three, four),
         learnings=(five,),
-        fates=(Fate(kind="merged", on=date(2031, 3, 3), words=(six, seven), because=eight),),
+        fates=(
+            OutcomeEvent(kind="merged", on=date(2031, 3, 3), words=(six, seven), because=eight),
+        ),
         notes=(NOTES,) if noted else (),
     )
     assert lesson_of(document(told), "errors/x.md").notes == told.notes
 
 
 def test_of_many_fates_and_words_the_newest_and_first_are_kept():
-    fate = Fate(kind="merged", on=date(2031, 3, 3), words=("w" * 9_000,) * 9, because="b" * 9_000)
+    fate = OutcomeEvent(
+        kind="merged", on=date(2031, 3, 3), words=("w" * 9_000,) * 9, because="b" * 9_000
+    )
     many = lesson(
         fates=tuple(fate.model_copy(update={"number": n}) for n in range(60)),
-        proposed=tuple(Proposed(kind="pull", number=n, on=fate.on) for n in range(60)),
+        proposed=tuple(PublishedItem(kind="pull", number=n, on=fate.on) for n in range(60)),
         edits=(),
     )
     read = lesson_of(document(many), "errors/x.md")
@@ -193,8 +204,10 @@ def test_no_lesson_passes_the_limit(text):
     values = {n: text for n, f in Lesson.model_fields.items() if f.annotation is str}
     lists = {n: (text,) * 300 for n, f in Lesson.model_fields.items() if n in FIELDS
              and f.annotation == tuple[str, ...]}  # fmt: skip
-    fate = Fate(kind="merged", on=date(2031, 3, 3), night=text, words=(text,) * 9, because=text)
-    proposed = Proposed(
+    fate = OutcomeEvent(
+        kind="merged", on=date(2031, 3, 3), night=text, words=(text,) * 9, because=text
+    )
+    proposed = PublishedItem(
         kind="pull", number=1, on=fate.on, night=text, confidence=text, fix=text, model=text,
         outcome=text,
     )  # fmt: skip
@@ -210,7 +223,7 @@ def test_no_lesson_passes_the_limit(text):
             "fates": (fate,) * 300,
             "proposed": (proposed,) * 300,
             "nights": (seen,) * 300,
-            "evidence": (Cited(path=text, line=1, quote=text, digest=text, commit=text),) * 300,
+            "evidence": (CitedLine(path=text, line=1, quote=text, digest=text, commit=text),) * 300,
             "edits": (Edit(path=text, old=text, new=text),) * 300,
             "notes": tuple(Notes(gotchas=(f"{n}{text}",) * 50) for n in range(40)),
         }
@@ -236,10 +249,10 @@ TEXT = st.text(max_size=40)
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    st.lists(st.builds(Fate, words=st.tuples(TEXT), because=TEXT, night=TEXT), max_size=4),
+    st.lists(st.builds(OutcomeEvent, words=st.tuples(TEXT), because=TEXT, night=TEXT), max_size=4),
     st.lists(
         st.builds(
-            Proposed,
+            PublishedItem,
             number=st.integers(0, LARGEST),
             night=TEXT,
             fix=TEXT,
@@ -248,7 +261,7 @@ TEXT = st.text(max_size=40)
         ),
         max_size=4,
     ),
-    st.none() | st.builds(Watch, number=st.integers(0, LARGEST),
+    st.none() | st.builds(FixWatch, number=st.integers(0, LARGEST),
                           merged_at=st.datetimes(timezones=st.just(UTC)),
                           deployed_at=st.none(), until=st.none()),
     TEXT, TEXT, st.lists(TEXT, max_size=3),

@@ -15,7 +15,7 @@ from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, night_date, seen_
 from nightwatch_core.memory.lessons.text import FIELDS, LIMIT, document, lesson_of
 from nightwatch_core.memory.reuse import reused
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
-from nightwatch_core.models.knowledge import Cited, Lesson
+from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.text.frontmatter import LIMIT as MOST_READ
 
@@ -35,7 +35,7 @@ def test_a_new_lesson_holds_what_was_found():
     assert (new.issue_number, new.pr_number) == (4, 9)
     assert (new.first_detected, new.occurrences, new.module) == (FIRST, 9, "app/rate.rb")
     assert new.evidence == (
-        Cited(
+        CitedLine(
             path="app/rate.rb", line=12, quote="RATES.fetch(code)", digest="d1", commit="f00dfeed"
         ),
     )
@@ -190,7 +190,7 @@ def test_a_document_gives_the_same_lesson_back(one, two, three):
         edits=(Edit(path=one, old=two, new=three, description=one),),
         next_steps=(two, three),
         tags=(three,),
-        evidence=(Cited(path=two, line=1, quote=three, digest="d"),),
+        evidence=(CitedLine(path=two, line=1, quote=three, digest="d"),),
         aliases=("v1:z",),
         issue_number=4,
     )
@@ -246,7 +246,7 @@ def huge(**fields):
         (
             huge(
                 evidence=tuple(
-                    Cited(path="a", line=n, quote="q" * 2_000, digest="d") for n in range(45)
+                    CitedLine(path="a", line=n, quote="q" * 2_000, digest="d") for n in range(45)
                 )
             ),
             "quotes of evidence are cut",
@@ -258,7 +258,7 @@ def huge(**fields):
                 message="'" * 90_000,
                 tags=("\x03" * 900,) * 900,
                 next_steps=("n" * 9_000,) * 99,
-                evidence=(Cited(path="\x01" * 900, line=1, quote="'" * 900),) * 900,
+                evidence=(CitedLine(path="\x01" * 900, line=1, quote="'" * 900),) * 900,
             ),
             "long texts and lists are cut",
             {},

@@ -18,15 +18,17 @@ from nightwatch_core.memory.outcomes.calibration import (
 )
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Confidence, Ending
-from nightwatch_core.models.scoreboard import Scoreboard, Share, Tier
+from nightwatch_core.models.outcome import ConfidenceTier, Scoreboard, SuccessRate
 
 COUNTS = st.integers(min_value=0, max_value=300)
 WORDS: list[Confidence] = list(NOMINAL)
 
 
 def board(said: Confidence, right: float, decided: int, others: int = MINIMUM) -> Scoreboard:
-    tier = Tier(said=said, nominal=NOMINAL[said], found=Share(decided=decided, right=right))
-    return Scoreboard(found=Share(decided=decided + others), tiers=(tier,))
+    tier = ConfidenceTier(
+        said=said, nominal=NOMINAL[said], found=SuccessRate(decided=decided, right=right)
+    )
+    return Scoreboard(found=SuccessRate(decided=decided + others), tiers=(tier,))
 
 
 def test_nothing_is_said_before_there_is_enough() -> None:

@@ -8,18 +8,18 @@ from nightwatch_core.memory.lessons.upkeep import told_of
 from nightwatch_core.memory.outcomes.follow_up import followed_up
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Fate, FateKind, Followed, Proposed
+from nightwatch_core.models.outcome import OutcomeEvent, OutcomeKind, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import OwnItem
 
 CLOSED = pull(state="closed", words=("No.",))
 
 
-def follow(known: Lesson, *items: OwnItem, number: int = 6) -> Followed | None:
+def follow(known: Lesson, *items: OwnItem, number: int = 6) -> OutcomeUpdate | None:
     told = followed_up((known,), items, tonight(number), (), (), MemoryCode())
     return next(iter(told), None)
 
 
-def kinds(told: Followed | None) -> list[str]:
+def kinds(told: OutcomeUpdate | None) -> list[str]:
     return [fate.kind for fate in told.fates] if told else []
 
 
@@ -39,7 +39,7 @@ def test_another_draft_that_it_had_made_is_not_taken_for_the_rejected_one() -> N
     first = follow(lesson(5), CLOSED)
     assert first
     kept = told_of(lesson(5), first)
-    second = Proposed(kind="pull", number=9, on=at(6).date(), night=night(6).id)
+    second = PublishedItem(kind="pull", number=9, on=at(6).date(), night=night(6).id)
     kept = kept.model_copy(update={"outcome": "", "proposed": (*kept.proposed, second)})
     again = follow(kept, CLOSED, pull(9, state="open"))
     assert again
@@ -47,14 +47,14 @@ def test_another_draft_that_it_had_made_is_not_taken_for_the_rejected_one() -> N
 
 
 @pytest.mark.parametrize("kind", ["verified", "regressed", "no effect"])
-def test_a_verdict_is_told_again_too(kind: FateKind) -> None:
-    fate = Fate(kind=kind, number=4, on=at(6).date(), night=night(6).id, because="figures")
+def test_a_verdict_is_told_again_too(kind: OutcomeKind) -> None:
+    fate = OutcomeEvent(kind=kind, number=4, on=at(6).date(), night=night(6).id, because="figures")
     assert kinds(follow(lesson(5, fates=(fate,)))) == [kind]
     assert follow(lesson(5, fates=(fate,)), number=7) is None
 
 
 def test_an_issue_that_it_had_reopened_is_no_news() -> None:
-    fate = Fate(
+    fate = OutcomeEvent(
         kind="reopened", number=3, on=at(6).date(), night=night(6).id, because=REOPENED,
         answered=True,
     )  # fmt: skip

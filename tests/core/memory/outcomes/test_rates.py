@@ -17,11 +17,11 @@ from nightwatch_core.memory.outcomes.rates import (
     spread,
 )
 from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.outcome import Count
+from nightwatch_core.models.outcome import OccurrenceCount
 
 FIRST = date(2031, 3, 1)
 counts = st.builds(
-    Count,
+    OccurrenceCount,
     occurrences=st.integers(0, 10**9),
     hours=st.floats(0, 10_000),
     traffic=st.none() | st.integers(0, 10**9),
@@ -42,8 +42,8 @@ def nights(*occurrences: int, hours: float = 24, traffic: int | None = None) -> 
     ]
 
 
-def hours(occurrences: int, length: float = 24) -> Count:
-    return Count(occurrences=occurrences, hours=length)
+def hours(occurrences: int, length: float = 24) -> OccurrenceCount:
+    return OccurrenceCount(occurrences=occurrences, hours=length)
 
 
 # scipy 1.17: beta.ppf(.025, y, n - y + 1), beta.ppf(.975, y + 1, n - y) as odds over t2 / t1;
@@ -67,7 +67,12 @@ def hours(occurrences: int, length: float = 24) -> Count:
     ],
 )  # fmt: skip
 def test_the_figures_are_those_of_scipy(
-    before: Count, after: Count, low: float, high: float, p: float, p_fell: float
+    before: OccurrenceCount,
+    after: OccurrenceCount,
+    low: float,
+    high: float,
+    p: float,
+    p_fell: float,
 ) -> None:
     found = compare(before, after)
     assert (found.low, found.high) == pytest.approx((low, high), rel=2e-7)
@@ -104,7 +109,9 @@ def test_without_bursts_both_tests_are_one() -> None:
 
 
 @given(counts, counts, st.floats(1, 50))
-def test_a_comparison_is_always_in_order(before: Count, after: Count, bursts: float) -> None:
+def test_a_comparison_is_always_in_order(
+    before: OccurrenceCount, after: OccurrenceCount, bursts: float
+) -> None:
     found = compare(before, after, bursts)
     assert 0 <= found.p <= 1
     assert 0 <= found.p_fell <= 1
@@ -142,15 +149,15 @@ def test_the_tails_meet(x: float, more: float, odds: float) -> None:
 @pytest.mark.parametrize(
     "count",
     [
-        Count(occurrences=-5, hours=24),
-        Count(occurrences=5, hours=float("nan")),
-        Count(occurrences=5, hours=-1),
-        Count(occurrences=10**40, hours=float("inf")),
-        Count(occurrences=10**40, hours=1e-300),
+        OccurrenceCount(occurrences=-5, hours=24),
+        OccurrenceCount(occurrences=5, hours=float("nan")),
+        OccurrenceCount(occurrences=5, hours=-1),
+        OccurrenceCount(occurrences=10**40, hours=float("inf")),
+        OccurrenceCount(occurrences=10**40, hours=1e-300),
     ],
     ids=["negative", "nan", "before", "endless", "huge"],
 )
-def test_nonsense_ends_in_a_number(count: Count) -> None:
+def test_nonsense_ends_in_a_number(count: OccurrenceCount) -> None:
     for found in (compare(count, hours(3)), compare(hours(3), count), compare(count, count)):
         assert 0 <= found.p <= 1
         assert found.low <= found.high
@@ -158,14 +165,14 @@ def test_nonsense_ends_in_a_number(count: Count) -> None:
 
 
 def test_traffic_is_the_exposure_where_both_know_it() -> None:
-    before = Count(occurrences=100, hours=24, traffic=1_000)
-    assert compare(before, Count(occurrences=200, hours=24, traffic=2_000)).ratio == 1
-    assert compare(before, Count(occurrences=200, hours=24)).ratio == 2
-    assert expected(before, Count(hours=24, traffic=3_000)) == 300
+    before = OccurrenceCount(occurrences=100, hours=24, traffic=1_000)
+    assert compare(before, OccurrenceCount(occurrences=200, hours=24, traffic=2_000)).ratio == 1
+    assert compare(before, OccurrenceCount(occurrences=200, hours=24)).ratio == 2
+    assert expected(before, OccurrenceCount(hours=24, traffic=3_000)) == 300
 
 
 def test_without_exposure_nothing_is_known() -> None:
-    found = compare(hours(5), Count(occurrences=5))
+    found = compare(hours(5), OccurrenceCount(occurrences=5))
     assert (found.ratio, found.p, found.p_fell, found.high) == (None, 1, 1, inf)
 
 
@@ -203,7 +210,7 @@ def test_a_rise_is_a_spike_and_chance_is_none() -> None:
 
 def test_more_users_are_no_spike() -> None:
     earlier = nights(12, 10, 14, traffic=1_000)
-    busy = Count(occurrences=120, hours=24, traffic=10_000)
+    busy = OccurrenceCount(occurrences=120, hours=24, traffic=10_000)
     assert not is_spike(earlier, busy)
     assert is_spike(earlier, busy.model_copy(update={"traffic": None}))
 
@@ -219,4 +226,4 @@ def test_so_many_as_once_before_is_no_spike() -> None:
 
 
 def test_hours_nobody_wrote_down_are_a_day() -> None:
-    assert is_spike(nights(12, 10, 14, hours=0), Count(occurrences=120))
+    assert is_spike(nights(12, 10, 14, hours=0), OccurrenceCount(occurrences=120))

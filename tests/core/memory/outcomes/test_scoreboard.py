@@ -18,11 +18,11 @@ from nightwatch_core.memory.outcomes.fix_verdict import (
 )
 from nightwatch_core.memory.outcomes.scoreboard import MOST_MODELS, scoreboard
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Fate, FateKind
+from nightwatch_core.models.outcome import OutcomeEvent, OutcomeKind
 from nightwatch_core.report import scoreboard_text
 from nightwatch_core.report.scoreboard_text import ENOUGH, NOTHING, reliability, sentences, sorts
 
-KINDS: tuple[FateKind, ...] = get_args(FateKind)
+KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
 LONG_AGO = date(2030, 1, 1)
 
 
@@ -96,12 +96,12 @@ def test_nights_without_a_name_are_told_apart_by_their_day() -> None:
     assert len(judgements([nameless])) == 2
 
 
-def fates(*kinds: FateKind, number: int = 12) -> tuple[Fate, ...]:
-    return tuple(Fate(kind=kind, number=number, on=DAY) for kind in kinds)
+def fates(*kinds: OutcomeKind, number: int = 12) -> tuple[OutcomeEvent, ...]:
+    return tuple(OutcomeEvent(kind=kind, number=number, on=DAY) for kind in kinds)
 
 
 def test_production_wins_over_reviewers_and_the_last_word_over_earlier_ones() -> None:
-    def right(*kinds: FateKind) -> float | None:
+    def right(*kinds: OutcomeKind) -> float | None:
         return only(published(proposed(12, kinds[-1]), fates=fates(*kinds))).right
 
     assert right("merged", "verified") == 1.0

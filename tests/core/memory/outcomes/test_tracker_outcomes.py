@@ -32,19 +32,19 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import (
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Count, Fate, Followed, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.proposal import OwnItem
 
 
-def kinds(told: Followed | None) -> list[str]:
+def kinds(told: OutcomeUpdate | None) -> list[str]:
     return [fate.kind for fate in told.fates] if told else []
 
 
-def fate(kind: Any, number: int = 4, **fields: Any) -> Fate:
-    return Fate(kind=kind, number=number, on=at(6).date(), night=f"n{kind}", **fields)
+def fate(kind: Any, number: int = 4, **fields: Any) -> OutcomeEvent:
+    return OutcomeEvent(kind=kind, number=number, on=at(6).date(), night=f"n{kind}", **fields)
 
 
-def follow(known: Lesson, *items: OwnItem, now: Tonight | None = None) -> Followed | None:
+def follow(known: Lesson, *items: OwnItem, now: Tonight | None = None) -> OutcomeUpdate | None:
     return followed(known, items, now or tonight(6), never)
 
 
@@ -259,7 +259,7 @@ def test_hostile_words_are_bounded() -> None:
 # The watch.
 
 
-def watch_of(known: Lesson, now: Tonight, **fields: Any) -> Watch:
+def watch_of(known: Lesson, now: Tonight, **fields: Any) -> FixWatch:
     merged = pull(state="merged", merged_at=fields.get("merged_at", at(5) + DAY / 3))
     told = followed(known, (merged,), now, fields.get("stands", never))
     assert told
@@ -273,7 +273,7 @@ def test_before_counts_quiet_nights_and_their_traffic() -> None:
     nights = tuple(one.model_copy(update={"traffic": 1_000}) for one in known.nights)
     known = known.model_copy(update={"nights": nights})
     watch = watch_of(known, tonight(6, records=traffic))
-    assert watch.before == Count(occurrences=150, hours=120, traffic=5_000, nights=5)
+    assert watch.before == OccurrenceCount(occurrences=150, hours=120, traffic=5_000, nights=5)
 
 
 def test_before_falls_back_on_the_nights_themselves() -> None:
@@ -325,8 +325,8 @@ def test_it_is_never_deployed_before_it_was_merged() -> None:
 
 
 def running(known: Lesson, deployed: float = 6, **fields: Any) -> Lesson:
-    before = Count(occurrences=400, hours=120, nights=5)
-    watch = Watch(number=4, merged_at=at(5), deployed_at=at(deployed), before=before, **fields)
+    before = OccurrenceCount(occurrences=400, hours=120, nights=5)
+    watch = FixWatch(number=4, merged_at=at(5), deployed_at=at(deployed), before=before, **fields)
     return known.model_copy(update={"watch": watch})
 
 
@@ -351,7 +351,7 @@ def test_where_nothing_tells_old_from_new_the_next_window_begins() -> None:
     told = followed(known, (), tonight(7, 24), never)
     assert told
     assert told.watch
-    assert (told.watch.after, told.watch.until) == (Count(), at(7))
+    assert (told.watch.after, told.watch.until) == (OccurrenceCount(), at(7))
 
 
 def test_windows_that_overlap_count_in_part() -> None:
@@ -466,7 +466,7 @@ def test_lives_of_any_kind(days: list[tuple[list[OwnItem], int]]) -> None:
 @given(st.lists(st.sampled_from(("merged", "reopened", "closed", "regressed")), max_size=60))
 def test_what_is_remembered_twice_is_remembered_once(names: list[Any]) -> None:
     fates = tuple(fate(kind, number) for number, kind in enumerate(names))
-    told = Followed(fingerprint=NAME, fates=fates, outcome="x")
+    told = OutcomeUpdate(fingerprint=NAME, fates=fates, outcome="x")
     once = remember(lesson(80), told)
     assert remember(once, told) == once
     assert remember(answered(once), told).fates == answered(once).fates

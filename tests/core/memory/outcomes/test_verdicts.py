@@ -10,7 +10,7 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import unanswered, waiting
 from nightwatch_core.memory.outcomes.usual_rate import bursts
 from nightwatch_core.memory.outcomes.verdicts import AS_BEFORE_SHARE, NO_EFFECT_ABOVE, judged
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import Count, Watch
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
 
 
 def merged_after(*before: int) -> Production:
@@ -41,10 +41,10 @@ def test_it_takes_days_and_enough_of_them() -> None:
 @pytest.mark.parametrize(("nights", "hours"), [(2, 72), (3, 60)])
 def test_too_few_nights_or_hours_tell_nothing(nights: int, hours: float) -> None:
     def verdict(nights: int, hours: float) -> str:
-        before = Count(occurrences=80, hours=24, nights=1)
-        now = Count(occurrences=round(80 * hours / 24), hours=hours, nights=nights)
+        before = OccurrenceCount(occurrences=80, hours=24, nights=1)
+        now = OccurrenceCount(occurrences=round(80 * hours / 24), hours=hours, nights=nights)
         times = {"merged_at": at(1.3), "deployed_at": at(2), "until": at(5)}
-        watch = Watch(number=4, before=before, after=now, **times)
+        watch = FixWatch(number=4, before=before, after=now, **times)
         return judged(lesson(80), watch, tonight(5, 80), ())[0].verdict
 
     assert verdict(3, 72) == "no effect"
@@ -62,8 +62,8 @@ def test_near_the_old_rate_is_no_sign_of_a_fall(
     before: int, hours: float, after: int, later: float, bursty: float
 ) -> None:
     one, other = (
-        Count(occurrences=before, hours=hours),
-        Count(occurrences=after, hours=later),
+        OccurrenceCount(occurrences=before, hours=hours),
+        OccurrenceCount(occurrences=after, hours=later),
     )
     found = compare(one, other, bursty)
     near = found.ratio is not None and found.ratio >= AS_BEFORE_SHARE
@@ -87,15 +87,17 @@ def test_a_fix_called_useless_may_prove_right_after_all() -> None:
 def told(*after: int, hours: float = 0.0, deployed: float = 2.0) -> float:
     """The dispersion after one night of 80 and these later ones, the last of them tonight."""
     known, number = lesson(80, 0, *after[:-1]), 2 + len(after)
-    watch = Watch(
+    watch = FixWatch(
         number=4,
         merged_at=at(1.3),
         deployed_at=at(deployed),
-        before=Count(occurrences=80, hours=24, nights=1),
-        after=Count(occurrences=sum(after), hours=hours or 24.0 * len(after), nights=len(after)),
+        before=OccurrenceCount(occurrences=80, hours=24, nights=1),
+        after=OccurrenceCount(
+            occurrences=sum(after), hours=hours or 24.0 * len(after), nights=len(after)
+        ),
     )
     records = tuple(record(one) for one in range(1, number))
-    counted = Count(occurrences=after[-1], hours=24)
+    counted = OccurrenceCount(occurrences=after[-1], hours=24)
     return bursts(known, watch, records, night(number), counted)[0]
 
 
@@ -119,12 +121,12 @@ def test_quiet_nights_after_the_deploy_count_and_its_own_night_does_not() -> Non
 
 
 def test_a_night_that_is_read_again_counts_once() -> None:
-    known, both = lesson(80, 0, 0, 80), Count(occurrences=80, hours=48, nights=2)
-    before = Count(occurrences=80, hours=24, nights=1)
-    watch = Watch(number=4, merged_at=at(1.3), deployed_at=at(2), before=before, after=both)
-    first = bursts(known, watch, (), night(4), Count(occurrences=80, hours=24))
+    known, both = lesson(80, 0, 0, 80), OccurrenceCount(occurrences=80, hours=48, nights=2)
+    before = OccurrenceCount(occurrences=80, hours=24, nights=1)
+    watch = FixWatch(number=4, merged_at=at(1.3), deployed_at=at(2), before=before, after=both)
+    first = bursts(known, watch, (), night(4), OccurrenceCount(occurrences=80, hours=24))
     again: Lesson = known.model_copy(update={"nights": known.nights[:-1]})
-    assert first == bursts(again, watch, (), night(4), Count(occurrences=80, hours=24))
+    assert first == bursts(again, watch, (), night(4), OccurrenceCount(occurrences=80, hours=24))
 
 
 @given(st.lists(st.integers(0, 10**15), max_size=6), st.lists(st.integers(0, 10**15), max_size=6))

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.recall.search_document import of_case, remembered
-from nightwatch_core.models.error import Case, ErrorGroup, Frame, Link, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
 VIEW = Frame(path="shop/cart/views.py", function="show", in_app=True)
@@ -13,7 +13,7 @@ DRIVER = Frame(path="lib/psycopg/cursor.py", function="execute")
 
 
 def link(error_class="KeyError", message="", frames=(TOTAL, VIEW)):
-    return Link(error_class=error_class, message=message, frames=tuple(frames))
+    return ExceptionLink(error_class=error_class, message=message, frames=tuple(frames))
 
 
 def case(fingerprint="v1:tonight", links=(), day=20, **group):

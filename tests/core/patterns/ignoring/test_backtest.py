@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.error import Dropped, Window
+from nightwatch_core.models.error import DroppedGroup, Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.models.pattern import Backtest, IgnoreRule
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.patterns.ignoring.backtest import (
@@ -59,7 +59,7 @@ def test_every_group_of_a_report_is_there_once():
     told = report(
         analyses=(cause, cause),
         failures=(Failure(case=one_group("v1:b"), reason="r"),),
-        dropped=(Dropped(group=group("v1:c", hosts=("h",), release="r1"), reason="ignored"),),
+        dropped=(DroppedGroup(group=group("v1:c", hosts=("h",), release="r1"), reason="ignored"),),
     )
     night = night_groups(told)
     assert [each.fingerprint for each in night.groups] == ["v1:a", "v1:b", "v1:c"]
@@ -113,7 +113,7 @@ def test_a_backtest_counts():
         on(1, group("v1:a", occurrences=7, users=None), group("v1:c", message="else")),
         on(2),
     )
-    merged = lesson("v1:x", aliases=("v1:b",), fates=(Fate(kind="merged", on=LAST.date()),))
+    merged = lesson("v1:x", aliases=("v1:b",), fates=(OutcomeEvent(kind="merged", on=LAST.date()),))
     assert backtest(RULE, nights, (lesson("v1:a"), merged)) == Backtest(
         nights=3, groups=2, occurrences=13, fixed_later=1, users=5
     )
@@ -125,14 +125,18 @@ def test_a_backtest_counts():
     ("fields", "fixed"),
     [
         ({}, False),
-        ({"fates": (Fate(kind="merged", on=date(2031, 1, 1)),)}, True),
-        ({"fates": (Fate(kind="closed unmerged", on=date(2031, 1, 1)),)}, False),
-        ({"fates": (Fate(kind="regressed", on=date(2031, 1, 1)),)}, True),
-        ({"watch": Watch(number=1, merged_at=LAST)}, True),
+        ({"fates": (OutcomeEvent(kind="merged", on=date(2031, 1, 1)),)}, True),
+        ({"fates": (OutcomeEvent(kind="closed unmerged", on=date(2031, 1, 1)),)}, False),
+        ({"fates": (OutcomeEvent(kind="regressed", on=date(2031, 1, 1)),)}, True),
+        ({"watch": FixWatch(number=1, merged_at=LAST)}, True),
         ({"outcome": "verified"}, True),
         ({"outcome": "closed"}, False),
         (
-            {"proposed": (Proposed(kind="pull", number=1, on=date(2031, 1, 1), outcome="merged"),)},
+            {
+                "proposed": (
+                    PublishedItem(kind="pull", number=1, on=date(2031, 1, 1), outcome="merged"),
+                )
+            },
             True,
         ),
     ],

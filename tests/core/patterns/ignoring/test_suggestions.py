@@ -8,7 +8,7 @@ from core.lesson_shapes import analysis, group, lesson, night, one_group, seen
 from nightwatch_core.intake.ignore_rules import ignored_by
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.outcome import Fate, Followed, Proposed, Watch
+from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.pattern import Backtest, IgnoreRule, IgnoreRules
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
@@ -109,12 +109,16 @@ def test_a_name_alone_is_no_evidence():
         {"nights": seen(1, 2, 3, confidence="")},
         {"error_class": "SecurityError"},
         {"outcome": "verified"},
-        {"fates": (Fate(kind="closed", number=3, on=DAY),)},
-        {"fates": (Fate(kind="reopened", number=3, on=DAY),)},
-        {"fates": (Fate(kind="merged", number=3, on=DAY),)},
-        {"proposed": (Proposed(kind="issue", number=3, on=DAY),)},
-        {"proposed": (Proposed(kind="pull", number=3, on=DAY, outcome="edited before merge"),)},
-        {"watch": Watch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC))},
+        {"fates": (OutcomeEvent(kind="closed", number=3, on=DAY),)},
+        {"fates": (OutcomeEvent(kind="reopened", number=3, on=DAY),)},
+        {"fates": (OutcomeEvent(kind="merged", number=3, on=DAY),)},
+        {"proposed": (PublishedItem(kind="issue", number=3, on=DAY),)},
+        {
+            "proposed": (
+                PublishedItem(kind="pull", number=3, on=DAY, outcome="edited before merge"),
+            )
+        },
+        {"watch": FixWatch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC))},
     ],
 )
 def test_what_is_not_suggested(fields):
@@ -122,7 +126,7 @@ def test_what_is_not_suggested(fields):
 
 
 def test_an_issue_that_people_do_not_plan_speaks_for_it():
-    declined = {"fates": (Fate(kind="not planned", number=3, on=DAY),), "issue_number": 3}
+    declined = {"fates": (OutcomeEvent(kind="not planned", number=3, on=DAY),), "issue_number": 3}
     (one,) = suggested(noise(**declined))
     assert "; issue #3 was closed as not planned: " in one.evidence
 
@@ -141,9 +145,9 @@ OPEN = OwnItem(kind="issue", number=9, fingerprint="v1:other")
         },
         {
             "followed": (
-                Followed(
+                OutcomeUpdate(
                     fingerprint="v1:a",
-                    watch=Watch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC)),
+                    watch=FixWatch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC)),
                 ),
             )
         },
@@ -156,7 +160,7 @@ def test_what_is_known_tonight_speaks_against_it(fields):
 
 
 def test_the_tracker_knows_better_than_a_lesson():
-    remembered = noise(proposed=(Proposed(kind="issue", number=3, on=DAY),))
+    remembered = noise(proposed=(PublishedItem(kind="issue", number=3, on=DAY),))
     closed = OwnItem(kind="issue", number=3, fingerprint="v1:a", state="closed")
     assert suggested(remembered) == ()
     assert suggested(remembered, told=report(outcomes=(closed, OPEN)))
@@ -188,12 +192,19 @@ def test_without_three_nights_to_try_it_on_nothing_is_suggested(shown):
 @pytest.mark.parametrize(
     "other",
     [
-        lesson("v1:z", error_class="Else", message=MESSAGE, fates=(Fate(kind="merged", on=DAY),)),
+        lesson(
+            "v1:z",
+            error_class="Else",
+            message=MESSAGE,
+            fates=(OutcomeEvent(kind="merged", on=DAY),),
+        ),
         lesson("v1:z", error_class="Else", message=MESSAGE, has_fix=True),
         lesson("v1:z", error_class="Else", message=MESSAGE, nights=seen(1, confidence="low")),
         lesson("v1:z", message=MESSAGE, nights=seen(1)),
         noise(
-            "v1:z", transaction="jobs/other", proposed=(Proposed(kind="issue", number=1, on=DAY),)
+            "v1:z",
+            transaction="jobs/other",
+            proposed=(PublishedItem(kind="issue", number=1, on=DAY),),
         ),
     ],
 )
