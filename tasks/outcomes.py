@@ -2,6 +2,7 @@
 
 from prefect import task
 
+from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
 from nightwatch_core.memory.outcomes.follow_up import followed_up
 from nightwatch_core.memory.outcomes.merge_evidence import merged_pulls, vouched
@@ -13,7 +14,6 @@ from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night
 from tasks.code import reader_of
 from tasks.policies import PATIENTLY
-from tasks.readers import lessons_in
 from tasks.wiring import nights, reading
 
 

@@ -3,6 +3,7 @@
 from prefect import task
 
 from nightwatch_core.analysis.prompt_learnings import Lore
+from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.memory.lessons.upkeep import told_of
 from nightwatch_core.memory.notes.researcher import as_task
 from nightwatch_core.memory.outcomes.merge_evidence import watched_truly
@@ -24,7 +25,6 @@ from nightwatch_core.ports import KnowledgeReader
 from tasks.code import reader_of
 from tasks.futures import attempt
 from tasks.policies import PATIENTLY
-from tasks.readers import lessons_in
 from tasks.wiring import reading
 
 NO_PAST, NO_LORE = PastOutcomes(), Lore()

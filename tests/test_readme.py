@@ -216,7 +216,7 @@ def test_the_readme_names_every_verb() -> None:
 
 
 def _cli() -> Any:
-    return typer.main.get_command(app)
+    return typer.main.get_command(app())
 
 
 def _check(command: Any, words: list[str]) -> None:

@@ -4,16 +4,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from nightwatch_core.analysis.specs import agents_of
+from tasks.wiring import shelf
+
 
 def agents() -> None:
     """List the agent files, and what is wrong with those that cannot be used."""
-    from nightwatch_core.analysis.specs import agents_of
-    from tasks.readers import agent_shelf
-
-    found, console = agents_of(agent_shelf()), Console()
+    files, console = agents_of(shelf()), Console()
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
-    for agent in found.specs:
+    for agent in files.specs:
         table.add_row(Text(agent.name), Text(", ".join(agent.languages)), Text(agent.description))
     console.print(table)
-    for complaint in found.complaints:
+    for complaint in files.complaints:
         console.print(Text(complaint, style="bold red"))

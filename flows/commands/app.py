@@ -1,42 +1,59 @@
 """The `nightwatch` command: its verbs, and how it fails."""
 
+import sys
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+
 import typer
 
-from flows.commands.agents import agents
-from flows.commands.check import check
-from flows.commands.compound import compound
-from flows.commands.history import history, report
-from flows.commands.ignore import ignore
-from flows.commands.knowledge import knowledge
-from flows.commands.learnings import learnings
-from flows.commands.mcp import mcp
-from flows.commands.night import night
-from flows.commands.one import one
-from flows.commands.promote import promote
 from flows.commands.running import complain
-from flows.commands.scoreboard import scoreboard
-from flows.commands.transcript import transcript
 from nightwatch_core.errors import NightWatchError
 
-app = typer.Typer(
-    add_completion=False,
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    help="Reads production errors at night: causes, issues and draft pull requests by morning.",
-)
-VERBS = (
-    *(night, one, agents, report, history, transcript, check),
-    *(scoreboard, compound, learnings, promote, mcp),
-)
-for verb in VERBS:
-    app.command()(verb)
-app.add_typer(knowledge, name="knowledge")
-app.add_typer(ignore, name="ignore")
+VERBS: Mapping[str, str] = {
+    "night": "night",
+    "one": "one",
+    "agents": "agents",
+    "report": "history",
+    "history": "history",
+    "transcript": "transcript",
+    "check": "check",
+    "scoreboard": "scoreboard",
+    "compound": "compound",
+    "learnings": "learnings",
+    "promote": "promote",
+    "mcp": "mcp",
+    "knowledge": "knowledge",
+    "ignore": "ignore",
+}
+"""Every verb, and the module beside this one that holds it under the verb's name."""
+
+
+def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """Make the command with these verbs; only their modules are imported."""
+    command = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        help="Reads production errors at night: causes, issues and draft pull requests by morning.",
+    )
+    command.callback()(_no_option)
+    for name in verbs:
+        verb = getattr(import_module(f"flows.commands.{VERBS[name]}"), name)
+        if isinstance(verb, typer.Typer):
+            command.add_typer(verb, name=name)
+        else:
+            command.command(name)(verb)
+    return command
 
 
 def main() -> None:
     """Run the command; what we raise on purpose is a message, not a traceback."""
+    named = [verb for verb in sys.argv[1:2] if verb in VERBS]
     try:
-        app()
+        app(named or VERBS)()
     except NightWatchError as trouble:
         complain(trouble)
+
+
+def _no_option() -> None:
+    """A command of verbs, even where only one of them is there."""

@@ -1,6 +1,7 @@
 """`nightwatch check`: does every neighbour answer?"""
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -8,6 +9,12 @@ from rich.text import Text
 
 from flows.commands.options import with_option_flags
 from flows.commands.running import make_prefect_ready
+from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from nightwatch_core.settings import night_options, settings
+from tasks.wiring import chosen, half_described, knowledge_of, publishing, reading
 
 
 @with_option_flags
@@ -16,12 +23,8 @@ def check(**choices: Any) -> None:
 
     Takes the options of a night. Exit code: 0 where all are well, 1 where one is not.
     """
-    from nightwatch_core.settings import night_options, settings
-
     options = night_options(choices)
     make_prefect_ready(settings().state, verbose=False)
-    from tasks.probing import probes
-
     table = Table("", "Neighbour", "Answer", box=None)
     failed = 0
     with Console(stderr=True).status("Asking …"):
@@ -34,3 +37,61 @@ def check(**choices: Any) -> None:
     if failed:
         console.print(f"\n{failed} of {table.row_count} are not well.", style="bold red")
     raise SystemExit(1 if failed else 0)
+
+
+class Probe(NamedTuple):
+    """A neighbour's answer, or its complaint with what to do."""
+
+    neighbour: str
+    answer: str
+    is_well: bool
+
+
+def probes(options: NightOptions) -> Iterator[Probe]:
+    """Ask every neighbour of a night with these options; writes nothing."""
+    filled = chosen(options)
+    read, write, knowledge = reading(filled), publishing(filled), knowledge_of(filled)
+    ask: tuple[tuple[str, Callable[[], str]], ...] = (
+        (f"errors ({filled.source})", read.errors.probe),
+        (f"code ({filled.code})", read.code.probe),
+        (f"model ({filled.model})", read.model.probe),
+        (f"own items ({filled.delivery})", read.tracker.probe),
+        (f"delivery ({filled.delivery})", lambda: write.outbox(_no_night(filled)).probe()),
+        (f"news ({filled.notify})", write.notifier.probe),
+        ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
+        ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
+        ("Prefect", _prefect),
+    )
+    for name, probe in ask:
+        yield _asked(name, probe)
+    for service, missing in half_described().items():
+        yield Probe(service, f"is not set up: {', '.join(missing)} missing", is_well=False)
+
+
+def _asked(name: str, probe: Callable[[], str]) -> Probe:
+    try:
+        return Probe(name, probe(), is_well=True)
+    except NightWatchError as trouble:
+        return Probe(name, str(trouble), is_well=False)
+
+
+def _no_night(options: NightOptions) -> Night:
+    now = reading(options).clock.now()
+    return Night(id="check", window=Window(since=now, until=now), now=now)
+
+
+def _prefect() -> str:
+    from prefect.client.orchestration import get_client  # reads its environment when imported
+    from prefect.settings import PREFECT_API_URL
+
+    address = PREFECT_API_URL.value()
+    if not address:
+        return "no server is named: a night by hand starts its own"
+    with get_client(sync_client=True) as client:
+        trouble = client.api_healthcheck()
+        if trouble is None:
+            return f"server {client.api_version()} at {address}"
+    raise GiveUp(
+        f"no Prefect server answers at {address} ({type(trouble).__name__}): start it with "
+        "`make ui`, or change PREFECT_API_URL"
+    )

@@ -1,14 +1,49 @@
 """`nightwatch compound`: keep what was learned of an error or a task for future agents."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.running import make_prefect_ready
+from flows.commands.learnings import documents_with_learnings
+from flows.commands.running import Sample, make_prefect_ready
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
+from nightwatch_core.learnings.compound import (
+    Drawn,
+    drawn_by_model,
+    drawn_by_rule,
+    published_last,
+    similar,
+)
+from nightwatch_core.learnings.compound_talk import PROMPT
+from nightwatch_core.learnings.compound_text import (
+    QUESTION,
+    captured_text,
+    drawn_text,
+    related_text,
+)
+from nightwatch_core.memory.lessons.readable import lessons_in
+from nightwatch_core.memory.notes.lesson_notes import with_new_notes
+from nightwatch_core.memory.notes.researcher import as_task
+from nightwatch_core.models.analysis import Allowance
+from nightwatch_core.models.conversation import Transcript
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.settings import night_options, settings
+from nightwatch_core.text.escaping import clean, line
+from tasks.wiring import (
+    chosen,
+    nights,
+    publishing,
+    reading,
+    shelf,
+    task_shelf,
+    transcripts,
+)
 
 Id = Annotated[
     str,
@@ -19,11 +54,19 @@ Id = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Write without asking; needed off a terminal.")]
 Rules = Annotated[bool, typer.Option("--no-model", help="Ask no model: draw the notes by rule.")]
-Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 
+ERRORS_UNREAD = "-"  # a source needs a name; notes need no errors
+SECONDS = 180  # for a model to draw notes
 _UNASKED = (
     "nothing was written: this is no terminal, so nobody can be asked; add --yes to write the notes"
 )
+
+
+class Target(NamedTuple):
+    """What notes are written about: a lesson, or a task file."""
+
+    task: TaskFile  # the lesson as one, where it is a lesson
+    lesson: Lesson | None
 
 
 def compound(
@@ -35,29 +78,18 @@ def compound(
     terminal it shows what is similar and ends with 1, unless --yes is given: no model is asked and
     nothing is written that nobody has agreed to.
     """
-    from nightwatch_core.intake.default_ports import is_sample
-    from nightwatch_core.learnings.compound_text import (
-        QUESTION,
-        captured_text,
-        drawn_text,
-        related_text,
-    )
-    from nightwatch_core.settings import settings
-    from tasks import notes
-
     make_prefect_ready(settings().state, verbose=False)
     console = Console(highlight=False)
-    options, target = notes.meant(id, sample)
+    options, target = _named_target(id, sample)
     _say(console, f"{target.task.id}: {target.task.title}")
-    similar = notes.similar_to(target, options)
-    if similar:
-        _say(console, related_text(similar))
-    _agree(QUESTION if similar else "Draw notes from it?", yes)
-    drawn = notes.drawn(target, options, no_model)
+    related = similar(target.task, documents_with_learnings(is_sample(options)))
+    if related:
+        _say(console, related_text(related))
+    _agree(QUESTION if related else "Draw notes from it?", yes)
+    drawn = _draw(target, options, no_model)
     _say(console, drawn_text(drawn))
     _agree("Write this?", yes)
-    related = tuple(one.task_id for one in similar)
-    file = notes.keep_notes(target, drawn.notes, related, options)
+    file = _keep(target, drawn.notes, tuple(one.task_id for one in related), options)
     _say(console, captured_text(file, drawn.notes, " --sample" if is_sample(options) else ""))
 
 
@@ -73,6 +105,98 @@ def _agree(question: str, yes: bool) -> None:
 
 
 def _say(console: Console, text: str) -> None:
-    from nightwatch_core.text.escaping import clean
-
     console.print(Text(f"{clean(text)}\n"), soft_wrap=True)
+
+
+def _options(sample: bool) -> NightOptions:
+    """The options under which a model is asked and the knowledge is written."""
+    source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
+    unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
+    return chosen(night_options({**source, **unused}))
+
+
+def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
+    """What notes are written about, and where: of real nights, else of nights on the sample."""
+    first: StopTheNight | None = None
+    for of_sample in (True,) if sample else (False, True):
+        options = _options(of_sample)
+        try:
+            return options, _target(id, options)
+        except StopTheNight as unknown:
+            first = first or unknown
+    raise first or StopTheNight("there is nothing to write notes about")
+
+
+def _target(id: str, options: NightOptions) -> Target:
+    """The task of that id, the lesson of that fingerprint or its beginning; empty: the last one.
+
+    Raises `StopTheNight` where none, or more than one, is meant.
+    """
+    wanted = id.strip()
+    if not wanted:
+        ours = (one for one in nights().reports() if is_sample(one.options) == is_sample(options))
+        wanted = published_last(tuple(ours))
+    task = None if is_sample(options) else task_shelf().read(wanted)
+    if task is not None:
+        return Target(task, None)
+    lesson = _lesson(wanted, lessons_in(reading(options).knowledge))
+    return Target(as_task(lesson), lesson)
+
+
+def _draw(target: Target, options: NightOptions, by_rule: bool) -> Drawn:
+    """The notes that would be written; asks the model unless `by_rule` or there is none."""
+    ports = reading(options)
+    today = ports.clock.now().date()
+    if by_rule or options.model == RULES:
+        why = "as you asked" if by_rule else "no language model is set up"
+        return drawn_by_rule(target.lesson, why, today)
+    may = Allowance(
+        iterations=1,
+        tokens=options.token_budget_per_error,
+        cost=options.cost_per_error or options.cost_per_night or None,
+        seconds=min(SECONDS, options.seconds_per_error),
+    )
+    prompt = shelf().agent(PROMPT).prompt
+    transcript = _transcript(target.lesson)
+    return drawn_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
+
+
+def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: NightOptions) -> str:
+    """Append the notes to the lesson or the task file, and link what is related; returns the file.
+
+    Raises `GiveUp` where they cannot be appended.
+    """
+    if target.lesson is None:
+        return task_shelf().append(target.task.id, notes, related)
+    # Read again: a night may have written the lesson while a person was thinking.
+    lesson = reading(options).knowledge.read(target.lesson.file) or target.lesson
+    return publishing(options).knowledge.write(with_new_notes(lesson, notes, related))
+
+
+def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:
+    exact = [lesson for lesson in lessons if wanted in lesson.names]
+    matches = exact or [one for one in lessons if any(_begins(n, wanted) for n in one.names)]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        raise StopTheNight(
+            f"there is no lesson or task {line(wanted, 80)!r}: `nightwatch knowledge search` finds "
+            "lessons, NIGHTWATCH_TASKS_DIR names the folder of tasks"
+        )
+    several = ", ".join(lesson.fingerprint for lesson in matches[:5])
+    raise StopTheNight(f"{line(wanted, 80)!r} may be {several}: say more of the fingerprint")
+
+
+def _begins(fingerprint: str, wanted: str) -> bool:
+    """Whether a fingerprint begins so, with or without its version."""
+    return fingerprint.startswith(wanted) or fingerprint.partition(":")[2].startswith(wanted)
+
+
+def _transcript(lesson: Lesson | None) -> Transcript | None:
+    """What was said about a lesson's error; None where nothing was kept."""
+    if lesson is None:
+        return None
+    try:
+        return transcripts().find(lesson.fingerprint)
+    except StopTheNight:
+        return None

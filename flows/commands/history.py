@@ -9,6 +9,7 @@ from rich.text import Text
 
 from flows.commands.running import show
 from nightwatch_core.errors import StopTheNight
+from tasks.wiring import nights
 
 NightName = Annotated[
     str, typer.Argument(help="Name of a night or single run; empty: the newest night.")
@@ -17,10 +18,8 @@ NightName = Annotated[
 
 def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
     """List the nights that were."""
-    from tasks.readers import night_store
-
     table = Table("Night", "Status", "Errors", "Analysed", "Issues", "Drafts", "Cost", box=None)
-    for night in night_store().history()[:limit]:
+    for night in nights().history()[:limit]:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
         numbers = (night.errors, night.analysed, night.issues, night.pulls)
         table.add_row(Text(night.id), night.status, *map(str, numbers), cost)
@@ -29,9 +28,7 @@ def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) ->
 
 def report(night: NightName = "") -> None:
     """Show a night's report again."""
-    from tasks.readers import night_store
-
-    for kept in night_store().reports():
+    for kept in nights().reports():
         if kept.night.id == night or not (night or kept.night.id.startswith("one-")):
             show(kept)
             return

@@ -6,11 +6,20 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from flows.commands.running import Sample
+from nightwatch_core.intake.default_ports import SAMPLE
+from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.word_search import search_lessons
+from nightwatch_core.models.options import NightOptions
+from tasks.wiring import knowledge_of
+
 knowledge = typer.Typer(
-    help="What earlier nights taught.", no_args_is_help=True, rich_markup_mode=None
+    help="What earlier nights taught.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
 )
 Words = Annotated[list[str], typer.Argument(help="Words of a class, transaction, message, cause.")]
-Sample = Annotated[bool, typer.Option("--sample", help="Search what the sample nights taught.")]
 
 
 @knowledge.callback()
@@ -26,13 +35,11 @@ def search(
     archive: Annotated[bool, typer.Option("--archive", help="Archived lessons, too.")] = False,
 ) -> None:
     """Find lessons by words."""
-    from nightwatch_core.memory.word_search import search_lessons
-    from tasks.readers import all_lessons, every_lesson
-
     console = Console()
-    lessons = every_lesson(sample) if archive else all_lessons(sample)
-    found = search_lessons(" ".join(words), lessons)[:limit]
-    for lesson, match in found:
+    folder = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    old = archived_lessons(folder) if archive else ()
+    matches = search_lessons(" ".join(words), (*lessons_in(folder), *old))[:limit]
+    for lesson, match in matches:
         console.print(
             Text(f"{match.score:.2f}  {lesson.error_class} in {lesson.transaction}", "bold")
         )
@@ -40,5 +47,5 @@ def search(
         console.print(
             Text(f"because {', '.join(match.because)} · {lesson.file}", "dim"), soft_wrap=True
         )
-    if not found:
+    if not matches:
         console.print("No lesson matches these words.")

@@ -1,25 +1,46 @@
 """`nightwatch learnings`: what was learned before that has to do with what you intend."""
 
-import sys
-from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
+from flows.commands.running import Sample, plain_console
+from nightwatch_core.intake.default_ports import SAMPLE
+from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.notes.researcher import LIMIT, as_task, relevant_learnings
+from nightwatch_core.memory.notes.selection import as_yaml
+from nightwatch_core.models.learning import FoundLearning, TaskFile
+from nightwatch_core.models.options import NightOptions
+from tasks.wiring import knowledge_of, task_shelf
+
 Intent = Annotated[str, typer.Argument(help="What you are about to do, in a sentence.")]
 Limit = Annotated[int, typer.Option(min=1, max=50, help="Documents to name at most.")]
 Archive = Annotated[bool, typer.Option("--archive", help="Look at archived lessons, too.")]
-Sample = Annotated[bool, typer.Option("--sample", help="Of what nights on the sample taught.")]
 
 
 def learnings(
     intent: Intent, limit: Limit = 5, archive: Archive = False, sample: Sample = False
 ) -> None:
     """Find earlier learnings for an intent in lessons and task files; prints YAML."""
-    from nightwatch_core.memory.notes.selection import as_yaml
-    from tasks.notes import found_learnings
+    results = search_learnings(intent, sample, limit, archive)
+    plain_console()
+    typer.echo(as_yaml(results), nl=False)
 
-    found = found_learnings(intent, sample, limit, archive)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    typer.echo(as_yaml(found), nl=False)
+
+def search_learnings(
+    intent: str, sample: bool, limit: int = LIMIT, archive: bool = False
+) -> tuple[FoundLearning, ...]:
+    """Return what lessons and task files say of an intent; `archive`: archived lessons, too.
+
+    Raises `GiveUp` where the intent says nothing.
+    """
+    return relevant_learnings(intent, documents_with_learnings(sample, archive), limit)
+
+
+def documents_with_learnings(sample: bool, archive: bool = False) -> tuple[TaskFile, ...]:
+    """Every task file, and every lesson that was not superseded; the sample has no task files."""
+    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    old = archived_lessons(knowledge) if archive else ()
+    lessons = (one for one in (*lessons_in(knowledge), *old) if not one.superseded_by)
+    tasks = () if sample else task_shelf().tasks()
+    return (*tasks, *map(as_task, lessons))

@@ -1,10 +1,16 @@
 """`nightwatch mcp`: the memory for people's own coding agents."""
 
-from typing import Annotated
-
-import typer
-
-Sample = Annotated[bool, typer.Option("--sample", help="Serve what the sample nights taught.")]
+from flows.commands.learnings import search_learnings
+from flows.commands.running import Sample
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.intake.default_ports import SAMPLE
+from nightwatch_core.learnings.library import as_data, found_text, lesson_text, named
+from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.notes.selection import as_yaml
+from nightwatch_core.memory.word_search import search_lessons
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.text.escaping import line
+from tasks.wiring import knowledge_of, serve_library
 
 
 def mcp(sample: Sample = False) -> None:
@@ -12,6 +18,34 @@ def mcp(sample: Sample = False) -> None:
 
     Reads only, and never the network. Ends when the agent goes away. Needs the extra `mcp`.
     """
-    from tasks.serving import serve
+    serve_library(Memory(sample))
 
-    serve(sample)
+
+class Memory:
+    """The Library over knowledge and task files as they are at each question; writes nothing."""
+
+    def __init__(self, sample: bool) -> None:
+        """Read what nights on real errors taught, or nights on the sample, without task files."""
+        self._sample = sample
+        self._knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+
+    def search_lessons(self, query: str, limit: int, archived: bool) -> str:
+        """Return lessons that hold words of the query, as YAML."""
+        old = archived_lessons(self._knowledge) if archived else ()
+        matches = search_lessons(query, (*lessons_in(self._knowledge), *old))
+        return as_data(found_text(matches[:limit]), "yaml")
+
+    def get_lesson(self, id: str) -> str:
+        """Return one lesson's document, from the archive where it is not at hand."""
+        knowledge = self._knowledge
+        file = named(
+            id, lambda: knowledge.index().solutions, lambda: knowledge.archived().solutions
+        )
+        lesson = knowledge.read(file)
+        if lesson is None:
+            raise GiveUp(f"{line(file, 100)} cannot be read now: ask again")
+        return lesson_text(lesson)
+
+    def learnings(self, intent: str, limit: int) -> str:
+        """Return learnings of task files and lessons, as the learnings researcher writes them."""
+        return as_data(as_yaml(search_learnings(intent, self._sample, limit)), "yaml")

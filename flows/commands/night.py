@@ -9,7 +9,10 @@ import typer
 from flows.commands.options import with_option_flags
 from flows.commands.running import complain, run_and_show
 from nightwatch_core.errors import NightWatchError
+from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.settings import night_options
+from tasks.wiring import chosen
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
@@ -26,10 +29,6 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 
 def check_options(choices: dict[str, Any]) -> None:
     """End at once where the options cannot work: Prefect need not start for that."""
-    from nightwatch_core.intake.windows import lookback
-    from nightwatch_core.settings import night_options
-    from tasks.wiring import chosen
-
     try:
         lookback(chosen(night_options(choices)).since)
     except NightWatchError as trouble:

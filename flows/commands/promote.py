@@ -1,14 +1,35 @@
 """`nightwatch promote`: lift learnings into the target repository's CLAUDE.md."""
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.running import make_prefect_ready
-from nightwatch_core.models.learning import Destination, LearningOffer
+from flows.commands.running import Sample, make_prefect_ready
+from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
+from nightwatch_core.learnings.promoting import (
+    PATH,
+    choosable,
+    chosen_of,
+    entry,
+    offers,
+    promoted,
+    pull_of,
+)
+from nightwatch_core.memory.lessons.readable import lessons_in
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.learning import Destination, LearningOffer, Promotion
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.report import Night
+from nightwatch_core.settings import night_options, settings
+from tasks.wiring import chosen, publishing, reading, task_shelf, working_copy
 
 Yes = Annotated[
     str, typer.Option("--yes", help="Choose without a terminal: numbers (1,3), or all.")
@@ -21,12 +42,23 @@ To = Annotated[
         show_default=False,
     ),
 ]
-Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 Repo = Annotated[str | None, typer.Option(help="Git checkout of the application.")]
 Delivery = Annotated[str | None, typer.Option(help="Where drafts go: github or local.")]
 Base = Annotated[str | None, typer.Option(help="Branch that the pull request aims at.")]
 
+ERRORS_UNREAD = "-"  # a source needs a name; promoting reads no errors
 QUESTION = "Select (numbers with commas between them, all; Enter for none)"
+
+NOTHING_LEFT = "There is nothing to promote."
+
+
+class Offered(NamedTuple):
+    """The offers, and the file they would be added to."""
+
+    offers: tuple[LearningOffer, ...]
+    before: str | None  # CLAUDE.md as it is; None: there is none
+    to: Destination
+    commit: Commit | None  # it was read at; None: in the working tree
 
 
 def promote(
@@ -41,24 +73,20 @@ def promote(
 
     Exit code: 0 where your choice was carried out, 1 where it was not.
     """
-    from nightwatch_core.learnings.promoting import choosable, chosen_of
-    from nightwatch_core.settings import settings
-    from tasks import promotion
-
     make_prefect_ready(settings().state, verbose=False)
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
-    options = promotion.promotion_options(choices, sample)
-    found = promotion.offered(options, to)
-    picked = chosen_of(yes, found.offers) if yes else None  # a wrong number is told at once
+    options = promotion_options(choices, sample)
+    offered = offer(options, to)
+    picked = chosen_of(yes, offered.offers) if yes else None  # a wrong number is refused at once
     console = Console()
-    for part in _listed(found.offers):
+    for part in _listed(offered.offers):
         console.print(part, soft_wrap=True)
     if picked is None:
-        said = _asked(console) if choosable(found.offers) else ""
-        picked = chosen_of(said, found.offers)
-    made = promotion.promote(options, found, picked)
-    console.print(Text(made.said), soft_wrap=True)
-    raise SystemExit(0 if made.done or options.dry_run else 1)
+        answer = _asked(console) if choosable(offered.offers) else ""
+        picked = chosen_of(answer, offered.offers)
+    promotion = add_to_rules(options, offered, picked)
+    console.print(Text(promotion.said), soft_wrap=True)
+    raise SystemExit(0 if promotion.done or options.dry_run else 1)
 
 
 def _asked(console: Console) -> str:
@@ -71,8 +99,6 @@ def _asked(console: Console) -> str:
 
 def _listed(offers: tuple[LearningOffer, ...]) -> list[Text]:
     """Every offer as it would be added, then what is said already."""
-    from nightwatch_core.learnings.promoting import choosable, entry
-
     free = choosable(offers)
     parts = [Text('Promote any to CLAUDE.md? (These become "always loaded" context)\n')] * bool(
         free
@@ -84,3 +110,106 @@ def _listed(offers: tuple[LearningOffer, ...]) -> list[Text]:
         name = f"[{one.kind.capitalize()}] {one.headline} (from {one.source})"
         parts.append(Text(f"Not offered: {name}: said already: {one.duplicate_of}", style="dim"))
     return parts
+
+
+def promotion_options(choices: Mapping[str, object], sample: bool) -> NightOptions:
+    """The options under which code is read and the outbox is made; errors are not read."""
+    source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
+    local = {"model": RULES, "notify": "local"}
+    return chosen(night_options({**choices, **source, **local}))
+
+
+def offer(options: NightOptions, to: Destination | None) -> Offered:
+    """What can be promoted, and where to; nothing is written.
+
+    Raises `StopTheNight` where the checkout is wanted and none is named.
+    """
+    where = to or _usual(options)
+    commit = None if where == "checkout" else reading(options).code.head()
+    before = _read(options, commit)
+    lessons = lessons_in(reading(options).knowledge)
+    tasks = () if is_sample(options) else task_shelf().tasks()
+    return Offered(offers(lessons, tasks, before or ""), before, where, commit)
+
+
+def add_to_rules(
+    options: NightOptions, offered: Offered, picked: tuple[LearningOffer, ...]
+) -> Promotion:
+    """Add what a person picked to CLAUDE.md, and remember that it was."""
+    if not picked:
+        left = any(one.number for one in offered.offers)
+        said = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
+        return Promotion(done=True, said=said)
+    text = promoted(offered.before or "", picked)
+    if offered.commit is None:
+        path = working_copy(options).write(PATH, text, offered.before)
+        said = f"Added to {path}; commit it when you like." if path else "Held back: a dry run."
+        return _remembered(
+            options, Promotion(chosen=picked, place=path, done=bool(path), said=said)
+        )
+    night = _no_night(options)
+    pull = pull_of(picked, text, offered.commit, night.id)
+    receipt = publishing(options).outbox(night).publish(pull)
+    return _remembered(options, _told(receipt, picked))
+
+
+def _usual(options: NightOptions) -> Destination:
+    return "checkout" if options.code == "checkout" and options.delivery == "local" else "pull"
+
+
+def _read(options: NightOptions, commit: Commit | None) -> str | None:
+    if commit is not None:
+        return reading(options).code.reader(commit).read_file(PATH)
+    if not options.repo:
+        raise StopTheNight("--to checkout needs --repo: the git checkout to write CLAUDE.md into")
+    return working_copy(options).read(PATH)
+
+
+def _no_night(options: NightOptions) -> Night:
+    now = reading(options).clock.now()
+    return Night(id=f"promote-{now:%Y%m%d-%H%M%S}", window=Window(since=now, until=now), now=now)
+
+
+def _told(receipt: Receipt, picked: tuple[LearningOffer, ...]) -> Promotion:
+    done = receipt.status in ("done", "already there")
+    known = "was there already" if receipt.status == "already there" else "is open"
+    said = {
+        "held back": "Held back: a dry run.",
+        "refused": f"Refused: {receipt.reason}",
+        "unknown": f"Nobody knows whether it was published ({receipt.reason}): say it again.",
+    }.get(receipt.status, f"Draft pull request #{receipt.number} {known}: {receipt.url}")
+    return Promotion(chosen=picked, place=receipt.url, done=done, said=said)
+
+
+def _remembered(options: NightOptions, made: Promotion) -> Promotion:
+    """Keep the digests with what they came from; a trouble there undoes nothing."""
+    if not made.done:
+        return made
+    documents = dict.fromkeys(one.document for one in made.chosen)
+    troubles = []
+    for document in documents:
+        digests = tuple(one.digest for one in made.chosen if one.document == document)
+        try:
+            _remember(options, document, digests)
+        except NightWatchError as trouble:
+            troubles.append(f"{document}: {trouble}")
+    if not troubles:
+        return made
+    told = "; ".join(("It will be offered again, because it could not be remembered", *troubles))
+    return made.model_copy(update={"said": f"{made.said} {told}"})
+
+
+def _remember(options: NightOptions, document: str, digests: tuple[str, ...]) -> None:
+    lesson = _lesson(options, document)
+    if lesson is None:
+        task_shelf().mark_promoted(document, digests)
+        return
+    kept = tuple(dict.fromkeys((*lesson.promoted, *digests)))
+    publishing(options).knowledge.write(lesson.model_copy(update={"promoted": kept}))
+
+
+def _lesson(options: NightOptions, fingerprint: str) -> Lesson | None:
+    knowledge = reading(options).knowledge
+    entries = knowledge.index().solutions
+    entry = next((one for one in entries if one.fingerprint == fingerprint), None)
+    return knowledge.read(entry.file) if entry else None

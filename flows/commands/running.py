@@ -6,12 +6,18 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.report import EXIT_CODES, RunReport
+from nightwatch_core.report.terminal import NightReport
+from nightwatch_core.settings import settings
 
+Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
+OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
 _NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
 STARTUP_SECONDS = "120"  # Prefect's 20 is too short for a busy machine's first start
 
@@ -22,8 +28,6 @@ def run_and_show(
     verbose: bool,
 ) -> None:
     """Find the flow, which imports Prefect, run it, print its report, exit as its status says."""
-    from nightwatch_core.settings import settings
-
     try:
         make_prefect_ready(settings().state, verbose)
         with _sign_of_life(verbose):
@@ -75,11 +79,15 @@ def complain(trouble: NightWatchError) -> None:
 
 def show(report: RunReport) -> None:
     """Print a report; an ASCII terminal gets question marks, not an error."""
-    from nightwatch_core.report.terminal import NightReport
+    plain_console()
+    Console().print(NightReport(report))
 
+
+def plain_console() -> Console:
+    """Make a console that folds no line; an ASCII terminal gets question marks, not an error."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    Console().print(NightReport(report))
+    return Console(soft_wrap=True, highlight=False)
 
 
 def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:

@@ -7,20 +7,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.running import Sample
+from nightwatch_core.intake.default_ports import SAMPLE
+from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.outcomes.scoreboard import scoreboard as scoreboard_of
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import Scoreboard
 from nightwatch_core.report.scoreboard_text import Table as Cells
 from nightwatch_core.report.scoreboard_text import reliability, sentences, sorts
+from tasks.wiring import knowledge_of
 
-Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 def scoreboard(sample: Sample = False, as_json: AsJson = False) -> None:
     """Show how right earlier analyses proved, by what they said, knew and cost."""
-    from nightwatch_core.memory.outcomes.scoreboard import scoreboard as reckoned
-    from tasks.readers import every_lesson
-
-    board = reckoned(every_lesson(sample))
+    knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
+    board = scoreboard_of((*lessons_in(knowledge), *archived_lessons(knowledge)))
     if as_json:
         typer.echo(board.model_dump_json(indent=2))
     else:

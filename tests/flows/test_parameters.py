@@ -42,14 +42,14 @@ def test_a_bad_parameter_is_refused_before_anything_runs() -> None:
 
 @pytest.mark.parametrize("verb", ["night", "one", "check"])
 def test_every_option_is_a_flag(verb: str) -> None:
-    command = typer.main.get_command(app).commands[verb]
+    command = typer.main.get_command(app()).commands[verb]
     flags = {flag for parameter in command.params for flag in parameter.opts}
     assert {f"--{name.replace('_', '-')}" for name in OPTIONS} <= flags
 
 
 @pytest.mark.parametrize("verb", ["agents", "report", "history", "knowledge"])
 def test_every_verb_helps(verb: str) -> None:
-    assert CliRunner().invoke(app, [verb, "--help"]).exit_code == 0
+    assert CliRunner().invoke(app(), [verb, "--help"]).exit_code == 0
 
 
 def test_help_does_not_import_prefect() -> None:
@@ -66,6 +66,6 @@ def test_help_does_not_import_prefect() -> None:
 
 
 def test_one_error_asks_which() -> None:
-    done = CliRunner().invoke(app, ["one"])
+    done = CliRunner().invoke(app(), ["one"])
     assert done.exit_code == 2
     assert "fingerprint" in done.output

@@ -13,12 +13,13 @@ from git_repositories import Change, git, repository
 from github_world import bare_shop
 from services.github import GitHub
 
+from flows.commands import promote as promotion
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.promoting import chosen_of
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem
-from tasks import promotion, wiring
+from tasks import wiring
 
 DAY = date(2026, 1, 26)
 COMMAND = "import typer; from flows.commands.promote import promote; typer.run(promote)"
@@ -95,8 +96,8 @@ def settings_of(home: Path) -> dict[str, str]:
 
 
 def promoted(options, said, to=None):
-    found = promotion.offered(options, to)
-    return promotion.promote(options, found, chosen_of(said, found.offers))
+    found = promotion.offer(options, to)
+    return promotion.add_to_rules(options, found, chosen_of(said, found.offers))
 
 
 def local(shop: Path, **more: object):
@@ -105,7 +106,7 @@ def local(shop: Path, **more: object):
 
 def test_into_the_working_tree(shop, home):
     options = local(shop)
-    found = promotion.offered(options, None)
+    found = promotion.offer(options, None)
     assert (found.to, found.commit, found.before) == ("checkout", None, RULES)
     assert [(o.number, o.headline) for o in found.offers] == [
         (1, "Queries time out under load"),
@@ -114,7 +115,7 @@ def test_into_the_working_tree(shop, home):
         (0, "Webhooks can arrive out of order: compare their timestamps"),
     ]
 
-    made = promotion.promote(options, found, chosen_of("1,2", found.offers))
+    made = promotion.add_to_rules(options, found, chosen_of("1,2", found.offers))
 
     text = (shop / "CLAUDE.md").read_bytes().decode()
     assert made.done
@@ -122,7 +123,7 @@ def test_into_the_working_tree(shop, home):
     assert text.startswith(f"{RULES}\r\n## Learnings\r\n\r\n")
     assert ENTRY in text
     assert git(shop, "log", "--format=%s") == "Shop"  # not committed
-    left = promotion.offered(options, None).offers
+    left = promotion.offer(options, None).offers
     assert [(o.number, o.headline) for o in left if o.number] == [(1, "Redis for sessions")]
     kept = KnowledgeFiles(home / "knowledge")
     lesson = kept.read(kept.index().solutions[0].file)
@@ -138,22 +139,22 @@ def test_nothing_chosen_changes_nothing(shop):
 
 def test_a_link_is_refused_and_nothing_remembered(shop):
     options = local(shop)
-    found = promotion.offered(options, None)
+    found = promotion.offer(options, None)
     (shop / "CLAUDE.md").rename(shop / "AGENTS.md")
     (shop / "CLAUDE.md").symlink_to("AGENTS.md")
     with pytest.raises(GiveUp, match="is a link"):
-        promotion.promote(options, found, chosen_of("1", found.offers))
+        promotion.add_to_rules(options, found, chosen_of("1", found.offers))
     assert (shop / "AGENTS.md").read_bytes() == RULES.encode()
     (shop / "CLAUDE.md").unlink()
-    assert promotion.offered(options, None).offers[0].digest == found.offers[0].digest
+    assert promotion.offer(options, None).offers[0].digest == found.offers[0].digest
 
 
 def test_a_file_that_changes_while_the_person_chooses(shop):
     options = local(shop)
-    found = promotion.offered(options, None)
+    found = promotion.offer(options, None)
     (shop / "CLAUDE.md").write_text("theirs")
     with pytest.raises(GiveUp, match="changed meanwhile"):
-        promotion.promote(options, found, chosen_of("all", found.offers))
+        promotion.add_to_rules(options, found, chosen_of("all", found.offers))
     assert (shop / "CLAUDE.md").read_text() == "theirs"
 
 
@@ -178,7 +179,7 @@ def test_a_dry_run_holds_back(shop):
         assert (made.done, made.said) == (False, "Held back: a dry run.")
     assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
     assert git(shop, "branch", "--list", "nightwatch/*") == ""
-    assert len([o for o in promotion.offered(options, None).offers if o.number]) == 3
+    assert len([o for o in promotion.offer(options, None).offers if o.number]) == 3
 
 
 def test_without_a_checkout_it_says_what_to_name(shop):
@@ -186,8 +187,8 @@ def test_without_a_checkout_it_says_what_to_name(shop):
         promotion.promotion_options({}, sample=False)
     sample = promotion.promotion_options({}, sample=True)
     with pytest.raises(StopTheNight, match="--to checkout needs --repo"):
-        promotion.offered(sample, "checkout")
-    assert promotion.offered(sample, None).offers == ()  # task files are not the sample's
+        promotion.offer(sample, "checkout")
+    assert promotion.offer(sample, None).offers == ()  # task files are not the sample's
 
 
 @pytest.fixture
@@ -202,9 +203,9 @@ def hub(shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Git
 
 def test_a_draft_pull_request_on_github(hub):
     options = promotion.promotion_options({}, sample=False)
-    found = promotion.offered(options, None)
+    found = promotion.offer(options, None)
     assert (found.to, found.before) == ("pull", None)
-    made = promotion.promote(options, found, chosen_of("1", found.offers))
+    made = promotion.add_to_rules(options, found, chosen_of("1", found.offers))
     assert made.done, made.said
     (pull,) = hub.pulls()
     assert pull["draft"]
@@ -213,11 +214,11 @@ def test_a_draft_pull_request_on_github(hub):
     assert pull["body"].startswith("<!-- nightwatch:v1 fp=promotion key=")
     (own,) = wiring.reading(options).tracker.own_items()
     assert (own.kind, own.fingerprint) == ("pull", "promotion")
-    again = promotion.promote(options, found, chosen_of("1", found.offers))
+    again = promotion.add_to_rules(options, found, chosen_of("1", found.offers))
     assert again.done
     assert "was there already" in again.said
     assert len(hub.pulls()) == 1
-    left = promotion.offered(options, None).offers
+    left = promotion.offer(options, None).offers
     assert "Queries time out under load" not in [o.headline for o in left]
 
 
@@ -228,7 +229,7 @@ def test_what_github_refuses_is_told_and_offered_again(hub):
     assert not made.done
     assert made.said.startswith("Refused: ")
     assert "Queries time out under load" in [
-        o.headline for o in promotion.offered(options, None).offers
+        o.headline for o in promotion.offer(options, None).offers
     ]
 
 

@@ -161,20 +161,20 @@ def _git(folder: Path, *arguments: str) -> str:
 def test_the_commands_show_what_was_kept(state: Path) -> None:
     report = nightly(max_errors=3)
     run = CliRunner().invoke
-    assert report.night.id in run(app, ["history"]).output
-    assert "root cause" in run(app, ["report"]).output
-    assert "root cause" in run(app, ["report", report.night.id]).output
-    assert "base-analyzer" in run(app, ["agents"]).output
-    found = run(app, ["knowledge", "search", "AttributeError", "--sample"])
+    assert report.night.id in run(app(), ["history"]).output
+    assert "root cause" in run(app(), ["report"]).output
+    assert "root cause" in run(app(), ["report", report.night.id]).output
+    assert "base-analyzer" in run(app(), ["agents"]).output
+    found = run(app(), ["knowledge", "search", "AttributeError", "--sample"])
     assert "AttributeError" in found.output
-    checked = run(app, ["check"])
+    checked = run(app(), ["check"])
     assert checked.exit_code == 0, checked.output
 
 
 def test_commands_on_an_empty_state_say_so(state: Path) -> None:
     run = CliRunner().invoke
-    assert run(app, ["history"]).exit_code == 0
-    assert isinstance(run(app, ["report", "gone"]).exception, StopTheNight)
-    assert "No lesson" in run(app, ["knowledge", "search", "x", "--sample"]).output
-    assert run(app, ["knowledge", "search", "x", "--sample", "--limit", "0"]).exit_code == 2
-    assert run(app, ["check", "--source", "file"]).exit_code != 0
+    assert run(app(), ["history"]).exit_code == 0
+    assert isinstance(run(app(), ["report", "gone"]).exception, StopTheNight)
+    assert "No lesson" in run(app(), ["knowledge", "search", "x", "--sample"]).output
+    assert run(app(), ["knowledge", "search", "x", "--sample", "--limit", "0"]).exit_code == 2
+    assert run(app(), ["check", "--source", "file"]).exit_code != 0

@@ -34,7 +34,7 @@ def kept(tmp_path: Path) -> Transcripts:
 
 
 def test_it_prints_the_newest_one(kept: Transcripts) -> None:
-    done = CliRunner().invoke(app, ["transcript", "aaaa1"])
+    done = CliRunner().invoke(app(), ["transcript", "aaaa1"])
     assert done.exit_code == 0, done.output
     assert done.output.startswith(f"{NAME}  KeyError in orders/show\nnight n2")
     assert "[red]It[/red] broke" in done.output
@@ -44,7 +44,7 @@ def test_it_prints_the_newest_one(kept: Transcripts) -> None:
 
 
 def test_it_prints_another_night_and_everything(kept: Transcripts) -> None:
-    done = CliRunner().invoke(app, ["transcript", NAME, "--night", "n1", "--full"])
+    done = CliRunner().invoke(app(), ["transcript", NAME, "--night", "n1", "--full"])
     assert "night n1" in done.output
     assert "row 49" in done.output
 

@@ -30,7 +30,7 @@ def commands(text: str) -> list[list[str]]:
 
 def verb(name: str):
     """The command as click sees it: registered, or the function of its module."""
-    registered = typer.main.get_command(app).commands
+    registered = typer.main.get_command(app()).commands
     if name in registered:
         return registered[name]
     alone = typer.Typer()
