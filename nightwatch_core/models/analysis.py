@@ -82,6 +82,7 @@ class Usage(Value):
     compactions: int = 0
     cleared_tokens: int = 0
     saved: float | None = 0.0  # what reading from the cache saved, less what writing to it added
+    priced: str = ""  # date of the oldest price that was used; empty: none was
 
     @property
     def new_tokens(self) -> int:
@@ -107,10 +108,13 @@ class Usage(Value):
         counts = {
             name: getattr(self, name) + getattr(other, name)
             for name in type(self).model_fields
-            if name not in ("cost", "saved")
+            if name not in ("cost", "saved", "priced")
         }
         return Usage(
-            **counts, cost=_sum(self.cost, other.cost), saved=_sum(self.saved, other.saved)
+            **counts,
+            cost=_sum(self.cost, other.cost),
+            saved=_sum(self.saved, other.saved),
+            priced=min(filter(None, (self.priced, other.priced)), default=""),
         )
 
 

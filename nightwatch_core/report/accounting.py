@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from nightwatch_core.analysis.model_facts import facts
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
@@ -26,7 +25,7 @@ def accounts(
     return Accounts(
         usage=spent,
         models=models,
-        priced=min(filter(None, (facts(model).priced for model in models)), default=""),
+        priced=min(filter(None, (one.usage.priced for one in fresh)), default=""),
         analysed=len(fresh),
         failed=len(failures),
         reused=len(analyses) - len(fresh),

@@ -110,7 +110,7 @@ def github_outbox(options: NightOptions, at: Settings, clock: Clock) -> GitHubOu
 
 def claude(options: NightOptions, at: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
-    from nightwatch_core.adapters.claude.context import Tuning
+    from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
 
     key = at.anthropic_api_key or SecretStr(NO_KEY)

@@ -16,16 +16,19 @@ from typing import Any, TypeVar
 import anthropic
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude import cache_gate as claude_gate
-from nightwatch_core.adapters.claude import capabilities as claude_models
-from nightwatch_core.adapters.claude import client as claude_client
-from nightwatch_core.adapters.claude import context as claude_context
-from nightwatch_core.adapters.claude import errors as claude_errors
-from nightwatch_core.adapters.claude import usage as claude_usage
-from nightwatch_core.adapters.claude import wire as claude_wire
-from nightwatch_core.adapters.claude.cache_gate import Passage
-from nightwatch_core.adapters.claude.capabilities import Able
-from nightwatch_core.adapters.claude.context import Tuning
+from nightwatch_core.adapters.claude import client as library
+from nightwatch_core.adapters.claude.cache_gate import PROCESS, Gate, Passage, beginning
+from nightwatch_core.adapters.claude.features import (
+    Features,
+    Json,
+    Tuning,
+    betas,
+    capabilities_of,
+    check_lifecycle,
+    features_of,
+)
+from nightwatch_core.adapters.claude.reply import reply_of, usage_of
+from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
@@ -33,7 +36,7 @@ from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Con
 ASKING = 30.0  # seconds for what the model can do
 LONGEST_WAIT = 60.0  # seconds: who asks for more patience is asked again by a later night
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
-_EXPECTED = (anthropic.APIError, *claude_errors.BROKEN, ValueError)  # the last: no JSON
+_EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON
 T = TypeVar("T")
 
 
@@ -45,8 +48,8 @@ class Claude:
     seconds is taken for broken.
 
     `client` makes another kind of client, as for Bedrock or Vertex; it is called for every turn
-    and has to make them without retries of their own. Where it has no Models API, `able` says what
-    the model can do; without `able` nothing optional is asked of it.
+    and has to make them without retries of their own. Where it has no Models API, `features` say
+    what the model can do; without them nothing optional is asked of it.
 
     Calls of a `gate` that begin alike let the first one write what the others read.
     """
@@ -58,20 +61,20 @@ class Claude:
         base_url: str = "",
         attempts: int = 3,
         patience: float = 0.5,
-        silence: float = claude_client.SILENCE,
+        silence: float = library.SILENCE,
         tuning: Tuning | None = None,
         client: Callable[[], Any] | None = None,
-        able: Able | None = None,
-        gate: claude_gate.Gate = claude_gate.PROCESS,
+        features: Features | None = None,
+        gate: Gate = PROCESS,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self._key, self._model = api_key, model
         self._attempts, self._patience = max(attempts, 1), patience
         self._tuning = tuning or Tuning()
-        self._address = claude_client.address(base_url)
-        self._compatible = client is not None or self._address != claude_client.ADDRESS
-        self._client = client or claude_client.maker(api_key, self._address, silence)
-        self._known: Able | None = able
+        self._address = library.address(base_url)
+        self._compatible = client is not None or self._address != library.ADDRESS
+        self._client = client or library.client_maker(api_key, self._address, silence)
+        self._asked = features
         self._gate = gate
         self._asking = threading.Lock()
 
@@ -83,48 +86,47 @@ class Claude:
         """
         end, spent = time.monotonic() + timeout, list[Usage]()
         try:
-            able = self._able(end)
-            request = claude_wire.body(conversation, able, self._tuning)
-            if announced := claude_context.betas(able, self._tuning):
-                request["betas"] = list(announced)
-            whose = self._address, self._key.get_secret_value()
-            begins = claude_gate.beginning(request, whose)
-            with self._gate.entered(begins, end - time.monotonic()) as passage:
+            features = self._features(end)
+            request = request_for(conversation, features, self._tuning)
+            if announced := betas(features, self._tuning):
+                request["betas"] = announced
+            cached = beginning(request, (self._address, self._key.get_secret_value()))
+            with self._gate.entered(cached, end - time.monotonic()) as passage:
                 message = self._run(self._turn(request, spent, end, passage), end)
-        except claude_errors.TooLong as long:
+        except library.TooLong as long:
+            usage = sum(spent, Usage())
             turn = AssistantTurn()
-            return Reply(
-                turn=turn, stop="context exceeded", usage=self._sum(spent), detail=str(long)
-            )
+            return Reply(turn=turn, stop="context exceeded", usage=usage, detail=str(long))
         except NightWatchError as trouble:
-            trouble.usage = self._sum(spent)
+            trouble.usage = sum(spent, Usage())
             raise
-        return claude_wire.reply(message, self._sum(spent))
+        return reply_of(message, sum(spent, Usage()))
 
     def capabilities(self) -> Capabilities:
         """What the Models API says, asked once; raises `StopTheNight` where it is retired."""
-        return claude_models.capabilities(self._able(time.monotonic() + ASKING))
+        return capabilities_of(self._features(time.monotonic() + ASKING))
 
     def probe(self) -> str:
         """Say that the key is valid and the model there, or raise what is wrong."""
-        able = self._able(time.monotonic() + ASKING)
-        if not able.listed:
-            return f"{able.model} at {self._address}, unproven: the server has no Models API"
-        note = claude_models.capabilities(able).note
-        said = f"{able.model} at {self._address}, {able.context:,} tokens of context"
-        return f"{said}; {note}" if note else said
+        features = self._features(time.monotonic() + ASKING)
+        at = f"{features.model} at {self._address}"
+        if not features.listed:
+            return f"{at}, unproven: the server has no Models API"
+        note = capabilities_of(features).note
+        return f"{at}, {features.context:,} tokens of context{'; ' if note else ''}{note}"
 
-    def _able(self, end: float) -> Able:
+    def _features(self, end: float) -> Features:
         """What the model can do; whoever asks first finds out for all."""
         if not self._asking.acquire(timeout=max(end - time.monotonic(), 0.0)):
             raise TryLater("Claude did not say in time what the model can do: try again later")
         try:
-            if self._known is None:
+            if self._asked is None:
                 soon = min(end, time.monotonic() + ASKING)
-                self._known = self._run(self._patiently(self._found_out, soon), soon)
+                self._asked = self._run(self._patiently(self._ask_features, soon), soon)
         finally:
             self._asking.release()
-        return claude_models.usable(self._known)
+        check_lifecycle(self._asked)
+        return self._asked
 
     def _run(self, work: Coroutine[Any, Any, T], end: float) -> T:
         async def bounded() -> T:
@@ -132,7 +134,7 @@ class Claude:
                 async with asyncio.timeout(max(end - time.monotonic(), 0.0)):
                     return await work
             except TimeoutError as late:
-                raise claude_errors.translated(late) from None
+                raise library.translated(late) from None
 
         try:
             asyncio.get_running_loop()
@@ -141,9 +143,7 @@ class Claude:
         with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
             return beside.submit(asyncio.run, bounded()).result()
 
-    async def _turn(
-        self, request: claude_wire.Json, spent: list[Usage], end: float, passage: Passage
-    ) -> Any:
+    async def _turn(self, request: Json, spent: list[Usage], end: float, passage: Passage) -> Any:
         async def once(client: Any) -> Any:
             try:
                 return await self._streamed(client, request, spent, passage)
@@ -159,7 +159,7 @@ class Claude:
                 try:
                     return await once(client)
                 except _EXPECTED as problem:
-                    error = claude_errors.translated(problem, self._key.get_secret_value())
+                    error = library.translated(problem, self._key.get_secret_value())
                     pause = self._pause(problem, attempt)
                 except TryLater as unfinished:
                     error, pause = unfinished, self._pause(unfinished, attempt)
@@ -170,13 +170,13 @@ class Claude:
         raise error
 
     def _pause(self, problem: Exception, attempt: int) -> float:
-        asked = claude_errors.wait(problem, time.time())
+        asked = library.asked_wait(problem, time.time())
         own = self._patience * 2 ** (attempt - 1) * random.uniform(0.75, 1.0)
         return own if asked is None else asked
 
     async def _streamed(
-        self, client: Any, request: claude_wire.Json, spent: list[Usage], passage: Passage
-    ) -> claude_wire.Json:
+        self, client: Any, request: Json, spent: list[Usage], passage: Passage
+    ) -> Json:
         """One message, whole; what it took is in `spent` even where it breaks."""
         begun: Any = None
         opening = client.beta.messages.stream(**request)
@@ -187,39 +187,36 @@ class Claude:
                         passage.begun()
                     if begun is not None or event.type == "message_start":
                         begun = stream.current_message_snapshot
-        except claude_errors.DAMAGED as problem:
-            raise claude_errors.translated(problem) from None
+        except library.DAMAGED as problem:
+            raise library.translated(problem) from None
         finally:
             if begun is not None:
-                spent.append(claude_usage.usage(begun.to_dict(mode="json"), self._model))
+                spent.append(usage_of(begun.to_dict(mode="json"), self._model))
         if begun is None or begun.stop_reason is None:
             raise TryLater("Claude's answer ended before it was whole: try again later")
-        message: claude_wire.Json = begun.to_dict(mode="json")
+        message: Json = begun.to_dict(mode="json")
         return message
 
-    async def _found_out(self, client: Any) -> Able:
+    async def _ask_features(self, client: Any) -> Features:
+        unknown = Features(model=self._model)
         models = getattr(client, "models", None)
         if models is None:  # clouds of others have no such list
-            return Able(model=self._model)
+            return unknown
         try:
             info: object = await models.retrieve(self._model)
         except anthropic.NotFoundError as problem:
             if self._compatible and self._model not in str(problem.api_message):
-                return Able(model=self._model)
-            advice = claude_models.replacement(Able(model=self._model))
+                return unknown
             raise StopTheNight(
-                f"there is no model {self._model[:80]!r} for this key: choose {advice}, or "
-                "another one, with --model or NIGHTWATCH_MODEL"
+                f"there is no model {self._model[:80]!r} for this key: choose "
+                f"{unknown.replacement}, or another one, with --model or NIGHTWATCH_MODEL"
             ) from None
         except anthropic.APIStatusError as problem:
             if self._compatible and problem.status_code in _NO_MODELS_API:
-                return Able(model=self._model)
+                return unknown
             raise
         if isinstance(info, anthropic.BaseModel):
-            return claude_models.able(self._model, info.to_dict(mode="json"))
+            return features_of(self._model, info.to_dict(mode="json"))
         if self._compatible:
-            return Able(model=self._model)
+            return unknown
         raise TryLater("the Models API's answer cannot be read: try again later")
-
-    def _sum(self, spent: list[Usage]) -> Usage:
-        return sum(spent, Usage())

@@ -5,9 +5,9 @@ from typing import Any
 
 from anthropic import transform_schema
 
+from nightwatch_core.adapters.claude.features import Json
 from nightwatch_core.models.conversation import ToolSpec
 
-Json = dict[str, Any]
 MOST_STRICT = 20  # tools of a request
 MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
 

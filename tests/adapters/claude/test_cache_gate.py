@@ -8,9 +8,9 @@ import pytest
 from claude_talks import OPUS, claude, shown
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.claude import wire as claude_wire
 from nightwatch_core.adapters.claude.cache_gate import Gate, beginning
-from nightwatch_core.adapters.claude.capabilities import Able
+from nightwatch_core.adapters.claude.features import Features
+from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import TryLater
 
 LONG = 20.0  # seconds that nothing here takes
@@ -167,15 +167,15 @@ def test_a_call_that_never_began_leaves_the_gate_as_it_was():
 
 
 def test_what_does_not_change_the_prompt_is_no_other_beginning():
-    able = Able(model=OPUS, caching=True, adaptive=True, efforts=("low", "high"))
+    caching = Features(model=OPUS, caching=True, adaptive=True, efforts=("low", "high"))
 
-    def name(able=able, whose=("here",), **more):
-        return beginning(claude_wire.body(shown(**more), able), whose)
+    def name(features=caching, whose=("here",), **more):
+        return beginning(request_for(shown(**more), features), whose)
 
     assert name() == name(effort="high") == name(tools_off=True, no_calls=True)
     others = [
-        name(system="Other."), name(tools=()), name(able.model_copy(update={"model": "other"})),
+        name(system="Other."), name(tools=()), name(caching.model_copy(update={"model": "other"})),
         name(whose=("there",)),
     ]  # fmt: skip
     assert len({name(), *others}) == 5
-    assert name(able.model_copy(update={"caching": False})) == ""
+    assert name(caching.model_copy(update={"caching": False})) == ""

@@ -12,11 +12,10 @@ from claude_talks import OPUS, claude, opening, results, shown
 from pydantic import SecretStr
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.claude.capabilities import able
+from nightwatch_core.adapters.claude.features import features_of
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.analysis.analyst import analyse
-from nightwatch_core.analysis.model_facts import facts
 from nightwatch_core.analysis.specs import BUILT_IN
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.conversation import UserTurn
@@ -233,7 +232,7 @@ def test_what_the_models_api_says():
         can, said = claude(server).capabilities(), claude(server).probe()
     assert (can.context_tokens, can.max_output_tokens) == (1_000_000, 128_000)
     assert (can.input_price, can.output_price, can.local, can.note) == (4, 20, False, "")
-    assert can.priced == facts(OPUS).priced == "2026-09-25"
+    assert can.priced == "2026-09-25"
     assert said == f"{OPUS} at {server.url}, 1,000,000 tokens of context"
 
 
@@ -299,8 +298,8 @@ def test_the_client_of_another_cloud_is_asked_for_nothing_optional():
 
 def test_what_a_model_can_do_may_be_said_where_nobody_can_be_asked():
     with Anthropic() as server:
-        said = able(OPUS, server.model(OPUS))
-        model = elsewhere(server, OPUS, able=said)
+        said = features_of(OPUS, server.model(OPUS))
+        model = elsewhere(server, OPUS, features=said)
         assert model.reply(shown(), 10).stop == "answer"
         assert model.capabilities().context_tokens == 1_000_000
         assert [one.path for one in server.requests] == ["/v1/messages"]

@@ -9,10 +9,8 @@ from claude_talks import OPUS, claude, opening, results, shown
 from services.anthropic import Anthropic
 from services.anthropic_billing import unmarked
 
-from nightwatch_core.adapters.claude import wire as claude_wire
-from nightwatch_core.adapters.claude.capabilities import able
-from nightwatch_core.adapters.claude.context import Tuning, betas
-from nightwatch_core.analysis.model_facts import facts
+from nightwatch_core.adapters.claude.features import Tuning, betas, features_of
+from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.conversation import UserTurn
 
@@ -74,7 +72,7 @@ WRONG = {
 }
 
 
-BETAS = ",".join(betas(able(OPUS, Anthropic().model(OPUS)), Tuning()))
+BETAS = ",".join(betas(features_of(OPUS, Anthropic().model(OPUS)), Tuning()))
 
 
 def post(server, body, path="/v1/messages", **headers):
@@ -84,7 +82,7 @@ def post(server, body, path="/v1/messages", **headers):
 
 
 def plain(**more):
-    body = claude_wire.body(shown(max_tokens=4_000), able(OPUS, Anthropic().model(OPUS)))
+    body = request_for(shown(max_tokens=4_000), features_of(OPUS, Anthropic().model(OPUS)))
     return {**body, **more}
 
 
@@ -143,12 +141,11 @@ def test_what_older_models_do_not_take():
         assert "per-turn effort" in post(server, body).json()["error"]["message"]
 
 
-def test_a_forced_call_is_refused_where_the_table_says_so():
+def test_a_forced_call_is_refused():
     forced = {"tool_choice": {"type": "any"}, "output_config": {}}
     with Anthropic() as server:
         for model in ("claude-opus-5-5", "claude-sonnet-5-5"):
             assert post(server, plain(model=model, **forced)).status_code == 400
-            assert not facts(model).forced_tools
 
 
 def test_the_cache_looks_back_twenty_blocks_and_no_further():
@@ -156,7 +153,7 @@ def test_the_cache_looks_back_twenty_blocks_and_no_further():
         model = claude(server)
         first = model.reply(opening(), 10)
         said = opening().said(first.turn, results(first))
-        body = claude_wire.body(said, able(OPUS, server.model(OPUS)))
+        body = request_for(said, features_of(OPUS, server.model(OPUS)))
         body = {**body, "messages": unmarked(body["messages"]), "stream": False, "max_tokens": 99}
         far = post(server, body).json()["usage"]
         near = model.reply(said, 10).usage

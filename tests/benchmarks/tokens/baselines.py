@@ -26,10 +26,10 @@ from benchmarks.tokens.designs import MODEL, OPTIONS, Outcome, case_of, code_of,
 from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
 
+from nightwatch_core.adapters.claude.prices import priced
 from nightwatch_core.adapters.claude.schemas import strict_schema
 from nightwatch_core.analysis import complexity, specs, tools
 from nightwatch_core.analysis.answers import answer_schema
-from nightwatch_core.analysis.model_facts import priced
 from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult

@@ -12,7 +12,7 @@ from benchmarks.tokens.ours import ours
 from benchmarks.tokens.service import Call, Service
 from benchmarks.tokens.words import Night, complaints
 
-from nightwatch_core.analysis.model_facts import priced
+from nightwatch_core.adapters.claude.prices import priced
 from nightwatch_core.models.analysis import Usage
 
 DESIGNS: Mapping[str, Design] = {

@@ -17,7 +17,7 @@ from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.report.accounting import accounts, in_a_line
 
 SPENT = Usage(calls=3, input_tokens=100, output_tokens=50, cache_write_tokens=50,
-              cache_read_tokens=850, cost=0.5, saved=0.25)  # fmt: skip
+              cache_read_tokens=850, cost=0.5, saved=0.25, priced="2026-09-25")  # fmt: skip
 REUSED = analysis(ending=Ending(kind="reused"), confidence="medium")
 
 

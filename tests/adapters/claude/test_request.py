@@ -23,10 +23,9 @@ from services.anthropic_models import CATALOGUE
 from typing_extensions import is_typeddict
 
 from nightwatch_core.adapters.claude import schemas as claude_schemas
-from nightwatch_core.adapters.claude import wire as claude_wire
-from nightwatch_core.adapters.claude.capabilities import Able, able
-from nightwatch_core.adapters.claude.context import Tuning
-from nightwatch_core.adapters.claude.usage import usage
+from nightwatch_core.adapters.claude.features import Features, Tuning, features_of
+from nightwatch_core.adapters.claude.reply import reply_of, usage_of
+from nightwatch_core.adapters.claude.request import messages, request_for
 from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.conversation import (
@@ -145,7 +144,7 @@ def test_the_schema_is_strict_everywhere():
     assert schema["properties"]["confidence"] == {"enum": ["high", "medium", "low"]}
 
 
-BUDGETED = Able(model="m", budgeted=True, max_output=64_000)
+BUDGETED = Features(model="m", budgeted=True, max_output=64_000)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +157,7 @@ BUDGETED = Able(model="m", budgeted=True, max_output=64_000)
     ],
 )
 def test_a_budget_for_thinking(more, budget):
-    body = claude_wire.body(opening(**more), BUDGETED)
+    body = request_for(opening(**more), BUDGETED)
     assert body["thinking"] == {"type": "enabled", "budget_tokens": budget}
 
 
@@ -168,31 +167,34 @@ def test_a_budget_for_thinking(more, budget):
 )
 def test_a_budget_for_thinking_may_fall(turns, over, budget):
     said = opening(effort="high").said(*(AssistantTurn(text="Hm.") for _ in range(turns)))
-    body = claude_wire.body(said, BUDGETED, Tuning(thinking_decay=over))
+    body = request_for(said, BUDGETED, Tuning(thinking_decay=over))
     assert body["thinking"]["budget_tokens"] == budget
 
 
 def test_tools_are_strict_where_schemas_are():
-    strict = claude_wire.body(opening(), Able(model="m", structured=True))["tools"]
+    strict = request_for(opening(), Features(model="m", structured=True))["tools"]
     assert all(tool["strict"] for tool in strict)
     assert strict[0]["input_schema"]["properties"]["start"]["type"] == "integer"
     assert "minimum" not in strict[0]["input_schema"]["properties"]["start"]
     many = opening(tools=tuple(SPECS[0].model_copy(update={"name": f"t{n}"}) for n in range(21)))
-    for able_one, talk in ((Able(model="m"), opening()), (Able(model="m", structured=True), many)):
-        plain = claude_wire.body(talk, able_one)["tools"]
+    for able_one, talk in (
+        (Features(model="m"), opening()),
+        (Features(model="m", structured=True), many),
+    ):
+        plain = request_for(talk, able_one)["tools"]
         assert plain[0]["input_schema"] == talk.tools[0].parameters
         assert not any("strict" in tool for tool in plain)
 
 
 def test_tools_without_thinking_room():
-    few = claude_wire.body(opening(max_tokens=1_500), Able(model="m", budgeted=True))
+    few = request_for(opening(max_tokens=1_500), Features(model="m", budgeted=True))
     assert "thinking" not in few
     assert few["max_tokens"] == 1_500
 
 
 def test_a_bare_conversation():
-    body = claude_wire.body(
-        opening(system="", tools=(), answer_schema={}, tools_off=True), Able(model="m")
+    body = request_for(
+        opening(system="", tools=(), answer_schema={}, tools_off=True), Features(model="m")
     )
     assert set(body) == {"model", "max_tokens", "messages"}
 
@@ -200,7 +202,7 @@ def test_a_bare_conversation():
 def test_turns_of_others_and_failed_tools():
     call = ToolCall(id="t1", name="read_file", arguments={"path": "a.py"})
     bad = ToolResult(id="t1", name="read_file", text="", is_error=True)
-    said = claude_wire.messages(
+    said = messages(
         opening().said(AssistantTurn(text="Hm.", calls=(call,)), ResultsTurn(results=(bad,)))
     )
     assert said[1]["content"] == [
@@ -215,7 +217,7 @@ def test_turns_of_others_and_failed_tools():
 def test_a_call_that_was_cut_before_its_arguments():
     cut = {"type": "tool_use", "id": "t1", "name": "read_file", "input": ""}
     message = {"content": [{"type": "text", "text": ""}, cut], "stop_reason": "max_tokens"}
-    reply = claude_wire.reply(message, usage({}, "m"))
+    reply = reply_of(message, usage_of({}, "m"))
     assert (reply.stop, reply.turn.calls[0].arguments) == ("cut", {})
     assert json.loads(reply.turn.opaque) == [{**cut, "input": {}}]
 
@@ -226,28 +228,26 @@ def test_blocks_nobody_knows_go_back_as_they_came():
         {"type": "text", "text": SHOWN, "citations": None},
         {"type": "something_new", "data": {"a": [1]}},
     ]
-    turn = claude_wire.reply({"content": blocks, "stop_reason": "end_turn"}, usage({}, "m"))
-    sent = claude_wire.messages(opening().said(turn.turn, UserTurn(text="And?")))
+    turn = reply_of({"content": blocks, "stop_reason": "end_turn"}, usage_of({}, "m"))
+    sent = messages(opening().said(turn.turn, UserTurn(text="And?")))
     assert sent[1]["content"] == blocks
     assert turn.turn.text == SHOWN
 
 
 def test_every_model_of_the_catalogue_is_read():
     for name, info in CATALOGUE.items():
-        known = able(name, info)
+        known = features_of(name, info)
         assert known.structured
         assert known.adaptive != known.budgeted
 
 
 def test_what_a_careless_server_leaves_out():
     message = {"content": [{"type": "tool_use"}, {"type": "text"}], "stop_reason": None}
-    reply = claude_wire.reply(message, usage({"usage": {"input_tokens": "many"}}, "m"))
+    reply = reply_of(message, usage_of({"usage": {"input_tokens": "many"}}, "m"))
     assert reply.turn.calls == (ToolCall(id="unknown", name="unknown"),)
     assert (reply.stop, reply.usage.calls, reply.usage.input_tokens) == ("tools", 1, 0)
 
 
 def test_what_another_model_wants_echoed_is_not_sent():
     turn = AssistantTurn(text="Hm.", opaque='{"fell back": "away"}')
-    assert claude_wire.messages(opening().said(turn))[1]["content"] == [
-        {"type": "text", "text": "Hm."}
-    ]
+    assert messages(opening().said(turn))[1]["content"] == [{"type": "text", "text": "Hm."}]

@@ -6,11 +6,18 @@ import pytest
 from claude_talks import OPUS, SHOWN, claude, opening, results, shown
 from services.anthropic import Anthropic
 
-from nightwatch_core.adapters.claude import wire as claude_wire
-from nightwatch_core.adapters.claude.capabilities import Able, able
-from nightwatch_core.adapters.claude.context import INSTRUCTIONS, Tuning, betas, management
-from nightwatch_core.adapters.claude.usage import usage
-from nightwatch_core.analysis.model_facts import priced
+from nightwatch_core.adapters.claude.features import (
+    INSTRUCTIONS,
+    Features,
+    Tuning,
+    betas,
+    capabilities_of,
+    context_management,
+    features_of,
+)
+from nightwatch_core.adapters.claude.prices import priced
+from nightwatch_core.adapters.claude.reply import reply_of, usage_of
+from nightwatch_core.adapters.claude.request import messages, request_for
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import UserTurn
 
@@ -20,7 +27,7 @@ NONE = Tuning(clear_at=None, compact_at=None)
 
 
 def of(name):
-    return able(name, Anthropic().model(name))
+    return features_of(name, Anthropic().model(name))
 
 
 def read_on(model, turns):
@@ -131,7 +138,8 @@ def test_nothing_is_summarised_for_the_last_answer():
 def test_each_model_is_asked_only_what_it_can_do():
     kinds = {
         name: [
-            edit["type"] for edit in management(of(name), Tuning(keep_thinking=2), False)["edits"]
+            edit["type"]
+            for edit in context_management(of(name), Tuning(keep_thinking=2), False)["edits"]
         ]
         for name in (OPUS, HAIKU, OLD)
     }
@@ -139,17 +147,17 @@ def test_each_model_is_asked_only_what_it_can_do():
         "clear_thinking_20251015", "clear_tool_uses_20250919", "compact_20260112",
     ]  # fmt: skip
     assert kinds[OLD] == ["clear_thinking_20251015", "clear_tool_uses_20250919"]
-    assert management(Able(model="qwen"), Tuning(), False) == {}
+    assert context_management(Features(model="qwen"), Tuning(), False) == {}
     assert len(betas(of(OPUS), Tuning())) == 3
     assert len(betas(of(HAIKU), Tuning())) == 2
-    assert betas(of(OLD), Tuning()) == ("context-management-2025-06-27",)
-    assert betas(of(OLD), NONE) == betas(Able(model="qwen"), Tuning()) == ()
+    assert betas(of(OLD), Tuning()) == ["context-management-2025-06-27"]
+    assert betas(of(OLD), NONE) == betas(Features(model="qwen"), Tuning()) == ()
 
 
 def test_everything_can_be_switched_off():
-    body = claude_wire.body(opening(), of(OPUS), NONE)
+    body = request_for(opening(), of(OPUS), NONE)
     assert "context_management" not in body
-    assert betas(of(OPUS), NONE) == ("mid-conversation-output-config-2026-07-01",)
+    assert betas(of(OPUS), NONE) == ["mid-conversation-output-config-2026-07-01"]
 
 
 @pytest.mark.parametrize(
@@ -158,13 +166,13 @@ def test_everything_can_be_switched_off():
 )
 def test_a_summary_comes_before_the_context_is_full(context, wanted, asked):
     one = of(OPUS).model_copy(update={"context": context})
-    edit = management(one, Tuning(compact_at=wanted), False)["edits"][-1]
+    edit = context_management(one, Tuning(compact_at=wanted), False)["edits"][-1]
     assert edit["trigger"]["value"] == asked
 
 
 def test_a_small_context_is_not_summarised():
     small = of(OPUS).model_copy(update={"context": 60_000})
-    kinds = [edit["type"] for edit in management(small, Tuning(), False)["edits"]]
+    kinds = [edit["type"] for edit in context_management(small, Tuning(), False)["edits"]]
     assert kinds == ["clear_tool_uses_20250919"]
 
 
@@ -200,7 +208,7 @@ def test_parts_that_the_totals_leave_out_have_their_own_model_and_price():
         "output_tokens_details": {"thinking_tokens": 9},
         "cache_creation_input_tokens": 7, "cache_creation": {"ephemeral_1h_input_tokens": 3},
     }  # fmt: skip
-    used = usage({"usage": counted}, HAIKU)
+    used = usage_of({"usage": counted}, HAIKU)
     assert (used.calls, used.compactions, used.compaction_tokens) == (1, 1, 120_900)
     assert (used.input_tokens, used.output_tokens) == (121_100, 915)
     assert (used.thinking_tokens, used.cache_write_1h_tokens) == (5, 3)
@@ -223,13 +231,52 @@ def test_parts_that_the_totals_leave_out_have_their_own_model_and_price():
     ids=["empty", "none", "odd", "odder", "negative"],
 )  # fmt: skip
 def test_odd_usage_counts_as_nothing(message):
-    assert usage(message, "qwen") == Usage(calls=1, cost=None, saved=None)
+    assert usage_of(message, "qwen") == Usage(calls=1, cost=None, saved=None)
 
 
 def test_the_summary_block_goes_back_as_it_came():
     block = {"type": "compaction", "content": "<summary>s</summary>", "encrypted_content": None}
-    reply = claude_wire.reply({"content": [block], "stop_reason": "compaction"}, Usage())
+    reply = reply_of({"content": [block], "stop_reason": "compaction"}, Usage())
     assert (reply.stop, reply.detail, reply.turn.calls) == ("paused", "summarised", ())
-    sent = claude_wire.messages(opening().said(reply.turn))
+    sent = messages(opening().said(reply.turn))
     assert sent[-1] == {"role": "assistant", "content": [block]}
     assert json.loads(reply.turn.opaque) == [block]
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        {},
+        {"capabilities": []},
+        {"capabilities": {"thinking": None, "effort": {"low": True}}},
+        {"capabilities": {"thinking": {"types": "adaptive"}, "structured_outputs": "yes"}},
+        {"max_tokens": "many", "max_input_tokens": -1, "lifecycle": None, "retires_at": None},
+        {"id": "m", "object": "model", "created": 1, "owned_by": "somebody"},
+    ],
+)
+def test_odd_answers_support_nothing(info):
+    plain = Features(model="m", listed=True)
+    assert features_of("m", info).model_copy(update={"caching": False}) == plain
+
+
+@pytest.mark.parametrize(
+    ("has", "wanted", "taken"),
+    [
+        (("low", "medium", "high"), "medium", "medium"),
+        (("low", "high"), "medium", "low"),
+        (("high",), "low", ""),
+        ((), "high", ""),
+    ],
+)
+def test_efforts(has, wanted, taken):
+    assert Features(model="m", efforts=has).effort(wanted) == taken
+
+
+def test_an_unknown_model_has_no_price():
+    assert capabilities_of(Features(model="qwen")).output_price is None
+
+
+def test_notes():
+    gone = Features(model="m", lifecycle="deprecated", line="haiku")
+    assert capabilities_of(gone).note == "will be retired: claude-haiku-5-5 takes its place"
+    assert capabilities_of(Features(model="m")).note == ""

@@ -1,0 +1,226 @@
+"""What a Claude model can do, as the Models API says it, and how requests make use of it.
+
+Nothing already sent is edited by us. Clearing and summarising a long conversation happen on the
+service's side, and each of them starts the cache anew from the first place it changes: so they come
+late, clear much at once, and summarising never comes just before the last answer.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nightwatch_core.adapters.claude.prices import PRICES
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.value import Value
+
+Json = dict[str, Any]
+EFFORTS = ("low", "medium", "high")  # ours, weakest first
+CLEAR_THINKING = "clear_thinking_20251015"
+CLEAR_RESULTS = "clear_tool_uses_20250919"
+COMPACT = "compact_20260112"
+EDITING_BETA = "context-management-2025-06-27"
+COMPACTING_BETA = "compact-2026-01-12"
+TURN_EFFORT_BETA = "mid-conversation-output-config-2026-07-01"
+# Models whose effort can change in mid-conversation while the cache stays: no interface says so.
+TURN_EFFORT = frozenset({"claude-sonnet-5-5", "claude-opus-5-5", "claude-fable-5-1"})
+CURRENT: Mapping[str, str] = {  # the model of a line that takes the place of older ones
+    "haiku": "claude-haiku-5-5",
+    "sonnet": "claude-sonnet-5-5",
+    "opus": "claude-opus-5-5",
+    "fable": "claude-fable-5-1",
+}
+LEAST_COMPACTED = 50_000  # tokens: the service's own bound
+FULL = 0.7  # share of a context that may be used before it is summarised
+# Replaces the service's own words, so it has to say again what they say.
+INSTRUCTIONS = (
+    "Summarize the conversation inside <summary></summary> tags, for an analyst who has to go on "
+    "without it. Keep: the error's class and transaction; every file read, with the line numbers "
+    "and the exact text of lines that matter; findings; hypotheses with what speaks for and "
+    "against each, also those ruled out; what is still to be looked at. Leave out: listings, "
+    "searches without a hit, dead ends beyond one line. Do not call any tools; respond with text "
+    "only."
+)
+
+
+class Features(Value):
+    """What requests to a model may hold; the defaults are a server of which nothing is known."""
+
+    model: str
+    listed: bool = False  # the Models API knows it
+    adaptive: bool = False  # thinks as much as it needs
+    budgeted: bool = False  # thinks within a number of tokens that the request has to name
+    efforts: tuple[str, ...] = ()
+    structured: bool = False  # answers in a schema, calls tools in theirs
+    edits: tuple[str, ...] = ()  # how the service can make room in a conversation
+    caching: bool = False  # moves a cache marker along with the conversation
+    max_output: int = 8_192
+    context: int = 32_768
+    lifecycle: str = "active"
+    retires: str = ""  # date
+    line: str = ""
+
+    def effort(self, wanted: str) -> str:
+        """The strongest effort it takes that is not above the one wanted; empty: say nothing.
+
+        >>> Features(model="m", efforts=("low", "high")).effort("medium")
+        'low'
+        """
+        below = EFFORTS[: EFFORTS.index(wanted) + 1]
+        return next((name for name in reversed(below) if name in self.efforts), "")
+
+    @property
+    def turn_effort(self) -> bool:
+        """Whether effort can change in mid-conversation without a new cache."""
+        return bool(self.efforts) and self.listed and self.model in TURN_EFFORT
+
+    @property
+    def replacement(self) -> str:
+        """The model to take instead; the most capable line where its line is not known."""
+        return CURRENT.get(self.line, CURRENT["opus"])
+
+
+class Tuning(Value):
+    """What is chosen about requests beyond the conversation itself; sizes in tokens of a prompt.
+
+    None, or 0 for `thinking_decay`, switches a feature off. Results are cleared below 100,000
+    tokens because a longer prompt costs some models five times as much.
+    """
+
+    clear_at: int | None = 80_000  # clear old tool results from this length on …
+    clear_at_least: int = 20_000  # … if so much can be cleared at once …
+    keep_results: int = 6  # … but for the last ones
+    keep_thinking: int | None = None  # turns whose thinking stays; each clearing costs the cache
+    compact_at: int | None = 150_000  # summarise from this length on
+    instructions: str = INSTRUCTIONS
+    thinking_decay: int = 0  # model turns over which a budget for thinking falls to a quarter
+
+
+def features_of(model: str, info: Mapping[str, Any]) -> Features:
+    """Read an answer of the Models API; whatever is missing counts as not supported.
+
+    >>> features_of("m", {"id": "m", "capabilities": None, "max_tokens": 4096}).max_output
+    4096
+    """
+    can = inside(info, "capabilities")
+    thinking, effort = inside(can, "thinking", "types"), inside(can, "effort")
+    management = inside(can, "context_management")
+    edits = (CLEAR_THINKING, CLEAR_RESULTS, COMPACT)
+    default = Features(model=model)
+    return Features(
+        model=model,
+        listed=True,
+        adaptive=_supported(thinking, "adaptive"),
+        budgeted=_supported(thinking, "enabled"),
+        efforts=tuple(name for name in EFFORTS if _supported(effort, name)),
+        structured=_supported(can, "structured_outputs"),
+        edits=tuple(name for name in edits if _supported(management, name)),
+        caching=bool(can),
+        max_output=number(info, "max_tokens") or default.max_output,
+        context=number(info, "max_input_tokens") or default.context,
+        lifecycle=str(info.get("lifecycle") or "active"),
+        retires=str(info.get("retires_at") or "")[:10],
+        line=str(info.get("line") or ""),
+    )
+
+
+def capabilities_of(features: Features) -> Capabilities:
+    """What the rest of the house wants to know; prices are those of a short prompt."""
+    prices = PRICES.get(features.model)
+    note = f"retires {features.retires}" if features.retires else "will be retired"
+    note += f": {features.replacement} takes its place"
+    return Capabilities(
+        model=features.model,
+        input_price=prices.tiers[0].input if prices else None,
+        output_price=prices.tiers[0].output if prices else None,
+        context_tokens=features.context,
+        max_output_tokens=features.max_output,
+        note=note if features.lifecycle == "deprecated" else "",
+        priced=prices.date if prices else "",
+    )
+
+
+def check_lifecycle(features: Features) -> None:
+    """Raise `StopTheNight` naming another model where this one is retired."""
+    if features.lifecycle == "retired":
+        raise StopTheNight(
+            f"the model {features.model} is retired: choose {features.replacement} with --model "
+            "or NIGHTWATCH_MODEL"
+        )
+
+
+def context_management(features: Features, tuning: Tuning, last: bool) -> Json:
+    """The request's field of that name, empty where the model can do none of it.
+
+    `last` is a request after which none is planned, or one after a summary that failed: nothing is
+    summarised for it.
+    """
+    edits = [] if last else _compacting(features, tuning)
+    edits = [*_clearing_results(features, tuning), *edits]
+    edits = [*_clearing_thinking(features, tuning), *edits]  # this one has to come first
+    return {"edits": edits} if edits else {}
+
+
+def betas(features: Features, tuning: Tuning) -> list[str]:
+    """What has to be announced; the same for every request of a conversation."""
+    edits = context_management(features, tuning, last=False).get("edits", ())
+    wanted = {
+        EDITING_BETA: bool(edits),
+        COMPACTING_BETA: any(edit["type"] == COMPACT for edit in edits),
+        TURN_EFFORT_BETA: features.turn_effort,
+    }
+    return [name for name, needed in wanted.items() if needed]
+
+
+def _clearing_thinking(features: Features, tuning: Tuning) -> list[Json]:
+    thinks = features.adaptive or features.budgeted
+    if CLEAR_THINKING not in features.edits or not tuning.keep_thinking or not thinks:
+        return []
+    keep = {"type": "thinking_turns", "value": tuning.keep_thinking}
+    return [{"type": CLEAR_THINKING, "keep": keep}]
+
+
+def _clearing_results(features: Features, tuning: Tuning) -> list[Json]:
+    if CLEAR_RESULTS not in features.edits or tuning.clear_at is None:
+        return []
+    return [
+        {
+            "type": CLEAR_RESULTS,
+            "trigger": {"type": "input_tokens", "value": tuning.clear_at},
+            "keep": {"type": "tool_uses", "value": tuning.keep_results},
+            "clear_at_least": {"type": "input_tokens", "value": tuning.clear_at_least},
+        }
+    ]
+
+
+def _compacting(features: Features, tuning: Tuning) -> list[Json]:
+    most = int(features.context * FULL)
+    if COMPACT not in features.edits or tuning.compact_at is None or most < LEAST_COMPACTED:
+        return []
+    trigger = max(min(tuning.compact_at, most), LEAST_COMPACTED)
+    return [
+        {
+            "type": COMPACT,
+            "trigger": {"type": "input_tokens", "value": trigger},
+            "pause_after_compaction": True,
+            "instructions": tuning.instructions,
+        }
+    ]
+
+
+def inside(value: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
+    """What lies below these names; empty where the way there is not one of objects."""
+    for name in names:
+        below = value.get(name)
+        value = below if isinstance(below, Mapping) else {}
+    return value
+
+
+def number(value: Mapping[str, Any], name: str) -> int:
+    """A positive whole number; 0 for anything else."""
+    given = value.get(name)
+    whole = isinstance(given, int) and not isinstance(given, bool)
+    return max(int(str(given)), 0) if whole else 0
+
+
+def _supported(value: Mapping[str, Any], name: str) -> bool:
+    return inside(value, name).get("supported") is True

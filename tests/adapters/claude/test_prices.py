@@ -1,0 +1,64 @@
+"""What requests cost: the table, and how the cache counts."""
+
+from datetime import date
+
+import pytest
+
+from nightwatch_core.adapters.claude.features import CURRENT
+from nightwatch_core.adapters.claude.prices import PRICES, priced
+from nightwatch_core.analysis.specs import BUILT_IN
+from nightwatch_core.analysis.tools import SPECS
+from nightwatch_core.models.analysis import Usage
+
+SMALLEST_CACHED = 512  # tokens of current models: a shorter prefix is not cached, silently
+
+
+def test_prices_make_sense():
+    for model, prices in PRICES.items():
+        assert prices.tiers[-1].up_to == float("inf"), model
+        assert date.fromisoformat(prices.date).year == 2026
+        for price in prices.tiers:
+            assert price.read < price.input < price.write < price.write_1h < price.output, model
+    assert set(CURRENT.values()) <= set(PRICES)
+
+
+def test_our_prompt_is_long_enough_to_be_cached():
+    prefix = len(BUILT_IN.prompt) + sum(len(spec.model_dump_json()) for spec in SPECS)
+    assert prefix / 5 > SMALLEST_CACHED
+
+
+@pytest.mark.parametrize(
+    ("model", "used", "dollars"),
+    [
+        ("claude-haiku-5-5", Usage(input_tokens=100_000), 0.01),
+        ("claude-haiku-5-5", Usage(input_tokens=100_001), 0.0500005),  # a long prompt's price
+        ("claude-haiku-5-5", Usage(input_tokens=1, cache_read_tokens=100_000), 0.0050005),
+        ("claude-opus-5-5", Usage(cache_write_tokens=1_000, cache_write_1h_tokens=400), 0.0062),
+    ],
+)
+def test_what_a_request_costs(model, used, dollars):
+    assert priced(model, used).cost == pytest.approx(dollars)
+
+
+def test_the_cache_saves_what_reading_costs_less_and_writing_more():
+    used = priced("claude-opus-5-5", Usage(cache_write_tokens=1_000, cache_read_tokens=9_000))
+    assert used.saved == pytest.approx((9_000 * (4 - 0.20) - 1_000 * (5 - 4)) / 1e6)
+
+
+def test_nobody_knows_what_an_unknown_model_costs_or_saves():
+    used = priced("qwen", Usage(input_tokens=5))
+    assert (used.cost, used.saved, used.priced) == (None, None, "")
+    assert (used + Usage(cost=1.0)).cost is None
+
+
+def test_the_oldest_price_that_was_used_dates_a_sum():
+    older = priced("claude-opus-5-5", Usage(input_tokens=1))
+    newer = priced("claude-fable-5-1", Usage(input_tokens=1))
+    assert (newer + older + Usage()).priced == older.priced == "2026-09-25"
+
+
+def test_usage_of_older_records_can_be_read():
+    old = {"calls": 1, "input_tokens": 2, "output_tokens": 3, "cache_write_tokens": 4,
+           "cache_read_tokens": 5, "cost": 0.5}  # fmt: skip
+    assert Usage.model_validate(old).thinking_tokens == 0
+    assert (Usage(**old) + Usage(**old)).saved == 0.0
