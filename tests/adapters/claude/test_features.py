@@ -151,7 +151,7 @@ def test_each_model_is_asked_only_what_it_can_do():
     assert len(betas(of(OPUS), Tuning())) == 3
     assert len(betas(of(HAIKU), Tuning())) == 2
     assert betas(of(OLD), Tuning()) == ["context-management-2025-06-27"]
-    assert betas(of(OLD), NONE) == betas(Features(model="qwen"), Tuning()) == ()
+    assert betas(of(OLD), NONE) == betas(Features(model="qwen"), Tuning()) == []
 
 
 def test_everything_can_be_switched_off():
