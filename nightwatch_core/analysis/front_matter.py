@@ -4,7 +4,6 @@ from functools import lru_cache
 
 import yaml
 
-from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.value import Value
 from nightwatch_core.text import frontmatter
 
@@ -38,25 +37,18 @@ def read(text: str) -> Front:
     """
     try:
         meta, body = frontmatter.read(text)
-    except GiveUp as trouble:
-        cause = trouble.__cause__
-        mark = getattr(cause, "problem_mark", None)
-        why = str(getattr(cause, "problem", None) or trouble)
-        return Front(wrong=" ".join(why.split())[:200], wrong_line=_line(mark))
-    return Front(meta=meta, body=body, lines=_lines(text, body) if meta else {})
+    except frontmatter.BrokenFrontMatter as broken:
+        wrong = broken.problem if broken.line else str(broken)
+        return Front(wrong=wrong[:200], wrong_line=broken.line or 1)
+    return Front(meta=meta, body=body, lines=_lines(text.removeprefix("\ufeff")))
 
 
-def _line(mark: yaml.Mark | None) -> int:
-    return mark.line + _FIRST if mark else 1
-
-
-def _lines(text: str, body: str) -> dict[str, int]:
-    source = text.removeprefix("\ufeff").removesuffix(body).split("\n", 1)[1]
-    inner = source.rstrip().removesuffix("---")
-    node = yaml.compose(inner, frontmatter.StrictLoader)
+def _lines(text: str) -> dict[str, int]:
+    parts = frontmatter.parts_of(text)
+    root = frontmatter.composed(text[parts.begin : parts.end])[0] if parts else None
     lines: dict[str, int] = {}
-    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-        lines[key.value] = _line(key.start_mark)
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        lines[key.value] = key.start_mark.line + _FIRST
         for item, one in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
-            lines[f"{key.value} {item}"] = _line(one.start_mark)
+            lines[f"{key.value} {item}"] = one.start_mark.line + _FIRST
     return lines

@@ -19,7 +19,7 @@ import yaml
 from nightwatch_core.intake.ignore_rules import complaint
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.frontmatter import StrictLoader, why
+from nightwatch_core.text.frontmatter import composed
 
 LONGEST_FILE = 262_144  # characters
 LONGEST_PATTERN = 500
@@ -89,10 +89,7 @@ def _composed(text: str) -> tuple[yaml.Node | None, str]:
     """The YAML's root, and why there is none."""
     if len(text) > LONGEST_FILE:
         return None, f"longer than {LONGEST_FILE} characters"
-    try:
-        return yaml.compose(text.removeprefix("\ufeff"), StrictLoader), ""
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return None, why(error)
+    return composed(text.removeprefix("\ufeff"))
 
 
 def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:

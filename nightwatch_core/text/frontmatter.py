@@ -1,4 +1,4 @@
-"""Front matter: the YAML block between two lines of `---` at the head of a Markdown document.
+"""YAML, and front matter: the YAML between two lines of `---` at the head of a Markdown document.
 
 Documents come from strangers as much as from us, so the YAML read here is a small, strict part of
 the language: no anchors, aliases or tags, no duplicate keys, keys are text, nesting is bounded, and
@@ -8,7 +8,7 @@ only null, true, false and plain numbers are anything else than text (YAML 1.2's
 import re
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.composer import Composer
@@ -19,6 +19,7 @@ from nightwatch_core.errors import GiveUp
 
 LIMIT = 65_536  # characters of front matter, delimiters included
 MAX_DEPTH = 20
+LIBRARY_ERRORS = (yaml.YAMLError, RecursionError, ValueError)  # of text that is no such YAML
 _DELIMITER = re.compile(r"^---\r?(?:\n|\Z)", re.MULTILINE)
 _UNPRINTED_BREAKS = re.compile("[\x85\u2028\u2029]")  # YAML readers turn the first into "\n"
 _PLAIN = (  # what an unquoted scalar may be besides text; each a part of what the writer quotes
@@ -31,6 +32,23 @@ _PLAIN = (  # what an unquoted scalar may be besides text; each a part of what t
         list("-+.0123456789"),
     ),
 )
+
+
+class BrokenFrontMatter(GiveUp):
+    """Front matter that cannot be read: the problem, and its line in the document where known."""
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        """`line` counts from 1; the delimiter is the first."""
+        super().__init__(f"front matter: {f'line {line - 1}: ' if line else ''}{problem}")
+        self.problem, self.line = problem, line
+
+
+class Parts(NamedTuple):
+    """Where the YAML of a document's front matter begins and ends, and where its body begins."""
+
+    begin: int
+    end: int
+    body: int
 
 
 class Refused(yaml.MarkedYAMLError):
@@ -70,8 +88,8 @@ class _Strict(Composer, SafeConstructor, Resolver):
             if not isinstance(key, yaml.ScalarNode) or not key.tag.endswith(":str"):
                 raise Refused(problem="a key is not text", problem_mark=key.start_mark)
             if key.value in seen:
-                said = f"key {key.value[:60]!r} comes twice"
-                raise Refused(problem=said, problem_mark=key.start_mark)
+                problem = f"key {key.value[:60]!r} comes twice"
+                raise Refused(problem=problem, problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
@@ -106,29 +124,57 @@ def _text(writer: _Writer, text: str) -> yaml.ScalarNode:
     return writer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
+class Quoted(str):
+    """Text that is written in double quotes, whatever it says."""
+
+
 _Writer.add_representer(str, _text)
+_Writer.add_representer(
+    Quoted, lambda writer, text: writer.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+)
 
 
-def why(error: Exception) -> str:
-    """Say in a line what is wrong with YAML, with its line (counted from 1) where known.
-
-    >>> why(Refused(problem="tags are refused"))
-    'tags are refused'
-    """
+def problem_of(error: Exception) -> tuple[str, int | None]:
+    """Say in a line what is wrong with YAML, and on which of its lines (counted from 1)."""
     if isinstance(error, RecursionError):
-        return f"nested deeper than {MAX_DEPTH}"
+        return f"nested deeper than {MAX_DEPTH}", None
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    said = " ".join(str(problem).split())[:200]
-    return f"line {mark.line + 1}: {said}" if mark else said
+    return " ".join(str(problem).split())[:200], mark.line + 1 if mark else None
+
+
+def composed(source: str) -> tuple[yaml.Node | None, str]:
+    """The root of a YAML text, with the place of everything in it, or what is wrong with it.
+
+    >>> composed("a: 1\\nb: !x 2")
+    (None, 'line 2: tags are refused')
+    """
+    try:
+        return yaml.compose(source, StrictLoader), ""
+    except LIBRARY_ERRORS as error:
+        problem, line = problem_of(error)
+        return None, f"line {line}: {problem}" if line else problem
+
+
+def parts_of(text: str) -> Parts | None:
+    """Find the front matter of a text without byte order mark; None where there is none.
+
+    Raises `BrokenFrontMatter` where it is not closed within 64 KiB.
+    """
+    opening = _DELIMITER.match(text)
+    if not opening:
+        return None
+    closing = _DELIMITER.search(text, opening.end(), LIMIT)
+    if not closing or (closing.end() == LIMIT < len(text) and text[LIMIT - 1] != "\n"):
+        raise BrokenFrontMatter(f"no closing line of --- in the first {LIMIT} characters")
+    return Parts(opening.end(), closing.start(), closing.end())
 
 
 def read(text: str) -> tuple[dict[str, object], str]:
     """Split a document into its front matter and its body.
 
-    A text whose first line is not exactly `---` has no front matter: `({}, text)`. Raises `GiveUp`
-    with the reason where front matter is opened but not closed within 64 KiB, or is not a plain
-    mapping.
+    A text whose first line is not exactly `---` has no front matter: `({}, text)`. Raises
+    `BrokenFrontMatter` where it is opened but not closed within 64 KiB, or is not a plain mapping.
 
     >>> read("---\\ntitle: A\\n---\\n# A\\n")
     ({'title': 'A'}, '# A\\n')
@@ -136,30 +182,22 @@ def read(text: str) -> tuple[dict[str, object], str]:
     ({}, '# A\\n')
     """
     text = text.removeprefix("\ufeff")
-    opening = _DELIMITER.match(text)
-    if not opening:
+    parts = parts_of(text)
+    if parts is None:
         return {}, text
-    closing = _DELIMITER.search(text, opening.end(), LIMIT)
-    if not closing or (closing.end() == LIMIT < len(text) and text[LIMIT - 1] != "\n"):
-        raise GiveUp(f"front matter: no closing line of --- in the first {LIMIT} characters")
-    return _mapping(text[opening.end() : closing.start()]), text[closing.end() :]
-
-
-def _mapping(source: str) -> dict[str, object]:
     try:
-        meta = _loaded(source)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise GiveUp(f"front matter: {why(error)}") from error
-    if meta is None:
-        return {}
-    if not isinstance(meta, dict):
-        raise GiveUp(f"front matter: a mapping is needed, this is a {type(meta).__name__}")
-    return meta
+        meta = _loaded(text[parts.begin : parts.end])
+    except LIBRARY_ERRORS as error:
+        problem, line = problem_of(error)
+        raise BrokenFrontMatter(problem, line and line + 1) from error
+    if meta is not None and not isinstance(meta, dict):
+        raise BrokenFrontMatter(f"a mapping is needed, this is a {type(meta).__name__}")
+    return meta or {}, text[parts.body :]
 
 
 def _loaded(source: str) -> object:
     if yaml.__with_libyaml__:
-        with suppress(yaml.YAMLError, RecursionError, ValueError):
+        with suppress(*LIBRARY_ERRORS):
             return yaml.load(source, _QuickLoader)
     return yaml.load(source, StrictLoader)
 
@@ -177,17 +215,20 @@ def render(meta: Mapping[str, object], body: str) -> str:
     ---
     # A
     """
-    return f"---\n{dumped(meta)}---\n{body}"
+    return f"---\n{dumped(dict(meta)) if meta else ''}---\n{body}"
 
 
-def dumped(meta: Mapping[str, object]) -> str:
-    """YAML of a mapping, keys in their order, long lines left whole.
+def dumped(value: object, *, in_line: bool = False) -> str:
+    """YAML of a dict or list: keys in their order, long lines left whole; or all in one line.
 
-    >>> dumped({"a": "x\\ny"})
-    'a: |-\\n  x\\n  y\\n'
+    >>> dumped({"a": "x\\ny"}), dumped(["a", "b: c"], in_line=True)
+    ('a: |-\\n  x\\n  y\\n', "[a, 'b: c']\\n")
     """
-    if not meta:
-        return ""
     return yaml.dump(
-        dict(meta), Dumper=_Writer, sort_keys=False, allow_unicode=True, width=1_000_000
+        value,
+        Dumper=_Writer,
+        default_flow_style=in_line,
+        sort_keys=False,
+        allow_unicode=True,
+        width=1_000_000,
     )

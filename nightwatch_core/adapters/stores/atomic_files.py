@@ -5,13 +5,11 @@ import secrets
 from pathlib import Path
 
 
-def write(
-    path: Path, content: bytes, through: Path | None = None, modified: int | None = None
-) -> None:
+def write(path: Path, content: bytes, through: Path | None = None) -> None:
     """Write or replace a file, and its folder where it is missing; raises `OSError`.
 
     The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
-    the disk, and only then to its name. `modified` is when it shall say it was, in ns.
+    the disk, and only then to its name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = (through or path.parent) / f".tmp-{secrets.token_hex(8)}"
@@ -19,8 +17,6 @@ def write(
         with temporary.open("xb") as file:
             file.write(content)
             file.flush()
-            if modified is not None:
-                os.utime(file.fileno(), ns=(modified, modified))
             os.fsync(file.fileno())
         temporary.replace(path)
     finally:

@@ -10,16 +10,18 @@ from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters.stores import atomic_files as atomic
 from nightwatch_core.adapters.stores.document_folder import text_of
-from nightwatch_core.adapters.stores.ignore_text import snippet, with_bounds, with_rule
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.intake.ignore_file import rules_from, unreadable
 from nightwatch_core.intake.ignore_rules import expired
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.ports import Clock
+from nightwatch_core.text.frontmatter import Quoted, composed
+from nightwatch_core.text.yaml_lists import is_absent, list_items, rows_of, with_items
 
 LOCK = ".ignore.lock"
 _PATIENCE = 10.0  # seconds that another writer may take
 _MARK = "\ufeff"
+_BOUNDS = ("expires", "unless_rate_above")
 
 
 class Added(NamedTuple):
@@ -74,7 +76,9 @@ class IgnoreFile:
         if "\r" in text or (ends == "\r\n" and text.count("\n") != before.count("\r\n")):
             raise self._refused("its lines end in different ways: make them one", rule)
         try:
-            edited = with_bounds(text, rule) if renew else with_rule(text, rule)
+            edited = (
+                _with_bounds(text, rule) if renew else with_items(text, "ignore", [_fields(rule)])
+            )
         except GiveUp as error:
             raise self._refused(str(error), rule) from None
         return mark + edited.replace("\n", ends)
@@ -113,7 +117,8 @@ class IgnoreFile:
 
     def _refused(self, why: str, rule: IgnoreRule) -> StopTheNight:
         return StopTheNight(
-            f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n{snippet(rule)}"
+            f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n"
+            f"{rows_of([_fields(rule)])}"
         )
 
     @contextmanager
@@ -151,3 +156,40 @@ def _renewed(old: IgnoreRule, rule: IgnoreRule) -> IgnoreRule:
 def _says(new: IgnoreRule, wanted: IgnoreRule) -> bool:
     """Whether a rule reads as it should, wherever it stands."""
     return new.model_dump(exclude={"line"}) == wanted.model_dump(exclude={"line"})
+
+
+def _with_bounds(text: str, rule: IgnoreRule) -> str:
+    """The text with new values of `expires` and `unless_rate_above` in the rule on `rule.line`.
+
+    Only keys that are there get a value. Raises `GiveUp` where there is no `expires`.
+    """
+    bounds = {key: str(_fields(rule)[key]) for key in _BOUNDS if key in _fields(rule)}
+    if "expires" not in bounds:
+        raise GiveUp("a rule that has expired cannot be made to hold for ever: edit its line")
+    items = list_items(composed(text)[0], "ignore")
+    places = [
+        (value.start_mark.index, value.end_mark.index, bounds[key.value])
+        for item in items
+        if item.start_mark.line + 1 == rule.line
+        for key, value in item.value
+        if key.value in bounds and not is_absent(value) and value.style not in ("|", ">")
+    ]
+    if not places:
+        raise GiveUp("the rule that has expired is not where it was: try again")
+    for begin, end, value in sorted(places, reverse=True):
+        text = f"{text[:begin]}{value}{text[end:]}"
+    return text
+
+
+def _fields(rule: IgnoreRule) -> dict[str, object]:
+    """What is written of a rule."""
+    rate = rule.unless_rate_above
+    fields = {
+        "pattern": Quoted(rule.pattern),
+        "match": rule.match,
+        "field": rule.field,
+        "reason": Quoted(rule.reason) if rule.reason else None,
+        "expires": rule.expires,
+        "unless_rate_above": int(rate) if rate and rate == int(rate) else rate,
+    }
+    return {key: value for key, value in fields.items() if value}

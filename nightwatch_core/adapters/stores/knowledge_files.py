@@ -7,8 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
-from nightwatch_core.adapters.stores import lesson_store as lesson_shelf
+from nightwatch_core.adapters.stores import atomic_files, lesson_store
 from nightwatch_core.adapters.stores.document_folder import (
     QUARANTINE,
     documents,
@@ -19,13 +18,12 @@ from nightwatch_core.adapters.stores.document_folder import (
     remove_temporaries,
     text_of,
 )
-from nightwatch_core.adapters.stores.document_lines import (
+from nightwatch_core.adapters.stores.index_cache import (
     ARCHIVE,
     ERRORS,
-    INDEX,
     PATTERNS,
-    DocumentLines,
     Entry,
+    IndexCache,
 )
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.intake.ignore_file import rules_from
@@ -37,6 +35,7 @@ from nightwatch_core.patterns import merged
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_of
 from nightwatch_core.text.escaping import line
 
+INDEX = "index.yml"
 LOCK = ".lock"
 _PATIENCE = 30.0  # seconds that another writer may take
 
@@ -44,16 +43,21 @@ _PATIENCE = 30.0  # seconds that another writer may take
 class KnowledgeFiles:
     """KnowledgeReader and KnowledgeWriter over a folder; one that does not exist yet is empty.
 
-    `index.yml` only saves reading: a document that changed since is read itself. Reading changes
-    nothing; documents that cannot be read are listed, and moved away when the index is rebuilt.
+    `index.yml` is written for people and never read. Reading changes nothing; documents that cannot
+    be read are listed, and moved away when the index is rebuilt.
     """
 
-    def __init__(self, folder: Path, ignore_file: Path | None = None) -> None:
-        """Use `folder`, and the ignore rules of `ignore_file`, else of ignore.yml in the folder."""
+    def __init__(
+        self, folder: Path, ignore_file: Path | None = None, cache: Path | None = None
+    ) -> None:
+        """Use `folder`, and the ignore rules of `ignore_file`, else of ignore.yml in the folder.
+
+        `cache` is a file that saves the next process reading what did not change.
+        """
         self._folder = folder
         self._ignore_file = ignore_file or folder / "ignore.yml"
-        self._lines = DocumentLines(folder)
-        self._lessons = lesson_shelf.LessonsRead(folder)
+        self._entries = IndexCache(folder, cache)
+        self._lessons = lesson_store.LessonsRead(folder)
 
     def probe(self) -> str:
         """Say what is there."""
@@ -64,13 +68,13 @@ class KnowledgeFiles:
     def index(self) -> Index:
         """Every document's line; raises `StopTheNight` where the folder cannot be read."""
         with self._reading():
-            entries = self._lines.on(ERRORS, PATTERNS, trusted=True)
+            entries = self._entries.on(ERRORS, PATTERNS)
             return _index(entries, (*_broken(entries), *self._complaints()))
 
     def archived(self) -> Index:
         """Every archived lesson's line; all of them are read, so that it is for requests only."""
         with self._reading():
-            entries = self._lines.on(ARCHIVE, trusted=False)
+            entries = self._entries.on(ARCHIVE)
             return _index(entries, (*_broken(entries), *links(self._folder, ARCHIVE)))
 
     def read(self, file: str) -> Lesson | None:
@@ -78,9 +82,9 @@ class KnowledgeFiles:
         return self._lessons.at(file)
 
     def archived_lesson(self, names: frozenset[str]) -> Lesson | None:
-        """The archived lesson of one of these fingerprints; see `lesson_shelf.archived_lesson`."""
+        """The archived lesson of one of these fingerprints; see `lesson_store.archived_lesson`."""
         with self._reading():
-            return lesson_shelf.archived_lesson(self._folder, names)
+            return lesson_store.archived_lesson(self._folder, names)
 
     def read_patterns(self) -> tuple[Pattern, ...]:
         """Every pattern whose document can be read."""
@@ -106,11 +110,11 @@ class KnowledgeFiles:
         Raises `TryLater` while another process writes, `GiveUp` where the folder cannot be written.
         """
         with self._writing() as at_hand:
-            file = lesson_shelf.file_for(self._folder, lesson, self._lines, at_hand)
+            file = lesson_store.file_for(self._folder, lesson, self._entries, at_hand)
             before = self._before(file)
-            kept = lesson_shelf.with_notes_of(lesson.model_copy(update={"file": file}), before)
+            kept = lesson_store.with_notes_of(lesson.model_copy(update={"file": file}), before)
             self._put(file, document(kept), before)
-            lesson_shelf.drop_from_archive(self._folder, lesson)
+            lesson_store.drop_from_archive(self._folder, lesson)
         return file
 
     def write_pattern(self, pattern: Pattern) -> str:
@@ -126,31 +130,26 @@ class KnowledgeFiles:
         """Move lessons to archive/; returns their new names, of those that were there."""
         with self._writing():
             self._check(ARCHIVE)
-            return lesson_shelf.archive(self._folder, files)
+            return lesson_store.archive(self._folder, files)
 
     def rebuild_index(self) -> Index:
-        """Read what changed since index.yml, all where it is missing or torn, and write it.
+        """Read what changed since it was last read, and write index.yml.
 
         Documents of one error are united; those that gave way are moved to archive/, and broken
         ones to quarantine/, with the reason.
         """
         with self._writing():
             self._check(ARCHIVE)
-            begun = self._now()
-            entries = self._lines.on(ERRORS, PATTERNS, trusted=True)
+            entries = self._entries.on(ERRORS, PATTERNS)
             for file, entry in entries.items():
                 if isinstance(entry, str):
                     quarantine(self._folder, file, entry)
-            lesson_shelf.unite(self._folder, entries)
-            entries = self._lines.on(ERRORS, PATTERNS, trusted=True)
+            lesson_store.unite(self._folder, entries)
+            entries = self._entries.on(ERRORS, PATTERNS)
             index = _index(entries, self._complaints())
-            atomic.write(self._folder / INDEX, index_text(index).encode(), modified=begun)
+            atomic_files.write(self._folder / INDEX, index_text(index).encode())
+            self._entries.keep(entries)
         return index
-
-    def _now(self) -> int:
-        """The time in ns by the clock that documents are dated by."""
-        (self._folder / LOCK).touch()
-        return (self._folder / LOCK).stat().st_mtime_ns
 
     def _complaints(self) -> tuple[str, ...]:
         return (*links(self._folder, ERRORS, PATTERNS), *quarantined(self._folder))
@@ -160,7 +159,7 @@ class KnowledgeFiles:
         title = line(pattern.title, 200)
         digest = hashlib.sha256(pattern.title.encode("utf-8", "replace")).hexdigest()[:8]
         short = f"{PATTERNS}/{pattern.slug}.md"
-        entry = self._lines.of([short], trusted=False).get(short)
+        entry = self._entries.of([short]).get(short)
         if pattern.slug and (entry is None or getattr(entry, "title", "") == title):
             return short
         return f"{PATTERNS}/{pattern.slug or 'pattern'}-{digest}.md"
@@ -180,7 +179,7 @@ class KnowledgeFiles:
     def _put(self, file: str, text: str, before: str) -> None:
         self._check(file.partition("/")[0])
         if before != text:
-            atomic.write(self._folder / file, text.encode("utf-8", "replace"))
+            atomic_files.write(self._folder / file, text.encode("utf-8", "replace"))
 
     def _check(self, shelf: str) -> None:
         if (self._folder / shelf).is_symlink():

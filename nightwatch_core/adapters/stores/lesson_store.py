@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import (
     free_name,
     is_plain,
@@ -17,7 +17,7 @@ from nightwatch_core.adapters.stores.document_folder import (
     reason_file,
     text_of,
 )
-from nightwatch_core.adapters.stores.document_lines import ARCHIVE, ERRORS, DocumentLines, Entry
+from nightwatch_core.adapters.stores.index_cache import ARCHIVE, ERRORS, Entry, IndexCache
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.maker import file_name
 from nightwatch_core.memory.lessons.merge import united
@@ -83,7 +83,7 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
     return max(own, key=lambda one: max(seen.date for seen in one.nights), default=None)
 
 
-def file_for(folder: Path, lesson: Lesson, lines: DocumentLines, at_hand: Iterable[str]) -> str:
+def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterable[str]) -> str:
     """The document that holds the lesson's fingerprint, the last of several; else a free name.
 
     Of the names `at_hand` in errors/ only those are read that speak of the fingerprint, or of none.
@@ -93,8 +93,7 @@ def file_for(folder: Path, lesson: Lesson, lines: DocumentLines, at_hand: Iterab
     alike, silent = near(at_hand, lesson.fingerprint)
     asked = [f"{ERRORS}/{name}" for name in alike]
     asked += [lesson.file] if is_plain(lesson.file, ERRORS) else []
-    known = lines.of(asked, trusted=False)
-    known |= lines.of((f"{ERRORS}/{name}" for name in silent), trusted=True)
+    known = entries.of([*asked, *(f"{ERRORS}/{name}" for name in silent)])
     own = [file for file, entry in known.items() if _holds(entry, lesson.fingerprint)]
     if own:
         return lesson.file if lesson.file in own else sorted(own)[-1]
@@ -121,7 +120,7 @@ def drop_from_archive(folder: Path, lesson: Lesson) -> None:
     """Remove the archived document that a lesson came back from, once it is written elsewhere."""
     archived = lesson_at(folder, lesson.file) if is_plain(lesson.file, ARCHIVE) else None
     if archived and archived.fingerprint == lesson.fingerprint:
-        atomic.remove(folder / lesson.file)
+        atomic_files.remove(folder / lesson.file)
 
 
 def archive(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
@@ -156,12 +155,12 @@ def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
     ours = [one.file for one in found if says(one.file, [fingerprint]) and _is_error(one.file)]
     file = max(ours, default="") or free_name(folder, file_name(whole))
     text = document(whole.model_copy(update={"file": file}))
-    atomic.write(folder / file, text.encode("utf-8", "replace"))
+    atomic_files.write(folder / file, text.encode("utf-8", "replace"))
     for one in found:
         if one.file != file and _is_error(one.file):
             put_away(folder, one.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
         elif one.file != file:
-            atomic.remove(folder / one.file)
+            atomic_files.remove(folder / one.file)
 
 
 def _twin(folder: Path, file: str, fingerprint: str) -> list[str]:

@@ -6,11 +6,9 @@ import pytest
 from core.lesson_shapes import lesson, seen
 from core.memory.recall.recall_shapes import OTHERS, case, kept
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
-from nightwatch_core.adapters.stores import document_folder
-from nightwatch_core.adapters.stores import lesson_store as lesson_shelf
+from nightwatch_core.adapters.stores import atomic_files, document_folder, lesson_store
 from nightwatch_core.adapters.stores.document_folder import put_away
-from nightwatch_core.adapters.stores.document_lines import DocumentLines
+from nightwatch_core.adapters.stores.index_cache import IndexCache
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
@@ -66,20 +64,19 @@ def test_names_speak_of_the_fingerprint():
 def test_writing_reads_only_what_may_be_the_lessons_own(folder, files):
     files.write(lesson(ONE))
     (folder / file_name(lesson(OTHER))).write_text("broken, and never looked at")
-    lines, names = Counting(folder), at_hand(folder)
-    assert lesson_shelf.file_for(folder, lesson(ONE), lines, names) == file_name(lesson(ONE))
-    assert lines.asked == [file_name(lesson(ONE))]
+    entries, names = Counting(folder, None), at_hand(folder)
+    assert lesson_store.file_for(folder, lesson(ONE), entries, names) == file_name(lesson(ONE))
+    assert entries.asked == [file_name(lesson(ONE))]
 
 
-class Counting(DocumentLines):
-    """Lines that remember which documents were asked for."""
+class Counting(IndexCache):
+    """Entries that remember which documents were asked for."""
 
     asked: list[str]
 
-    def of(self, files, *, trusted):
-        wanted = list(files)
-        self.asked = [*getattr(self, "asked", []), *wanted]
-        return super().of(wanted, trusted=trusted)
+    def of(self, files):
+        self.asked = list(files)
+        return super().of(self.asked)
 
 
 @pytest.mark.parametrize("indexed", [False, True])
@@ -153,8 +150,8 @@ def test_a_document_that_comes_later_is_taken_in(folder, files):
 def test_uniting_that_was_interrupted_is_finished(folder, files):
     for day in (1, 2, 3):
         seeds(folder, day)
-    entries = DocumentLines(folder).on("errors", trusted=False)
-    lesson_shelf.unite(folder, entries)
+    entries = IndexCache(folder, None).on("errors")
+    lesson_store.unite(folder, entries)
     whole = document(files.read(files.index().solutions[0].file))
     # as if the writer had been killed after the first of three steps, and after the second
     for name in ("2031-03-02_ratemissing-bills-new", "2031-03-03_ratemissing-bills-new"):
@@ -311,7 +308,7 @@ def test_a_temporary_file_may_lie_elsewhere(folder):
             seen_there.append(self.parent)
             return super().replace(target)
 
-    atomic.write(folder / "archive" / "a.txt", b"x", through=Watched(folder))
+    atomic_files.write(folder / "archive" / "a.txt", b"x", through=Watched(folder))
     assert seen_there == [folder]
     assert (folder / "archive" / "a.txt").read_bytes() == b"x"
     assert not list(folder.glob(f"{document_folder.TEMPORARY}*"))

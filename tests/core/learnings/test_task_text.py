@@ -85,6 +85,7 @@ def test_the_same_notes_are_not_appended_twice() -> None:
         ("related_tasks: c, a", "related_tasks: [c, a, b]"),
         ("related_tasks:\n  - a # why\n# end", "related_tasks:\n  - a # why\n  - b\n# end"),
         ("related_tasks:\n- a\nz: 1", "related_tasks:\n- a\n- b\nz: 1"),
+        ("related_tasks:\n  - |\n    a\n  ", "related_tasks:\n  - |\n    a\n  \n  - b"),
         ("related_tasks: [a, b]", "related_tasks: [a, b]"),
     ],
 )
@@ -102,7 +103,7 @@ def test_windows_line_ends_stay_everywhere() -> None:
 
 def test_a_list_nobody_could_add_to_is_given_up() -> None:
     with pytest.raises(GiveUp, match="related_tasks"):
-        with_notes("---\nrelated_tasks:\n  - |\n    a\n  \n---\n", NOTES, ("b: c",))
+        with_notes("---\nrelated_tasks: {a: b}\n---\n", NOTES, ("b: c",))
 
 
 def test_nothing_to_note_is_said() -> None:
