@@ -11,7 +11,7 @@ from nightwatch_core.report.builder import with_acts
 from tasks.fixes import plan_pulls
 from tasks.futures import one_by_one
 from tasks.issues import plan_issues, publish
-from tasks.night import taken_up
+from tasks.night import reopened_report
 from tasks.notify import keep_report
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
@@ -36,6 +36,6 @@ def act(night: str, **choices: Any) -> RunReport:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    report = taken_up(night, choices, "publish", "dry_run")
+    report = reopened_report(night, choices, "publish", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
     return keep_report(with_acts(report, acted))

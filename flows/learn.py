@@ -9,7 +9,7 @@ from nightwatch_core.models.report import LearningResult
 from nightwatch_core.report.builder import learned
 from tasks.futures import one_by_one
 from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
-from tasks.night import taken_up
+from tasks.night import reopened_report
 from tasks.parameters import takes_options
 from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
 from tasks.runner import NightRunner
@@ -23,7 +23,7 @@ def learn(night: str, **choices: Any) -> LearningResult:
     Args:
         night: Name of the night, as `nightwatch history` lists it.
     """
-    report = taken_up(night, choices)
+    report = reopened_report(night, choices)
     options = report.options
     if not options.compound_enabled:
         return LearningResult()

@@ -17,8 +17,8 @@ from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder as summing_up
 from tasks.errors import fetch_errors
 from tasks.futures import attempt
-from tasks.night import morning_comes_anyway, open_night, run_name, tonights_options
-from tasks.notify import keep_report, open_report, tell_the_morning
+from tasks.night import open_night, report_on_failure, run_name, tonights_options
+from tasks.notify import keep_report, open_report, tell_the_team
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
 from tasks.runner import NightRunner
@@ -30,18 +30,18 @@ from tasks.selection import select_groups
 def nightly(**choices: Any) -> RunReport:
     """Read the last day's production errors; have causes, issues and drafts by morning."""
     options = tonights_options(choices)
-    with morning_comes_anyway(options) as morning:
+    with report_on_failure(options) as progress:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
-        night = morning.after(open_night(options))
+        night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
         selection = select_groups(options, fetched)
-        report = morning.knowing(
+        report = progress.update(
             summing_up.with_errors(open_report(options, night), fetched, selection)
         )
 
         earlier = summing_up.earlier(fetched, outcomes.value)
         found = find_causes(options, night, selection, earlier)
-        report = morning.knowing(summing_up.with_findings(report, found, outcomes.value or ()))
+        report = progress.update(summing_up.with_findings(report, found, outcomes.value or ()))
 
         acted = attempt(
             "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
@@ -52,4 +52,4 @@ def nightly(**choices: Any) -> RunReport:
         report = summing_up.with_learned(report, learned.value)
 
         troubles = (outcomes.trouble, acted.trouble, learned.trouble)
-        return tell_the_morning(summing_up.with_trouble(report, *troubles))
+        return tell_the_team(summing_up.with_trouble(report, *troubles))

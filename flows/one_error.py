@@ -16,8 +16,8 @@ from nightwatch_core.models.assignment import FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder as summing_up
 from tasks.futures import attempt
-from tasks.night import morning_comes_anyway
-from tasks.notify import open_report, tell_the_morning
+from tasks.night import report_on_failure
+from tasks.notify import open_report, tell_the_team
 from tasks.one_error import open_single, seek_error, single_options
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
@@ -42,10 +42,10 @@ def one_error(
         record: Or one record of it, pasted: JSON or a log excerpt with a stack trace.
     """
     options = single_options(choices, error, record)
-    with morning_comes_anyway(options) as morning:
+    with report_on_failure(options) as progress:
         fetched, selection = seek_error(options, error, error_class, transaction)
-        night = morning.after(open_single(options, fetched, selection))
-        report = morning.knowing(
+        night = progress.begin(open_single(options, fetched, selection))
+        report = progress.update(
             summing_up.with_errors(open_report(options, night), fetched, selection)
         )
 
@@ -58,4 +58,4 @@ def one_error(
         )
         troubles = (outcomes.trouble, acted.trouble)
         report = summing_up.with_acts(report, acted.value)
-        return tell_the_morning(summing_up.with_trouble(report, *troubles))
+        return tell_the_team(summing_up.with_trouble(report, *troubles))

@@ -1,4 +1,4 @@
-"""Door to the analysis: one case, one task, one verdict."""
+"""The analysis: one case, one task, one verdict."""
 
 import hashlib
 import logging
@@ -55,8 +55,8 @@ def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
 def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
     agent, plan = led_by(assignment, options)
-    world = reading(options.model_copy(update={"model": plan.model}))
-    heard = TranscribedModel(world.model, transcripts(), assignment.night)
+    ports = reading(options.model_copy(update={"model": plan.model}))
+    heard = TranscribedModel(ports.model, transcripts(), assignment.night)
     model = ResumableModel(heard, records(), f"turns/{assignment.night}/{plan.model}")
     log.info("%s: %s", assignment.case.leader.short, before(plan, assignment.allowance))
     found = analysing.analyse(
@@ -67,7 +67,7 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
         model,
         agent,
         assignment.allowance,
-        world.clock,
+        ports.clock,
         plan,
     )
     log.info("%s: %s", assignment.case.leader.short, after(found))
@@ -80,10 +80,10 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
 
     Raises `StopTheNight` where the model is retired or the key is not accepted.
     """
-    world = reading(options)
-    able = world.model.capabilities()
+    ports = reading(options)
+    able = ports.model.capabilities()
     note = (f"{able.model}: {able.note}",) if able.note else ()
-    return AnalystTonight(able=able, complaints=(*note, *specs.agents_of(world.agents).complaints))
+    return AnalystTonight(able=able, complaints=(*note, *specs.agents_of(ports.agents).complaints))
 
 
 def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
@@ -94,16 +94,16 @@ def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]
 @task(name="answer by rules", task_run_name="answer by rules · {left.assignment.case.leader.short}")
 def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analysis:
     """Explain a case whose model was away; never kept, so that the model is asked next time."""
-    world, assignment = reading(options), left.assignment
+    ports, assignment = reading(options), left.assignment
     analysis = analysing.analyse(
         assignment.case,
         assignment.traces,
         assignment.research,
         reader_of(options, assignment.commit),
-        world.stand_in or world.model,
+        ports.stand_in or ports.model,
         specs.BUILT_IN,
         assignment.allowance,
-        world.clock,
+        ports.clock,
     )
     return marked(analysis, left.failure)
 

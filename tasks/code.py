@@ -1,4 +1,4 @@
-"""Doors to the code: which commit runs in production, and its tree."""
+"""The code: which commit runs in production, and its tree."""
 
 from datetime import timedelta
 from functools import lru_cache
@@ -29,10 +29,10 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 )
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:
     """The commit that runs in production, and what was merged and released before it."""
-    world = reading(options)
-    host = world.code
+    ports = reading(options)
+    host = ports.code
     nothing: tuple[Release, ...] = ()
-    deployed = attempt("reading deployments", world.errors.releases, otherwise=nothing)
+    deployed = attempt("reading deployments", ports.errors.releases, otherwise=nothing)
     commit = _in_production(host, _newest_release(selection), deployed.value)
     return CodeTonight(
         commit=commit.model_copy(update={"branch": host.head().branch}),

@@ -1,4 +1,4 @@
-"""The worlds a night lives in: everything it reads, and everything it writes."""
+"""What a night depends on: the ports that it reads through, and those that it writes through."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from nightwatch_core.ports import (
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingPorts:
     """Everything a night reads."""
 
     errors: ErrorSource
@@ -40,7 +40,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Publishing:
+class PublishingPorts:
     """Everything a night writes."""
 
     outbox: Callable[[Night], Outbox]
@@ -50,26 +50,26 @@ class Publishing:
 
 
 @dataclass(frozen=True)
-class Worlds:
-    """Both worlds, as a test puts them in."""
+class Dependencies:
+    """Both, as a test puts them in."""
 
-    reading: Reading
-    publishing: Publishing
-
-
-_other: ContextVar[Worlds | None] = ContextVar("other_worlds", default=None)
+    reading: ReadingPorts
+    publishing: PublishingPorts
 
 
-def other() -> Worlds | None:
-    """The worlds that a test has put in; None outside of tests."""
-    return _other.get()
+_replacement: ContextVar[Dependencies | None] = ContextVar("replacement", default=None)
+
+
+def replacement() -> Dependencies | None:
+    """Return what a test has put in; None outside of tests."""
+    return _replacement.get()
 
 
 @contextmanager
-def using(worlds: Worlds) -> Iterator[Worlds]:
-    """Run a block in other worlds."""
-    token = _other.set(worlds)
+def using(dependencies: Dependencies) -> Iterator[Dependencies]:
+    """Run a block with other dependencies."""
+    token = _replacement.set(dependencies)
     try:
-        yield worlds
+        yield dependencies
     finally:
-        _other.reset(token)
+        _replacement.reset(token)

@@ -1,4 +1,4 @@
-"""Doors to the error source: groups and their traces."""
+"""The error source: groups and their traces."""
 
 from prefect import task
 

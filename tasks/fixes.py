@@ -1,4 +1,4 @@
-"""Door to fixes: which become draft pull requests."""
+"""Fixes: which become draft pull requests."""
 
 from prefect import task
 

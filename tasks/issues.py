@@ -1,4 +1,4 @@
-"""Doors to the outside: issues planned, and anything published."""
+"""The outside: issues planned, and anything published."""
 
 from prefect import task
 

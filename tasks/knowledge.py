@@ -1,4 +1,4 @@
-"""Doors to knowledge: recall before the analysis, lessons after it."""
+"""Knowledge: recall before the analysis, lessons after it."""
 
 from prefect import task
 

@@ -1,4 +1,4 @@
-"""Doors to the night itself: its options, its opening, and the morning that comes anyway."""
+"""The night itself: its options, its opening, and its report where it fails."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     return chosen(night_options(choices))
 
 
-def taken_up(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
+def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
     """The kept report of a night, its options changed by the choices; `own` ones start afresh.
 
     Raises `StopTheNight` where no night of that name was kept.
@@ -64,13 +64,13 @@ def open_night(options: NightOptions) -> Night:
     A live source has another window at every moment, so its unfinished night keeps its own. The
     night is kept, so that a Retry of the run stays in it and finds its analyses done.
     """
-    world, kind = reading(options), kind_of(options)
-    now = world.clock.now()
+    ports, kind = reading(options), kind_of(options)
+    now = ports.clock.now()
     if is_live(options):
         cut = publishing(options).nights.unfinished(kind, now - RESUMABLE)
         if cut:
-            return _begun(options, cut.window, kind, cut.id)
-    return _begun(options, world.errors.window(how_far(options, kind.scheduled), now), kind)
+            return _begin(options, cut.window, kind, cut.id)
+    return _begin(options, ports.errors.window(how_far(options, kind.scheduled), now), kind)
 
 
 def kind_of(options: NightOptions) -> NightKind:
@@ -85,7 +85,7 @@ def kind_of(options: NightOptions) -> NightKind:
     )
 
 
-def given() -> tuple[str, ...]:
+def given_options() -> tuple[str, ...]:
     """Names of the options that this run was given itself: they win over agent files."""
     context = FlowRunContext.get()
     parameters = (context.parameters if context else None) or {}
@@ -98,37 +98,37 @@ def run_name() -> str:
 
 
 @dataclass
-class Morning:
-    """Which night the morning after belongs to, and how far its report has come."""
+class Progress:
+    """Which night has begun, and how far its report has come."""
 
     night: Night | None = None
     report: RunReport | None = None
 
-    def after(self, night: Night) -> Night:
+    def begin(self, night: Night) -> Night:
         """Remember the night that began."""
         self.night = night
         return night
 
-    def knowing(self, report: RunReport) -> RunReport:
-        """Remember what is known by now."""
+    def update(self, report: RunReport) -> RunReport:
+        """Remember the report as far as it has come."""
         self.report = report
         return report
 
 
 @contextmanager
-def morning_comes_anyway(options: NightOptions) -> Iterator[Morning]:
-    """Where nothing more can be done tonight, say so in a report before the flow fails."""
-    morning = Morning()
+def report_on_failure(options: NightOptions) -> Iterator[Progress]:
+    """Keep and send a report of what is known and why it ends there, before the flow fails."""
+    progress = Progress()
     try:
-        yield morning
+        yield progress
     except NotTonight:
         raise
     except NightWatchError as trouble:
-        trouble.add_note(_last_words(options, morning, str(trouble)))
+        trouble.add_note(_report_failure(options, progress, str(trouble)))
         raise
     except Exception as bug:  # ours: reported like any failure, and raised again
         why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
-        bug.add_note(_last_words(options, morning, why))
+        bug.add_note(_report_failure(options, progress, why))
         raise
 
 
@@ -142,14 +142,14 @@ def banner(options: NightOptions) -> tuple[str, ...]:
         ),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
     )
-    begun = (
+    missing_settings = (
         f"Not connected: {service}, for which {' and '.join(missing)} must be set."
         for service, missing in half_described().items()
     )
-    return (*(line for line, holds in lines if holds), *begun)
+    return (*(line for line, holds in lines if holds), *missing_settings)
 
 
-def _begun(
+def _begin(
     options: NightOptions, window: Window, kind: NightKind | None = None, name: str = ""
 ) -> Night:
     kind = kind or kind_of(options)
@@ -164,7 +164,7 @@ def _begun(
             window=local,
             now=local.until,
             resumed=resumed,
-            given=given(),
+            given=given_options(),
             kind=kind,
             left_out=gap,
         )
@@ -181,22 +181,22 @@ def _key(options: NightOptions) -> str:
     return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
 
 
-def _last_words(options: NightOptions, morning: Morning, why: str) -> str:
+def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
     try:
-        return f"Report: {_told(options, morning, why)}"
+        return f"Report: {_keep_and_tell(options, progress, why)}"
     except NightWatchError as trouble:
         return f"No report could be written: {trouble}"
 
 
-def _told(options: NightOptions, morning: Morning, why: str) -> str:
+def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     """Keep what is known and why it ends there, and tell it; returns where it can be read."""
     now = reading(options).clock.now()
-    night = morning.night or _begun(options, Window(since=now, until=now))
-    known = morning.report or summing_up.opened(night, options, banner(options), now)
+    night = progress.night or _begin(options, Window(since=now, until=now))
+    known = progress.report or summing_up.opened(night, options, banner(options), now)
     report = summing_up.failed(known, why, now)
-    world = publishing(options)
-    folder = world.nights.keep(report)
+    ports = publishing(options)
+    folder = ports.nights.keep(report)
     report = report.model_copy(update={"night": night.model_copy(update={"folder": folder})})
-    told = attempt("telling the team", world.notifier.publish, report, otherwise=folder)
-    world.nights.finish(report)
+    told = attempt("telling the team", ports.notifier.publish, report, otherwise=folder)
+    ports.nights.finish(report)
     return told.value

@@ -1,4 +1,4 @@
-"""Doors to the morning: the report is kept first, then shown in Prefect, then told."""
+"""The morning: the report is kept first, then shown in Prefect, then told."""
 
 import logging
 
@@ -64,7 +64,7 @@ def notify(report: RunReport) -> str:
     return publishing(report.options).notifier.publish(report)
 
 
-def tell_the_morning(report: RunReport) -> RunReport:
+def tell_the_team(report: RunReport) -> RunReport:
     """Keep, show and tell; a failed delivery degrades the night, and the report says so."""
     kept = keep_report(summing_up.ended(report, reading(report.options).clock.now()))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)

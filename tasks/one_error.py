@@ -1,4 +1,4 @@
-"""Doors to one error's run: its options, and finding the error again."""
+"""One error's run: its options, and finding the error again."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report.lookup import SHORTEST, case_of
 from nightwatch_core.settings import night_options
-from tasks.night import given
+from tasks.night import given_options
 from tasks.policies import PATIENTLY
 from tasks.wiring import chosen, forget, nights, pasted, publishing, reading
 
@@ -39,9 +39,9 @@ def seek_error(
 
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
-    world = reading(options)
-    window = world.errors.window(how_far(options), world.clock.now())
-    fetched = world.errors.error_groups(window)
+    ports = reading(options)
+    window = ports.errors.window(how_far(options), ports.clock.now())
+    fetched = ports.errors.error_groups(window)
     known = known_case(error)
     meant = known[1].groups if known else ()
     names = {group.fingerprint for group in meant}
@@ -63,7 +63,7 @@ def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -
     name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 
     def night(id: str, resumed: bool) -> Night:
-        return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given())
+        return Night(id=id, window=fetched.window, now=now, resumed=resumed, given=given_options())
 
     return publishing(options).nights.begin(name, night)
 
@@ -92,8 +92,8 @@ def _which(groups: tuple[ErrorGroup, ...], sought: str, several: bool) -> str:
 def known_case(error: str) -> tuple[RunReport, Case] | None:
     """The newest report that knows the error of this name, and its case there."""
     reports = nights().reports() if error else ()
-    found = ((report, case_of((report,), error)) for report in reports)
-    return next(((report, case) for report, case in found if case), None)
+    cases = ((report, case_of((report,), error)) for report in reports)
+    return next(((report, case) for report, case in cases if case), None)
 
 
 def _as_that_night(error: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Doors to what became of our issues and pull requests, and of the errors they were about."""
+"""What became of our issues and pull requests, and of the errors they were about."""
 
 from prefect import task
 

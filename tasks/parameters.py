@@ -1,4 +1,4 @@
-"""Flow parameters made from `NightOptions`: one definition of what can be chosen."""
+"""Parameters made from `NightOptions`: one definition of what flows and commands can be told."""
 
 import inspect
 from collections.abc import Callable
@@ -14,18 +14,22 @@ def takes_options(function: F) -> F:
 
     A parameter left at None takes its value from the settings.
     """
+    spell_out_choices(function, option_parameters())
+    options = "\n".join(f"    {name}: {text}" for name, text in descriptions().items())
+    own_doc = inspect.cleandoc(function.__doc__ or "")
+    arguments = "" if "Args:" in own_doc else "\n\nArgs:"
+    function.__doc__ = f"{own_doc}{arguments}\n{options}\n"
+    return function
+
+
+def spell_out_choices(function: Callable[..., Any], options: list[inspect.Parameter]) -> None:
+    """Give a function's signature parameters for `**choices`; one of its own wins."""
     signature = inspect.signature(function)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     names = {parameter.name for parameter in own}
-    options = [p for p in option_parameters() if p.name not in names]
-    function.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*own, *options]
-    )
-    told = "\n".join(f"    {name}: {text}" for name, text in descriptions().items())
-    own_doc = inspect.cleandoc(function.__doc__ or "")
-    arguments = "" if "Args:" in own_doc else "\n\nArgs:"
-    function.__doc__ = f"{own_doc}{arguments}\n{told}\n"
-    return function
+    parameters = [*own, *(option for option in options if option.name not in names)]
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    function.__annotations__ = {p.name: p.annotation for p in parameters}
 
 
 def option_parameters() -> list[inspect.Parameter]:

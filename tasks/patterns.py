@@ -1,4 +1,4 @@
-"""Doors to patterns and ignore suggestions."""
+"""Patterns and ignore suggestions."""
 
 from prefect import task
 

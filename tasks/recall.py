@@ -1,4 +1,4 @@
-"""Door to memory before an analysis: what lessons still explain, and what resembles the rest."""
+"""Memory before an analysis: what lessons still explain, and what resembles the rest."""
 
 from prefect import task
 

@@ -1,4 +1,4 @@
-"""Door to research: what an analyst is told before it starts."""
+"""Research: what an analyst is told before it starts."""
 
 from prefect import task
 

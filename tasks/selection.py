@@ -1,4 +1,4 @@
-"""Door to the selection: what is analysed tonight."""
+"""The selection: what is analysed tonight."""
 
 from prefect import task
 

@@ -16,7 +16,7 @@ from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Answer, Edit, Evidence
 from nightwatch_core.models.error import ErrorGroup, ExceptionLink, Frame, Trace
-from tasks.dependencies import Publishing, Reading, Worlds
+from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts
 
 FILES = {
     "shop/cart.py": "def total(lines):\n    return sum(line.price for line in lines)\n",
@@ -81,11 +81,11 @@ def by_case(conversation: object) -> object:
 
 def worlds(
     groups: tuple[ErrorGroup, ...] = (CART, CART_API, PAY), model: MemoryModel | None = None
-) -> Worlds:
+) -> Dependencies:
     """Both worlds, of memory."""
     outbox, knowledge, clock = MemoryOutbox(), MemoryKnowledge(), MemoryClock()
-    return Worlds(
-        reading=Reading(
+    return Dependencies(
+        reading=ReadingPorts(
             errors=MemoryErrors(groups, TRACES),
             code=MemoryHost(MemoryCode(FILES)),
             tracker=outbox,
@@ -94,7 +94,7 @@ def worlds(
             model=model or MemoryModel([by_case]),
             clock=clock,
         ),
-        publishing=Publishing(
+        publishing=PublishingPorts(
             outbox=lambda night: outbox,
             notifier=MemoryNotifier(),
             knowledge=knowledge,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from nightwatch_core.models.options import NightOptions
+from tasks.parameters import spell_out_choices
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -16,13 +17,7 @@ def with_option_flags(command: F) -> F:
 
     A flag that is not given is None: its value comes from the settings.
     """
-    signature = inspect.signature(command)
-    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    names = {parameter.name for parameter in own}
-    flags = [flag for flag in _flags() if flag.name not in names]
-    parameters = [*own, *flags]
-    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    spell_out_choices(command, _flags())
     return command
 
 

@@ -1,8 +1,8 @@
 """The one place that says which adapter stands behind each port.
 
-There are two worlds: `reading` holds no credential that can write, and leads up to the analysis;
-`publishing` is for what happens after it. Both are made from the options and the settings alone, so
-that a worker on another machine makes the same ones. Tests put other worlds in with `using`.
+`reading` holds no credential that can write, and leads up to the analysis; `publishing` is for what
+happens after it. Both are made from the options and the settings alone, so that a worker on another
+machine makes the same ones. Tests put others in with `using`.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,27 +39,27 @@ from nightwatch_core.ports import (
 )
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
-from tasks.dependencies import Publishing, Reading, other
+from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import local, services
 
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
-def reading(options: NightOptions) -> Reading:
-    """The world to read, the real one unless `using` says otherwise."""
-    instead = other()
+def reading(options: NightOptions) -> ReadingPorts:
+    """Return the ports to read through, the real ones unless `using` says otherwise."""
+    instead = replacement()
     return instead.reading if instead else _reading(options, settings())
 
 
-def publishing(options: NightOptions) -> Publishing:
-    """The world to write, the real one unless `using` says otherwise."""
-    instead = other()
+def publishing(options: NightOptions) -> PublishingPorts:
+    """Return the ports to write through, the real ones unless `using` says otherwise."""
+    instead = replacement()
     return instead.publishing if instead else _publishing(options, settings())
 
 
 def nights() -> Nights:
     """The nights that were, whatever the options."""
-    instead = other()
+    instead = replacement()
     return instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
 
 
@@ -104,14 +104,14 @@ def pasted(record: str) -> str:
 
 
 def forget() -> None:
-    """Make worlds anew at the next call: files may have changed since the last night."""
+    """Make all ports anew at the next call: files may have changed since the last night."""
     _reading.cache_clear()
     _publishing.cache_clear()
 
 
 def chosen(options: NightOptions) -> NightOptions:
-    """The options with every port filled; a test's world keeps what it was given."""
-    if other():
+    """The options with every port filled; a test's options stay as they are."""
+    if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
     return choosing.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
@@ -119,7 +119,7 @@ def chosen(options: NightOptions) -> NightOptions:
 
 def half_described() -> Mapping[str, tuple[str, ...]]:
     """Services that somebody began to set up, with the settings that are missing."""
-    return {} if other() else services.half_described(settings())
+    return {} if replacement() else services.half_described(settings())
 
 
 LOCAL: Mapping[str, frozenset[str]] = {
@@ -148,10 +148,10 @@ def _available(at: Settings) -> Mapping[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=4)
-def _reading(options: NightOptions, at: Settings) -> Reading:
+def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     rules = RulesModel()
     is_local = options.model == choosing.RULES
-    return Reading(
+    return ReadingPorts(
         errors=_errors(options, at),
         code=_code(options, at),
         tracker=_tracker(options, at),
@@ -166,7 +166,7 @@ def _reading(options: NightOptions, at: Settings) -> Reading:
 
 
 @lru_cache(maxsize=4)
-def _publishing(options: NightOptions, at: Settings) -> Publishing:
+def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
     quiet = options.dry_run
 
     def outbox(night: Night) -> Outbox:
@@ -175,7 +175,7 @@ def _publishing(options: NightOptions, at: Settings) -> Publishing:
         delivery = _outbox(options, at, night)
         return LedgerOutbox(delivery, at.state / "nightwatch.db", night.id, SystemClock())
 
-    return Publishing(
+    return PublishingPorts(
         outbox=outbox,
         notifier=_notifier(options, at),
         knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),

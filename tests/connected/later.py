@@ -24,7 +24,7 @@ from nightwatch_core.adapters.stores.nights import NightStore
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.settings import night_options, settings
-from tasks.dependencies import Worlds, using
+from tasks.dependencies import Dependencies, using
 from tasks.wiring import chosen, publishing, reading, services
 
 
@@ -38,11 +38,11 @@ class LaterClock(SystemClock):
         return super().now() + self._ahead
 
 
-def worlds(options: NightOptions, clock: LaterClock) -> Worlds:
+def worlds(options: NightOptions, clock: LaterClock) -> Dependencies:
     """The real ones, at another time."""
     at = settings()
     errors = services.new_relic(options, at, watermark=None, clock=clock)
-    return Worlds(
+    return Dependencies(
         reading=replace(reading(options), clock=clock, errors=errors),
         publishing=replace(publishing(options), nights=NightStore(at.state, clock)),
     )

@@ -33,7 +33,7 @@ from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.terminal import NightReport
 from tasks.analysis import analyse
-from tasks.dependencies import Worlds, using
+from tasks.dependencies import Dependencies, using
 from tasks.records import records
 
 IN_ANOTHER_PROCESS = """
@@ -66,7 +66,7 @@ def own_results(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def world_on(server: GitHub, model: MemoryModel | None = None) -> Worlds:
+def world_on(server: GitHub, model: MemoryModel | None = None) -> Dependencies:
     """The small world, its code on GitHub and not to be cloned."""
     world = worlds(model=model)
     host = GitHubHost(GitHubApiCode(client(server), server.repository, records()))
@@ -81,7 +81,7 @@ def reads_first(conversation: Conversation) -> object:
     return Reply(turn=AssistantTurn(calls=(call,)), stop="tools")
 
 
-def analysed(world: Worlds, groups: tuple[ErrorGroup, ...]) -> list[Analysis]:
+def analysed(world: Dependencies, groups: tuple[ErrorGroup, ...]) -> list[Analysis]:
     """Analyses side by side, as the night runs them."""
 
     def one(group: ErrorGroup) -> Analysis:

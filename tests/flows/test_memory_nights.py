@@ -12,7 +12,7 @@ from flows.nightly import nightly
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
-from tasks.dependencies import Worlds, using
+from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 
@@ -71,7 +71,7 @@ def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
     knowledge.write(lesson("v1:stuck", error_class=CART.error_class))
     reading = replace(world.reading, knowledge=knowledge)
     publishing = replace(world.publishing, knowledge=knowledge)
-    with using(Worlds(reading, publishing)):
+    with using(Dependencies(reading, publishing)):
         report = nightly()
     assert report.analyses[0].told == ("v1:stuck",)
     assert report.status == "degraded"

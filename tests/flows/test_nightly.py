@@ -10,7 +10,7 @@ from twins.reading import MemoryModel
 from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Worlds, using
+from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 
@@ -21,7 +21,7 @@ def own_results(tmp_path: Path):
         yield
 
 
-def night(world: Worlds, **choices: object) -> RunReport:
+def night(world: Dependencies, **choices: object) -> RunReport:
     with using(world):
         return nightly(**choices)
 

@@ -11,7 +11,7 @@ from flows.nightly import nightly
 from flows.one_error import one_error
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.models.report import RunReport
-from tasks.dependencies import Worlds, using
+from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 
@@ -22,7 +22,7 @@ def own_results(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def one(world: Worlds, **parameters: object) -> RunReport:
+def one(world: Dependencies, **parameters: object) -> RunReport:
     with using(world):
         return one_error(**parameters)
 

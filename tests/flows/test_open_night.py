@@ -23,7 +23,7 @@ from nightwatch_core.models.error import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.report import builder as summing_up
-from tasks.dependencies import Worlds, using
+from tasks.dependencies import Dependencies, using
 from tasks.night import kind_of, open_night
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
@@ -56,7 +56,7 @@ def one_application(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def world() -> Worlds:
+def world() -> Dependencies:
     made = worlds()
     return replace(made, reading=replace(made.reading, errors=LiveErrors(), clock=MemoryClock()))
 
@@ -97,19 +97,19 @@ def night_run(prefect_server: None) -> FlowRun:
     return run_of(by_the_scheduler)
 
 
-def by_hand(world: Worlds, options: NightOptions = LIVE) -> Night:
+def by_hand(world: Dependencies, options: NightOptions = LIVE) -> Night:
     with using(world):
         return open_night.fn(options)
 
 
-def scheduled(world: Worlds, run: FlowRun) -> Night:
+def scheduled(world: Dependencies, run: FlowRun) -> Night:
     """Open a night within that run, without the seconds that its engine takes."""
     with using(world), FlowRunContext.model_construct(flow=opening, flow_run=run):
         return open_night.fn(LIVE)
 
 
 def test_a_run_that_the_scheduler_made_is_scheduled_and_no_other(
-    world: Worlds, night_run: FlowRun
+    world: Dependencies, night_run: FlowRun
 ) -> None:
     with using(world):
         assert run_flow(opening, flow_run=night_run).kind == SCHEDULED
@@ -125,11 +125,11 @@ def test_outside_of_a_run_everything_is_by_hand() -> None:
     )
 
 
-def later(world: Worlds, **time: float) -> None:
+def later(world: Dependencies, **time: float) -> None:
     world.reading.clock.pass_by(timedelta(**time).total_seconds())
 
 
-def test_an_unfinished_night_is_taken_up_with_its_window(world: Worlds) -> None:
+def test_an_unfinished_night_is_taken_up_with_its_window(world: Dependencies) -> None:
     first = by_hand(world)
     later(world, hours=3)
     again = by_hand(world)
@@ -141,7 +141,9 @@ def test_an_unfinished_night_is_taken_up_with_its_window(world: Worlds) -> None:
 
 
 @pytest.mark.parametrize("other", [{"since": "2h"}, {"dry_run": True}, {"repo": "other"}])
-def test_a_night_of_another_kind_has_its_own_window(world: Worlds, other: dict[str, Any]) -> None:
+def test_a_night_of_another_kind_has_its_own_window(
+    world: Dependencies, other: dict[str, Any]
+) -> None:
     first = by_hand(world)
     later(world, hours=3)
     assert by_hand(world, LIVE.model_copy(update=other)).window.until > first.window.until
@@ -149,7 +151,7 @@ def test_a_night_of_another_kind_has_its_own_window(world: Worlds, other: dict[s
 
 
 def test_another_application_has_its_own_night(
-    world: Worlds, monkeypatch: pytest.MonkeyPatch
+    world: Dependencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = by_hand(world)
     monkeypatch.setenv("NEW_RELIC_APP_NAME", "Till")
@@ -158,20 +160,22 @@ def test_another_application_has_its_own_night(
     assert other.id != first.id
 
 
-def test_held_records_keep_their_span(world: Worlds) -> None:
+def test_held_records_keep_their_span(world: Dependencies) -> None:
     told = NightOptions(source="file", errors="e.jsonl")
     assert by_hand(world, told).kind.key == "file|e.jsonl|"
     assert world.reading.errors.asked == [None]
 
 
-def finish(world: Worlds, night: Night, **more: Any) -> None:
+def finish(world: Dependencies, night: Night, **more: Any) -> None:
     clock = world.reading.clock
     report = summing_up.opened(night, LIVE, (), clock.now())
     fetched = Fetched(window=night.window, **more)
     world.publishing.nights.finish(summing_up.with_errors(report, fetched, Selection()))
 
 
-def test_only_whole_scheduled_nights_move_the_watermark(world: Worlds, night_run: FlowRun) -> None:
+def test_only_whole_scheduled_nights_move_the_watermark(
+    world: Dependencies, night_run: FlowRun
+) -> None:
     nights = world.publishing.nights
     finish(world, by_hand(world))
     later(world, hours=1)
@@ -184,7 +188,7 @@ def test_only_whole_scheduled_nights_move_the_watermark(world: Worlds, night_run
 
 
 def test_what_a_capped_window_leaves_out_is_in_the_report(
-    world: Worlds, night_run: FlowRun
+    world: Dependencies, night_run: FlowRun
 ) -> None:
     finish(world, scheduled(world, night_run))
     later(world, days=9)
