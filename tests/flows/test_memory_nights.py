@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from core.lesson_shapes import lesson
+from core.scoreboard_shapes import record
 from night_world import CART, SEEN, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
@@ -12,6 +13,7 @@ from flows.nightly import nightly
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
+from nightwatch_core.models.proposal import OwnItem
 from tasks.dependencies import Dependencies, using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
@@ -97,3 +99,18 @@ def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
         old.analysed_at,
     )
     assert [one.verdict for one in kept.nights] == ["new", "failed"]
+
+
+def test_a_record_of_wrong_findings_makes_the_night_less_sure():
+    """The model says medium; here such findings were turned down, so the report says low."""
+    told = worlds(groups=(CART,))
+    for known in record("c" * 20, said="medium"):
+        told.publishing.knowledge.write(known)
+        (draft,) = known.proposed
+        told.reading.tracker.items.append(
+            OwnItem(kind="pull", number=draft.number, fingerprint=known.fingerprint, state="closed")
+        )
+    with using(told):
+        (found,) = nightly().analyses
+    assert (found.confidence, found.said) == ("low", "medium")
+    assert found.because[-1].endswith("proved right 0 of 20 times here: said low instead")

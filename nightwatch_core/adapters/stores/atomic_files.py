@@ -2,10 +2,15 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
+Sync = Callable[[int], None]  # brings what a file descriptor names to the disk
 
-def write(path: Path, content: bytes, through: Path | None = None) -> None:
+
+def write(
+    path: Path, content: bytes, through: Path | None = None, sync: Sync = os.fsync
+) -> None:
     """Write or replace a file, and its folder where it is missing; raises `OSError`.
 
     The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
@@ -17,34 +22,34 @@ def write(path: Path, content: bytes, through: Path | None = None) -> None:
         with temporary.open("xb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _keep(path.parent)
+    _keep(path.parent, sync)
 
 
-def move(path: Path, target: Path) -> None:
+def move(path: Path, target: Path, sync: Sync = os.fsync) -> None:
     """Give a file another name on the same disk: it has one of them, whenever the power goes.
 
     Raises `OSError`. What has the name already is replaced: look before, as the only writer.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     path.replace(target)
-    _keep(target.parent)
-    _keep(path.parent)
+    _keep(target.parent, sync)
+    _keep(path.parent, sync)
 
 
-def remove(path: Path) -> None:
+def remove(path: Path, sync: Sync = os.fsync) -> None:
     """Remove a file, for good; one that is not there is removed already."""
     path.unlink(missing_ok=True)
-    _keep(path.parent)
+    _keep(path.parent, sync)
 
 
-def _keep(folder: Path) -> None:
+def _keep(folder: Path, sync: Sync) -> None:
     """Bring a folder's names to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        sync(handle)
     finally:
         os.close(handle)

@@ -37,12 +37,18 @@ _UPSERT = """
 class LedgerOutbox:
     """An `Outbox` around another one; safe against kill -9 and against a second process."""
 
-    def __init__(self, outbox: Outbox, path: Path, night: str, clock: Clock) -> None:
-        """`path` is the database of the state folder, `night` the id rows are signed with."""
+    def __init__(
+        self, outbox: Outbox, path: Path, night: str, clock: Clock, patience: float = _PATIENCE
+    ) -> None:
+        """`path` is the database of the state folder, `night` the id rows are signed with.
+
+        `patience` is how long another publisher is waited for, in seconds.
+        """
         self._outbox = outbox
         self._path = path
         self._night = night
         self._clock = clock
+        self._patience = patience
 
     def publish(self, proposal: Proposal) -> Receipt:
         """Publish once per key; an outbox that fails leaves an `unknown` receipt with the reason.
@@ -55,7 +61,7 @@ class LedgerOutbox:
         # frees the lock of a process that died.
         with database.translated(self._path):
             lock.parent.mkdir(parents=True, exist_ok=True)
-            held = FileLock(lock, timeout=_PATIENCE).acquire()
+            held = FileLock(lock, timeout=self._patience).acquire()
         with held:
             return self._answered(proposal) or self._asked(proposal)
 

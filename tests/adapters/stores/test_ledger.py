@@ -62,9 +62,9 @@ class Outbox:
 
 
 def ledger(
-    outbox: Outbox | LocalDelivery, path: Path, night: str = "n1", last: int = 0
+    outbox: Outbox | LocalDelivery, path: Path, night: str = "n1", last: int = 0, **more: float
 ) -> LedgerOutbox:
-    return LedgerOutbox(outbox, path / "state" / "nightwatch.db", night, Clock(last))
+    return LedgerOutbox(outbox, path / "state" / "nightwatch.db", night, Clock(last), **more)
 
 
 def row(path: Path, key: str = "k1") -> sqlite3.Row | None:
@@ -204,6 +204,24 @@ def test_threads_that_publish_the_same_key_ask_once(tmp_path: Path) -> None:
 
     assert outbox.calls == 1
     assert sorted(receipt.status for receipt in receipts) == ["already there"] * 5 + ["done"]
+
+
+def test_while_one_publisher_is_at_it_no_other_is(tmp_path: Path) -> None:
+    """Else a second one asks for what the first one has just asked for, and finds nothing yet."""
+    other, told = Outbox(), list[str]()
+
+    def meanwhile() -> None:
+        with pytest.raises(TryLater, match="another process") as raised:
+            ledger(other, tmp_path, "n2", patience=0).publish(ISSUE)
+        told.append(str(raised.value))
+
+    class Slow(Outbox):
+        def publish(self, proposal: Proposal) -> Receipt:
+            in_threads(1, meanwhile)
+            return super().publish(proposal)
+
+    assert ledger(Slow(), tmp_path).publish(ISSUE).status == "done"
+    assert (len(told), other.calls) == (1, 0)
 
 
 PROCESS = """
