@@ -8,9 +8,7 @@ from pathlib import Path
 Sync = Callable[[int], None]  # brings what a file descriptor names to the disk
 
 
-def write(
-    path: Path, content: bytes, through: Path | None = None, sync: Sync = os.fsync
-) -> None:
+def write(path: Path, content: bytes, through: Path | None = None, sync: Sync = os.fsync) -> None:
     """Write or replace a file, and its folder where it is missing; raises `OSError`.
 
     The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
