@@ -72,3 +72,17 @@ def _imports(path: Path, package: str) -> bool:
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names += [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
     return any(name == package or name.startswith(f"{package}.") for name in names)
+
+
+def test_no_module_lies_loose_in_the_core() -> None:
+    loose = {path.name for path in (ROOT / "nightwatch_core").glob("*.py")}
+    assert loose == {"__init__.py", "errors.py", "settings.py"}
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    core, mirror = ROOT / "nightwatch_core", ROOT / "tests/core"
+    rooms = {path.name for path in core.iterdir() if (path / "__init__.py").exists()}
+    assert {path.name for path in mirror.iterdir() if any(path.glob("*.py"))} <= rooms
+    neighbours = {path.name for path in (core / "adapters").iterdir() if path.is_dir()}
+    tested = {path.name for path in (ROOT / "tests/adapters").iterdir() if any(path.glob("*.py"))}
+    assert tested <= neighbours

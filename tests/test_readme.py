@@ -1,4 +1,4 @@
-"""README.md is true: its tables, commands, paths, examples and the excerpt of the sample night.
+"""The READMEs are true: tables, commands, paths, examples and the excerpt of the sample night.
 
 `python tests/test_readme.py` writes the tables between the markers anew.
 """
@@ -19,7 +19,7 @@ import typer
 import yaml
 from pydantic_core import PydanticUndefined
 
-from flows.commands.app import app
+from flows.commands.app import VERBS, app
 from nightwatch_core import sample
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import specs
@@ -34,7 +34,12 @@ from tasks.wiring import services
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 EXAMPLE = ROOT / ".env.example"
-DOCUMENTS = (README, ROOT / "deployments/README.md", ROOT / "CHANGELOG.md")
+DEPLOYING = ROOT / "deployments/README.md"
+MEMORY = ROOT / "knowledge/README.md"
+AGENTS = ROOT / "agents/README.md"
+HOUSE = ROOT / "nightwatch_core/README.md"
+DOCUMENTS = (README, DEPLOYING, MEMORY, AGENTS, HOUSE, ROOT / "CHANGELOG.md")
+MOST_LINES = 220  # of the front page
 MADE_BY_A_RUN = (
     *(".nightwatch/", "knowledge/index.yml", "knowledge/archive/", "knowledge/quarantine/"),
     *("outbox/", "report."),
@@ -100,12 +105,12 @@ def _block(name: str) -> re.Pattern[str]:
 
 
 def rewrite() -> None:
-    """Put the tables into the README."""
-    text = README.read_text(encoding="utf-8")
+    """Put the tables into the README about deployments."""
+    text = DEPLOYING.read_text(encoding="utf-8")
     for name, make in BLOCKS.items():
         before, first, _, last, after = _block(name).split(text)
         text = "".join((before, first, make(), last, after))
-    README.write_text(text, encoding="utf-8")
+    DEPLOYING.write_text(text, encoding="utf-8")
 
 
 def rewrite_example() -> None:
@@ -169,7 +174,7 @@ def tables(document: Path) -> str:
 
 @pytest.mark.parametrize("name", list(BLOCKS))
 def test_the_tables_are_what_the_code_says(name: str) -> None:
-    found = _block(name).search(README.read_text(encoding="utf-8"))
+    found = _block(name).search(DEPLOYING.read_text(encoding="utf-8"))
     assert found, f"the markers of {name} are gone"
     assert found[2] == BLOCKS[name](), "run python tests/test_readme.py"
 
@@ -178,7 +183,7 @@ def test_every_service_is_described_and_so_is_every_setting_it_needs() -> None:
     text = README.read_text(encoding="utf-8")
     needed = {name for groups in services.NEEDED.values() for group in groups for name in group}
     assert set(services.NEEDED) == set(wiring.SERVICES.values())
-    assert not {name for name in needed if f"`{name}`" not in text.partition("<!-- options -->")[0]}
+    assert not {name for name in needed if f"`{name}`" not in text}
 
 
 def test_every_setting_is_read_by_somebody() -> None:
@@ -210,9 +215,12 @@ def test_every_nightwatch_command_and_flag_exists(document: Path) -> None:
 
 
 def test_the_readme_names_every_verb() -> None:
-    verbs = _cli().commands
     shown = {rest[0] for word, *rest in commands(README) if word == "nightwatch" and rest}
-    assert shown >= set(verbs)
+    assert shown >= set(VERBS)
+
+
+def test_the_front_page_is_one() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
 def _cli() -> Any:
@@ -251,12 +259,17 @@ def _is_path(span: str) -> bool:
 
 
 def test_links_to_headings_lead_somewhere() -> None:
-    text = README.read_text(encoding="utf-8")
-    heads = {
+    for document in DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        for path, head in re.findall(r"\]\(([^)#]*)#([^)]+)\)", text):
+            assert head in _heads(document.parent / path if path else document), (document, head)
+
+
+def _heads(document: Path) -> set[str]:
+    return {
         re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-")
-        for head in re.findall(r"^#+ (.+)$", text, re.M)
+        for head in re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.M)
     }
-    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= heads
 
 
 def test_the_examples_of_records_are_read(tmp_path: Path) -> None:
@@ -280,13 +293,14 @@ def test_the_readme_names_what_there_is() -> None:
     text = README.read_text(encoding="utf-8")
     assert set(LANGUAGES) == {parser.language for parser in PARSERS}
     assert not [name for name in LANGUAGES.values() if name not in text]
-    assert not [key for key in specs.CHECKS if f"`{key}`" not in text]
+    agents = AGENTS.read_text(encoding="utf-8")
+    assert not [key for key in specs.CHECKS if f"`{key}`" not in agents]
     for status, code in EXIT_CODES.items():
         assert re.search(rf"^\| {code} \| {status}", tables(README), re.M)
 
 
 def test_the_ignore_rule_of_the_readme_is_one() -> None:
-    (rule,) = [text for language, text in fences(README) if language == "yaml"]
+    (rule,) = [text for language, text in fences(MEMORY) if language == "yaml"]
     rules = rules_from(yaml.safe_dump({"ignore": yaml.safe_load(rule)}))
     assert len(rules.rules) == 1
     assert not rules.complaints
