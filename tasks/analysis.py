@@ -14,7 +14,7 @@ from nightwatch_core.analysis import plans, specs
 from nightwatch_core.analysis.decisions import after, before
 from nightwatch_core.analysis.resume import ResumableModel
 from nightwatch_core.analysis.transcript import TranscribedModel
-from nightwatch_core.memory.fallback import marked, together, unanswered
+from nightwatch_core.memory.fallback import mark_fallback, merge_waves, unanswered_assignments
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
@@ -105,15 +105,15 @@ def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analys
         assignment.allowance,
         ports.clock,
     )
-    return marked(analysis, left.failure)
+    return mark_fallback(analysis, left.failure)
 
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
     wave = settled(analyst(options).map(each(assignments), same(options)), assignments)
-    left = unanswered(wave, assignments) if reading(options).stand_in else ()
+    left = unanswered_assignments(wave, assignments) if reading(options).stand_in else ()
     asked = tuple(one.assignment for one in left)
-    return together(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
+    return merge_waves(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
 
 
 def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, AnalysisPlan]:

@@ -2,12 +2,11 @@
 
 from prefect import task
 
-from nightwatch_core.memory.lessons.archive import to_archive
 from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.lessons.merge import legacy_names
-from nightwatch_core.memory.lessons.nights import night_date
-from nightwatch_core.memory.lessons.upkeep import is_its_own, kept_up, told_of
-from nightwatch_core.memory.seed_score import names, own_entry
+from nightwatch_core.memory.lessons.upkeep import apply_news, is_its_own, to_archive, update_lesson
+from nightwatch_core.memory.nights import night_date
+from nightwatch_core.memory.recall.seed_score import names, own_entry
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UpdatedLessons
 from nightwatch_core.models.error import Case
@@ -50,7 +49,7 @@ def _earlier_lesson(
         return None, ""
     if lesson:
         news = next((one for one in report.followed if one.file == lesson.file), None)
-        return (told_of(lesson, news) if news else lesson), ""
+        return (apply_news(lesson, news) if news else lesson), ""
     older = next((e for e in entries if e.fingerprint in legacy_names(case)), None)
     lesson = knowledge.read(older.file) if older else None
     if older is None or lesson is None:
@@ -72,7 +71,7 @@ def keep_up(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
 ) -> UpdatedLessons:
     """What tonight brought for lessons besides its own errors'; one that fails stops no other."""
-    kept = tuple(kept_up(lesson, report) for lesson in lessons)
+    kept = tuple(update_lesson(lesson, report) for lesson in lessons)
     changed = [after for before, after in zip(lessons, kept, strict=True) if before != after]
     ends = [
         attempt(f"keeping {one.file} up", _written, options, one, otherwise="") for one in changed

@@ -4,8 +4,11 @@ from prefect import task
 
 from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.follow_up import followed_up
-from nightwatch_core.memory.outcomes.merge_evidence import merged_pulls, vouched
+from nightwatch_core.memory.outcomes.follow_up import (
+    confirmed_by_tracker,
+    follow_lessons,
+    merged_pulls,
+)
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.assignment import CodeTonight, FollowUpInput, PastOutcomes
 from nightwatch_core.models.error import Case, Selection
@@ -39,7 +42,7 @@ def follow_up(
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons))
     own = earlier.own
-    board = scoreboard(vouched(lesson, own) for lesson in lessons)
+    board = scoreboard(confirmed_by_tracker(lesson, own) for lesson in lessons)
     tonight = Tonight(
         night=night,
         groups=(*selection.kept, *(one.group for one in selection.dropped)),
@@ -50,5 +53,5 @@ def follow_up(
         records=nights().history(),
     )
     tree = reader_of(options, code.commit)
-    told = followed_up(lessons, own, tonight, cases, code.pulls, tree)
+    told = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
     return PastOutcomes(followed=told, board=board, merged=merged_pulls(own))

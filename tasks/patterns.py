@@ -3,7 +3,7 @@
 from prefect import task
 
 from nightwatch_core import patterns
-from nightwatch_core.memory.lessons.nights import night_date
+from nightwatch_core.memory.nights import night_date
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern

@@ -4,11 +4,11 @@ from prefect import task
 
 from nightwatch_core.analysis.prompt_learnings import Lore
 from nightwatch_core.memory.lessons.readable import lessons_in
-from nightwatch_core.memory.lessons.upkeep import told_of
-from nightwatch_core.memory.notes.researcher import as_task
-from nightwatch_core.memory.outcomes.merge_evidence import watched_truly
-from nightwatch_core.memory.prior_analyses import Memory, Similar, recollected
-from nightwatch_core.memory.reuse import Meeting
+from nightwatch_core.memory.lessons.upkeep import apply_news
+from nightwatch_core.memory.notes.lesson_notes import as_task
+from nightwatch_core.memory.outcomes.follow_up import without_unconfirmed_watch
+from nightwatch_core.memory.prior_analyses import Memory, Similar, recall_case
+from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     CodeTonight,
@@ -49,8 +49,8 @@ def recall_cases(
     news = {one.file: one for one in past.followed}
 
     def told(lesson: Lesson) -> Lesson:
-        known = told_of(lesson, news[lesson.file]) if lesson.file in news else lesson
-        return watched_truly(known, past.merged)
+        known = apply_news(lesson, news[lesson.file]) if lesson.file in news else lesson
+        return without_unconfirmed_watch(known, past.merged)
 
     memory = Memory(
         index=index,
@@ -60,8 +60,8 @@ def recall_cases(
         told=told,
     )
     days = options.lesson_days
-    met = (Meeting(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
-    ends = [recollected(meeting, memory, tree, options.force) for meeting in met]
+    met = (CaseTonight(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
+    ends = [recall_case(meeting, memory, tree, options.force) for meeting in met]
     unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
     lore = attempt("reading notes and patterns", _lore, options, unknown, otherwise=NO_LORE)
     troubles = tuple(filter(None, (search.trouble, lore.trouble)))

@@ -26,8 +26,7 @@ from nightwatch_core.learnings.compound_text import (
     related_text,
 )
 from nightwatch_core.memory.lessons.readable import lessons_in
-from nightwatch_core.memory.notes.lesson_notes import with_new_notes
-from nightwatch_core.memory.notes.researcher import as_task
+from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task
 from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson
@@ -170,7 +169,7 @@ def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: Night
         return task_shelf().append(target.task.id, notes, related)
     # Read again: a night may have written the lesson while a person was thinking.
     lesson = reading(options).knowledge.read(target.lesson.file) or target.lesson
-    return publishing(options).knowledge.write(with_new_notes(lesson, notes, related))
+    return publishing(options).knowledge.write(add_notes(lesson, notes, related))
 
 
 def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:

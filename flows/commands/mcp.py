@@ -7,7 +7,7 @@ from nightwatch_core.intake.default_ports import SAMPLE
 from nightwatch_core.learnings.library import as_data, found_text, lesson_text, named
 from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
 from nightwatch_core.memory.notes.selection import as_yaml
-from nightwatch_core.memory.word_search import search_lessons
+from nightwatch_core.memory.recall.word_search import search_lessons
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.text.escaping import line
 from tasks.wiring import knowledge_of, serve_library

@@ -1,6 +1,6 @@
 """What is known besides earlier cases: notes of people and agents, and patterns."""
 
-from nightwatch_core.memory.notes.researcher import for_case
+from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.learning import TaskFile
 from nightwatch_core.models.pattern import Pattern
@@ -20,7 +20,7 @@ class Lore(Value):
         told = {prior.lesson.fingerprint for prior in unknown.priors}
         tasks = (one for one in self.tasks if one.id not in told)
         lore = {
-            "learnings": for_case(unknown.case, tasks),
+            "learnings": learnings_for_case(unknown.case, tasks),
             "patterns": patterns_for(unknown.case, self.patterns),
         }
         return unknown.model_copy(update=lore)

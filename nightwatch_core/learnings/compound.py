@@ -4,8 +4,9 @@ from datetime import date
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.learnings import compound_talk
-from nightwatch_core.memory.notes.lesson_notes import notes_of
-from nightwatch_core.memory.notes.researcher import LONGEST_INTENT, relevant_learnings
+from nightwatch_core.memory.limits import LONGEST_INTENT
+from nightwatch_core.memory.notes.lesson_notes import draw_notes
+from nightwatch_core.memory.notes.researcher import relevant_learnings
 from nightwatch_core.memory.notes.scores import intent_words
 from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.conversation import Transcript
@@ -56,7 +57,7 @@ def drawn_by_rule(lesson: Lesson | None, why: str, on: date) -> Drawn:
             f"the notes of a task need a model ({why}): set ANTHROPIC_API_KEY, or write the "
             "<future-agent-notes> section into its file yourself"
         )
-    return Drawn(notes=notes_of(lesson, on), said=f"Drawn by rule from the lesson itself: {why}.")
+    return Drawn(notes=draw_notes(lesson, on), said=f"Drawn by rule from the lesson itself: {why}.")
 
 
 def drawn_by_model(

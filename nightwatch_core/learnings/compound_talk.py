@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from nightwatch_core.analysis.prompts import fenced
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.notes.notes import normalised
+from nightwatch_core.memory.notes.note_layout import normalised
 from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import (
     Capabilities,

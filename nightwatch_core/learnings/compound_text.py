@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nightwatch_core.learnings.compound import Drawn
-from nightwatch_core.memory.notes.notes import rendered
+from nightwatch_core.memory.notes.note_layout import rendered
 from nightwatch_core.models.learning import FoundLearning, Notes
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transcript_text import used

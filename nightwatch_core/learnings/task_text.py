@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.task_front import items_in, with_items
-from nightwatch_core.memory.notes.notes import normalised, notes_in, rendered
+from nightwatch_core.memory.notes.note_layout import normalised, rendered
+from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.learning import Notes, TaskFile, TaskSection
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line

@@ -12,7 +12,9 @@ STANDS_IN = ("unreachable", "budget gone")  # endings after which the rules are 
 _NEXT = "{said}, because: {why}. Analyse this error again once the model can be asked."
 
 
-def unanswered(wave: WaveResult, asked: Sequence[Assignment]) -> tuple[UnansweredAssignment, ...]:
+def unanswered_assignments(
+    wave: WaveResult, asked: Sequence[Assignment]
+) -> tuple[UnansweredAssignment, ...]:
     """The assignments of a wave whose model was away, with what it took to find out."""
     away = {one.case.fingerprint: one for one in wave.failures if one.ending.kind in STANDS_IN}
     return tuple(
@@ -22,7 +24,7 @@ def unanswered(wave: WaveResult, asked: Sequence[Assignment]) -> tuple[Unanswere
     )
 
 
-def marked(analysis: Analysis, failure: Failure) -> Analysis:
+def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
     """The stand-in's analysis, which says that it is one and why, and what the model had used."""
     why = line(failure.reason, 300).rstrip(".")
     told = _NEXT.format(said=FELL_BACK.capitalize(), why=why)
@@ -34,7 +36,7 @@ def marked(analysis: Analysis, failure: Failure) -> Analysis:
     return analysis.model_copy(update=update)
 
 
-def is_stand_in(analysis: Analysis) -> bool:
+def is_fallback(analysis: Analysis) -> bool:
     """Whether the rules answered for a model that was away."""
     return FELL_BACK in analysis.tags
 
@@ -45,19 +47,19 @@ def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
     Neither must a verdict that was wrapped up because a bound was reached.
     """
     whole = (one for one in analyses if one.ending.kind != "wrapped up")
-    return tuple(one for one in whole if not is_stand_in(one))
+    return tuple(one for one in whole if not is_fallback(one))
 
 
-def together(wave: WaveResult, instead: WaveResult) -> WaveResult:
+def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
     """The wave, its failures replaced by what was answered instead."""
     answered = {one.fingerprint for one in instead.analyses}
     left = tuple(one for one in wave.failures if one.case.fingerprint not in answered)
     return WaveResult(analyses=(*wave.analyses, *instead.analyses), failures=left)
 
 
-def summary(analyses: Iterable[Analysis]) -> str:
+def fallback_summary(analyses: Iterable[Analysis]) -> str:
     """A sentence for the report where the rules answered; empty where they did not."""
-    stood = [one for one in analyses if is_stand_in(one)]
+    stood = [one for one in analyses if is_fallback(one)]
     if not stood:
         return ""
     why = stood[0].next_steps[0] if stood[0].next_steps else ""

@@ -7,23 +7,23 @@ from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.score import scored
 from nightwatch_core.code.verdict import looked_up, sound_fix
 from nightwatch_core.memory.lessons.body import summary
-from nightwatch_core.memory.outcomes.tracker_outcomes import waiting
+from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
+from nightwatch_core.memory.recall.seed_score import (
+    SAME,
+    SAME_BY_ALIAS,
+    SHARES_A_NAME,
+    is_same,
+    is_same_error,
+    names,
+    recall,
+)
 from nightwatch_core.memory.reuse import (
-    Meeting,
+    CaseTonight,
     failed_pulls,
     news,
     refused_fixes,
-    reused,
+    reused_analysis,
     still_sound,
-)
-from nightwatch_core.memory.seed_score import (
-    NAMESAKE,
-    SAME,
-    SAME_BY_ALIAS,
-    is_kin,
-    is_same,
-    names,
-    recall,
 )
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
@@ -48,8 +48,8 @@ class Memory:
     told: Callable[[Lesson], Lesson] = lambda lesson: lesson
 
 
-def recollected(
-    meeting: Meeting, memory: Memory, code: CodeReader, afresh: bool
+def recall_case(
+    meeting: CaseTonight, memory: Memory, code: CodeReader, afresh: bool
 ) -> Analysis | UnexplainedCase:
     """The known analysis where a lesson on this very case still holds, else what resembles it."""
     priors: list[PriorAnalysis] = []
@@ -60,8 +60,8 @@ def recollected(
             known, why = _still_known(lesson, meeting, code)
             if known:
                 return known
-            if not is_kin(meeting.case, lesson):
-                match = match.model_copy(update={"because": NAMESAKE, "relevance": 0.0})
+            if not is_same_error(meeting.case, lesson):
+                match = match.model_copy(update={"because": SHARES_A_NAME, "relevance": 0.0})
             match = match.model_copy(update={"because": (*match.because, f"but {why}")})
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     return UnexplainedCase(case=meeting.case, priors=_sound_first(priors))
@@ -90,7 +90,7 @@ def is_own(prior: PriorAnalysis) -> bool:
     return prior.match.because[:1] == SAME[:1]
 
 
-def remembering(analysis: Analysis, unknown: Iterable[UnexplainedCase]) -> Analysis:
+def with_priors(analysis: Analysis, unknown: Iterable[UnexplainedCase]) -> Analysis:
     """A fresh analysis, with what memory had told about its case."""
     priors = next(
         (one.priors for one in unknown if one.case.fingerprint == analysis.fingerprint), ()
@@ -126,14 +126,16 @@ def checked(analysis: Analysis, code: CodeReader) -> Analysis:
     return scored(analysis.model_copy(update=update))
 
 
-def _still_known(lesson: Lesson, meeting: Meeting, code: CodeReader) -> tuple[Analysis | None, str]:
+def _still_known(
+    lesson: Lesson, meeting: CaseTonight, code: CodeReader
+) -> tuple[Analysis | None, str]:
     """The lesson's analysis, or why it may not stand in for a new one."""
-    happened, known = news(lesson, meeting), reused(lesson, meeting.case, meeting.night)
+    happened, known = news(lesson, meeting), reused_analysis(lesson, meeting.case, meeting.night)
     if happened:
         return None, happened
-    if not is_kin(meeting.case, lesson):
+    if not is_same_error(meeting.case, lesson):
         return None, "it is of another class, and shares only a name with it"
-    if why := waiting(lesson, meeting.night.window.until):
+    if why := why_no_news(lesson, meeting.night.window.until):
         told = {"fix": (), "waiting": why, "because": (*known.because, why)}
         return checked(known.model_copy(update=told), code), ""
     sound, why = still_sound(lesson, lambda path: digest(code.read_file(path)))

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from nightwatch_core.memory.lessons.maker import file_name
-from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, believed, night_date
+from nightwatch_core.memory.lessons.file_names import file_name
+from nightwatch_core.memory.limits import MOST_NIGHTS
+from nightwatch_core.memory.nights import night_date, plausible
 from nightwatch_core.memory.outcomes.rates import is_spike
-from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, unanswered
+from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, open_trouble
 from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
@@ -15,7 +16,7 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
 
 
-class Meeting(Value):
+class CaseTonight(Value):
     """A lesson's error tonight: what may be news about it."""
 
     case: Case
@@ -60,34 +61,34 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
     return f"{changed} has changed since" if changed else ""
 
 
-def _regression(lesson: Lesson, meeting: Meeting) -> str:
+def _regression(lesson: Lesson, meeting: CaseTonight) -> str:
     """The lesson's own nights may have seen it come back: the same return is news once."""
     seen = lesson.seen_until
-    if seen and seen.tzinfo and not believed(seen, meeting.night):
+    if seen and seen.tzinfo and not plausible(seen, meeting.night):
         seen = meeting.night.window.since
     is_new = meeting.case.regressed_after(seen)
     return "it was resolved, and came back" if is_new else ""
 
 
-def _outcome(lesson: Lesson, meeting: Meeting) -> str:
-    return unanswered(lesson)
+def _outcome(lesson: Lesson, meeting: CaseTonight) -> str:
+    return open_trouble(lesson)
 
 
-def _spike(lesson: Lesson, meeting: Meeting) -> str:
+def _spike(lesson: Lesson, meeting: CaseTonight) -> str:
     earlier = [seen for seen in lesson.nights if seen.night != meeting.night.id]
     return is_spike(earlier, meeting.count)
 
 
-def _old(lesson: Lesson, meeting: Meeting) -> str:
+def _old(lesson: Lesson, meeting: CaseTonight) -> str:
     """Lessons of an older form do not say when they were analysed: they are as old as they are."""
     if not meeting.lesson_days:
         return ""
-    at, end = believed(lesson.analysed_at, meeting.night), meeting.night.window.until
+    at, end = plausible(lesson.analysed_at, meeting.night), meeting.night.window.until
     days = (end - at).days if at else (end.date() - lesson.first_detected).days
     return f"it is {days} days old" if days > meeting.lesson_days else ""
 
 
-NEWS: tuple[Callable[[Lesson, Meeting], str], ...] = (_regression, _outcome, _spike, _old)
+NEWS: tuple[Callable[[Lesson, CaseTonight], str], ...] = (_regression, _outcome, _spike, _old)
 """What happened since the lesson, and speaks against the soundest one."""
 
 DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
@@ -100,13 +101,13 @@ DOUBTS: tuple[Callable[[Lesson, Callable[[str], str]], str], ...] = (
 )
 
 
-def news(lesson: Lesson, meeting: Meeting) -> str:
+def news(lesson: Lesson, meeting: CaseTonight) -> str:
     """What happened since the lesson that wants a new analysis; empty for nothing."""
     return next(filter(None, (told(lesson, meeting) for told in NEWS)), "")
 
 
 def still_sound(
-    lesson: Lesson, digest_of: Callable[[str], str], meeting: Meeting | None = None
+    lesson: Lesson, digest_of: Callable[[str], str], meeting: CaseTonight | None = None
 ) -> tuple[bool, str]:
     """Whether a lesson may stand in for a new analysis of a case tonight, and why (not).
 
@@ -122,7 +123,7 @@ def still_sound(
     return True, f"{'the file' if files == 1 else f'all {files} files'} it cites did not change"
 
 
-def reused(lesson: Lesson, case: Case, night: Night) -> Analysis:
+def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
     """The lesson's finding as tonight's analysis, at no cost.
 
     Its evidence comes unverified and its score is 0: a document is never trusted for these; look

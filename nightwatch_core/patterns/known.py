@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import date
 
-from nightwatch_core.memory.seed_score import names
+from nightwatch_core.memory.recall.seed_score import names
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES

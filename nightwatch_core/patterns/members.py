@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from datetime import date, timedelta
 
 from nightwatch_core.code.blame import proved_change
-from nightwatch_core.memory.seed_score import names
+from nightwatch_core.memory.recall.seed_score import names, seed_tags
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns.analysis_tags import own_tags
 from nightwatch_core.text.escaping import line
 
 RECENT = timedelta(days=30)  # a lesson not seen for longer than this is history
 MOST_MEMBERS = 50
+_LONGEST_TAG = 40  # characters
 SOLVED = "verified"  # the outcome of a fix that was measured and works
 
 
@@ -148,3 +149,25 @@ def unique(texts: Iterable[str]) -> tuple[str, ...]:
     """At most twenty short lines, each once, the most frequent first."""
     counted = Counter(line(text, 200) for text in texts if text.strip())
     return tuple(text for text, _ in counted.most_common(20))
+
+
+def own_tags(analysis: Analysis) -> tuple[str, ...]:
+    """The analysis's tags in one spelling: short, lowercase, with hyphens."""
+    kept = (tag for tag in analysis.tags if tag.strip() and tag != FELL_BACK)
+    return tuple(line(tag, _LONGEST_TAG).lower().replace(" ", "-") for tag in kept)
+
+
+def telling_tags(analysis: Analysis) -> frozenset[str]:
+    """The tags that are no words of the case's class or transaction, however they are spelt."""
+    leader = analysis.case.leader
+    names = {_letters(word) for word in seed_tags(leader.error_class, leader.transaction)}
+    return frozenset(tag for tag in own_tags(analysis) if _letters(tag) not in names)
+
+
+def _letters(text: str) -> str:
+    """What is left of a word without case and signs.
+
+    >>> _letters("Rate-Missing")
+    'ratemissing'
+    """
+    return "".join(char for char in text.lower() if char.isalnum())

@@ -9,7 +9,6 @@ from nightwatch_core.code.blame import proved_change
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns.analysis_tags import own_tags, telling_tags
 from nightwatch_core.patterns.likeness import (
     Rarity,
     Telling,
@@ -22,8 +21,10 @@ from nightwatch_core.patterns.members import (
     Known,
     founded,
     members_of,
+    own_tags,
     pattern_of_cases,
     shared_change,
+    telling_tags,
     where,
 )
 from nightwatch_core.text.escaping import line

@@ -7,10 +7,10 @@ from nightwatch_core.analysis import complexity
 from nightwatch_core.analysis.waves import used
 from nightwatch_core.code.blame import named_first
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.memory import fallback as standing_in
+from nightwatch_core.memory.fallback import fallback_summary
 from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.memory.prior_analyses import remembering
+from nightwatch_core.memory.prior_analyses import with_priors
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     CauseFindings,
@@ -76,13 +76,13 @@ def with_findings(
 ) -> RunReport:
     """What was known, found, and not found out; in the order errors were ranked."""
     fresh = tuple(
-        remembering(named_first(analysis, found.code.pulls), found.memory.unknown)
+        with_priors(named_first(analysis, found.code.pulls), found.memory.unknown)
         for wave in found.waves
         for analysis in wave.analyses
     )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    stood_in = standing_in.summary(fresh)
+    stood_in = fallback_summary(fresh)
     troubled = with_trouble(report, *found.troubles, failed, stood_in)
     return troubled.model_copy(
         update={

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from nightwatch_core.memory.outcomes.calibration import MINIMUM, chance
-from nightwatch_core.memory.outcomes.fix_verdict import OUTCOMES
+from nightwatch_core.memory.outcomes.scoreboard import OUTCOMES
 from nightwatch_core.models.outcome import AnalysisGroup, ConfidenceTier, Scoreboard, SuccessRate
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import line

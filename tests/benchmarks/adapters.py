@@ -17,11 +17,14 @@ from nightwatch_core.code.candidate_files import ranked_places
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import signature
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory import seed_score as matching
 from nightwatch_core.memory.lessons.index_text import entry_of
+from nightwatch_core.memory.recall import seed_score as matching
 from nightwatch_core.memory.recall.ranking import nearest
-from nightwatch_core.memory.recall.search_document import of_case, of_lesson
-from nightwatch_core.memory.recall.terms import terms_of
+from nightwatch_core.memory.recall.search_document import (
+    document_of_case,
+    document_of_lesson,
+    terms_of,
+)
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Index, IndexEntry
@@ -39,14 +42,14 @@ class Retriever:
         """Take the documents as lessons."""
         self._folder = TemporaryDirectory()
         self._shelf = new_shelf(Path(self._folder.name))
-        prints = ((lesson, of_lesson(lesson)) for lesson in map(recall_data.lesson_of, docs))
-        self._shelf.put((entry_of(lesson), told, terms_of(told)) for lesson, told in prints)
+        lessons = ((one, document_of_lesson(one)) for one in map(recall_data.lesson_of, docs))
+        self._shelf.put((entry_of(one), document, terms_of(document)) for one, document in lessons)
 
     def search(self, err: Err, k: int) -> list[tuple[str, float]]:
         """(id, rank) of the nearest."""
         case = recall_data.case_of(err)
         seen = case.leader.last_seen
-        found = nearest(of_case(case), self._shelf, seen.date().toordinal() if seen else 0)
+        found = nearest(document_of_case(case), self._shelf, seen.date().toordinal() if seen else 0)
         return [(recall_data.id_of(one.file), one.rank) for one in found[:k]]
 
 

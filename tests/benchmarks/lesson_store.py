@@ -17,7 +17,7 @@ from recall_world import lesson, tonight
 
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.memory.lessons.maker import file_name
+from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.lessons.text import document
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory.recall.search_document import of_case, remembered
-from nightwatch_core.memory.seed_score import seed_tags
+from nightwatch_core.memory.recall.search_document import document_of_case, traces_of
+from nightwatch_core.memory.recall.seed_score import seed_tags
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
 
@@ -65,11 +65,11 @@ def lesson_of(err: Err) -> Lesson:
         file=f"errors/{err['id']}.md",
         error_class=case.leader.error_class,
         transaction=case.leader.transaction,
-        message=of_case(case).message,
+        message=document_of_case(case).message,
         tags=seed_tags(case.leader.error_class, case.leader.transaction)[:20],
         root_cause="not told",
         first_detected=day,
-        **remembered(case),
+        **traces_of(case),
     )
 
 

@@ -21,10 +21,18 @@ from recall_data import DEFECTS, JIRA, Err, case_of, lesson_of, load, summary  #
 from twins.recall import MemoryRecall  # noqa: E402
 
 from nightwatch_core.memory.recall import scoring  # noqa: E402
-from nightwatch_core.memory.recall.scoring import candidates, own_points, points, sought  # noqa: E402
-from nightwatch_core.memory.recall.search_document import of_case  # noqa: E402
-from nightwatch_core.memory.recall.terms import FIELDS, terms_of  # noqa: E402
-from nightwatch_core.memory.recall.weights import UNTOLD  # noqa: E402
+from nightwatch_core.memory.recall.scoring import (  # noqa: E402
+    UNTOLD,
+    candidates,
+    own_points,
+    points,
+    query_terms,
+)
+from nightwatch_core.memory.recall.search_document import (
+    FIELDS,
+    document_of_case,  # noqa: E402
+    terms_of,
+)
 
 PRIOR, STRENGTH = 0.3, 0.1  # every weight before learning, and how hard it is held there
 LEAST = 0.1  # of any field: the labelled errors all have traces, tonight's may not
@@ -92,8 +100,8 @@ def _near(
     doc: Err, relatives: set[str], shelf: MemoryRecall, by_id: dict[str, Err]
 ) -> Iterable[Near]:
     case, corpus = case_of(doc), shelf.corpus()
-    terms = terms_of(of_case(case))
-    asked = sought(terms, corpus, shelf.frequencies(terms.all), ONES)
+    terms = terms_of(document_of_case(case))
+    asked = query_terms(terms, corpus, shelf.frequencies(terms.all), ONES)
     own = own_points(asked, len(FIELDS))
     found = set(candidates(asked, shelf.lessons_with))
     missed = {at for at in range(corpus.lessons) if _id(shelf, at) in relatives} - found

@@ -12,8 +12,12 @@ from nightwatch_core.adapters.stores import search_store as search_shelf
 from nightwatch_core.adapters.stores.document_folder import documents
 from nightwatch_core.adapters.stores.search_store import SearchShelf
 from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall.search_document import of_case, of_lesson, remembered
-from nightwatch_core.memory.recall.terms import terms_of
+from nightwatch_core.memory.recall.search_document import (
+    document_of_case,
+    document_of_lesson,
+    terms_of,
+    traces_of,
+)
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Lesson
 
@@ -39,10 +43,10 @@ def lesson(number: int) -> Lesson:
         file=f"errors/{number:08d}.md",
         error_class=leader.error_class,
         transaction=leader.transaction,
-        message=of_case(case).message,
+        message=document_of_case(case).message,
         root_cause="not told",
         first_detected=START + timedelta(days=number % 700),
-        **remembered(case),
+        **traces_of(case),
     )
 
 
@@ -69,7 +73,7 @@ def fill(path: Path, folder: Path, size: int) -> None:
         rest: Iterator[Lesson] = map(lesson, range(size))
         while part := list(islice(rest, BATCH)):
             connection.execute("BEGIN")
-            prints = [(one, of_lesson(one)) for one in part]
+            prints = [(one, document_of_lesson(one)) for one in part]
             SearchShelf(connection).put((entry_of(o), told, terms_of(told)) for o, told in prints)
             connection.executemany(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, '')",

@@ -3,9 +3,9 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from nightwatch_core.memory.lessons.nights import with_night
+from nightwatch_core.memory.nights import add_night
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.tracker_outcomes import followed, remember
+from nightwatch_core.memory.outcomes.tracker_outcomes import apply_outcomes, follow_lesson
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import ErrorGroup, Window
@@ -108,14 +108,16 @@ class Production:
         self.number += 1
         told = {"commit": self.commit, **fields}
         now = tonight(self.number, occurrences, **told)
-        news = followed(self.lesson, self.items, now, never)
+        news = follow_lesson(self.lesson, self.items, now, never)
         if news:
             self.told.append(news)
-            self.lesson = remember(self.lesson, news)
-            assert remember(self.lesson, news) == self.lesson
-        assert followed(self.lesson, self.items, now, never) is None, "the window is read twice"
+            self.lesson = apply_outcomes(self.lesson, news)
+            assert apply_outcomes(self.lesson, news) == self.lesson
+        assert follow_lesson(self.lesson, self.items, now, never) is None, (
+            "the window is read twice"
+        )
         if occurrences:
-            nights = with_night(self.lesson.nights, seen(self.number, occurrences))
+            nights = add_night(self.lesson.nights, seen(self.number, occurrences))
             update = {"nights": nights, "seen_until": at(self.number)}
             self.lesson = self.lesson.model_copy(update=update)
         return [fate.kind for fate in news.fates] if news else []

@@ -16,7 +16,7 @@ from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.memory.notes.notes import notes_in
+from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.conversation import Capabilities, TranscriptEntry, TranscriptOpening
 from tasks.dependencies import using
 

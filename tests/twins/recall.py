@@ -4,11 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall.ranking import Recalled, Row, recalled
+from nightwatch_core.memory.recall.ranking import Recalled, Row, search
 from nightwatch_core.memory.recall.scoring import Corpus
-from nightwatch_core.memory.recall.search_document import Footprint, of_lesson
-from nightwatch_core.memory.recall.terms import FIELDS, terms_of
-from nightwatch_core.memory.seed_score import LIMIT, THRESHOLD
+from nightwatch_core.memory.recall.search_document import (
+    FIELDS,
+    SearchDocument,
+    document_of_lesson,
+    terms_of,
+)
+from nightwatch_core.memory.recall.seed_score import LIMIT, THRESHOLD
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
@@ -18,12 +22,12 @@ class MemoryRecall:
 
     def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
         """Take the lessons; later changes to them are not noticed."""
-        self._kept: list[tuple[IndexEntry, Footprint]] = []
+        self._kept: list[tuple[IndexEntry, SearchDocument]] = []
         self._rows: list[Row] = []
         self._with: dict[int, list[int]] = defaultdict(list)
         self._named: dict[str, list[int]] = defaultdict(list)
         for at, lesson in enumerate(lessons):
-            self._add(at, entry_of(lesson), of_lesson(lesson))
+            self._add(at, entry_of(lesson), document_of_lesson(lesson))
         totals = (sum(row.lengths[at] for row in self._rows) for at in range(len(FIELDS)))
         count = len(self._rows)
         self._corpus = Corpus(count, tuple(total / (count or 1) for total in totals))
@@ -37,7 +41,7 @@ class MemoryRecall:
 
     def similar(self, case: Case, limit: int = LIMIT, threshold: float = THRESHOLD) -> Recalled:
         """The case's own lesson and those of similar errors, best first."""
-        return recalled(case, self, limit, threshold)
+        return search(case, self, limit, threshold)
 
     def corpus(self) -> Corpus:
         """How many lessons there are."""
@@ -59,11 +63,11 @@ class MemoryRecall:
         """The lessons that carry one of these names."""
         return sorted({lesson for name in names for lesson in self._named.get(name, ())})
 
-    def kept(self, lesson: int) -> tuple[IndexEntry, Footprint]:
+    def entry(self, lesson: int) -> tuple[IndexEntry, SearchDocument]:
         """One lesson's line in the index, and its footprint."""
         return self._kept[lesson]
 
-    def _add(self, at: int, entry: IndexEntry, footprint: Footprint) -> None:
+    def _add(self, at: int, entry: IndexEntry, footprint: SearchDocument) -> None:
         terms = terms_of(footprint)
         seen = entry.last_seen.toordinal() if entry.last_seen else 0
         self._kept.append((entry, footprint))

@@ -19,11 +19,11 @@ from nightwatch_core.adapters.stores.document_folder import (
 )
 from nightwatch_core.adapters.stores.index_cache import ARCHIVE, ERRORS, Entry, IndexCache
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.maker import file_name
-from nightwatch_core.memory.lessons.merge import united
-from nightwatch_core.memory.lessons.names import near, says
+from nightwatch_core.memory.lessons.file_names import candidates_for, file_name, is_named_for
+from nightwatch_core.memory.lessons.merge import merge_lessons
 from nightwatch_core.memory.lessons.text import document, lesson_of
-from nightwatch_core.memory.notes.notes import normalised, notes_in
+from nightwatch_core.memory.notes.note_layout import normalised
+from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 from nightwatch_core.text.frontmatter import read
 
@@ -76,7 +76,9 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
     Only files whose names end with the beginning of a fingerprint are read: a lesson that knows
     the error by an alias alone is missed. Those that gave way to another document do not count.
     """
-    files = (f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if says(name, fingerprints))
+    files = (
+        f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if is_named_for(name, fingerprints)
+    )
     alike = [file for file in sorted(files) if not reason_file(folder, file).exists()]
     found = [lesson_at(folder, file) for file in alike[-_MOST_LOOKED_AT:]] if fingerprints else []
     own = (one for one in found if one and one.names & fingerprints)
@@ -90,7 +92,7 @@ def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterabl
     A document that was given another fingerprint's name by hand is not found; the next `unite`
     makes one of both.
     """
-    alike, silent = near(at_hand, lesson.fingerprint)
+    alike, silent = candidates_for(at_hand, lesson.fingerprint)
     asked = [f"{ERRORS}/{name}" for name in alike]
     asked += [lesson.file] if is_plain(lesson.file, ERRORS) else []
     known = entries.of([*asked, *(f"{ERRORS}/{name}" for name in silent)])
@@ -151,8 +153,10 @@ def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
     found = [lesson for file in files if (lesson := lesson_at(folder, file))]
     if len(found) < 2:
         return
-    whole = united(tuple(found))
-    ours = [one.file for one in found if says(one.file, [fingerprint]) and _is_error(one.file)]
+    whole = merge_lessons(tuple(found))
+    ours = [
+        one.file for one in found if is_named_for(one.file, [fingerprint]) and _is_error(one.file)
+    ]
     file = max(ours, default="") or free_name(folder, file_name(whole))
     text = document(whole.model_copy(update={"file": file}))
     atomic_files.write(folder / file, text.encode("utf-8", "replace"))

@@ -17,10 +17,13 @@ from nightwatch_core.adapters.stores.search_store import SearchShelf
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.lessons.text import lesson_of
-from nightwatch_core.memory.recall.ranking import Recalled, recalled
-from nightwatch_core.memory.recall.search_document import Footprint, of_lesson
-from nightwatch_core.memory.recall.terms import terms_of
-from nightwatch_core.memory.seed_score import LIMIT, THRESHOLD
+from nightwatch_core.memory.recall.ranking import Recalled, search
+from nightwatch_core.memory.recall.search_document import (
+    SearchDocument,
+    document_of_lesson,
+    terms_of,
+)
+from nightwatch_core.memory.recall.seed_score import LIMIT, THRESHOLD
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 
@@ -52,15 +55,15 @@ class SearchIndex:
         self._compared: tuple[str, Stamp] | None = None  # index and folder, when last equal
 
     def similar(self, case: Case, limit: int = LIMIT, threshold: float = THRESHOLD) -> Recalled:
-        """The case's own lesson and those of similar errors, best first; see `recalled`."""
+        """The case's own lesson and those of similar errors, best first; see `search`."""
 
-        def search(connection: sqlite3.Connection) -> Recalled:
+        def find(connection: sqlite3.Connection) -> Recalled:
             if self._compared != self._state(connection):
                 self._compare(connection)
             with _transaction(connection, "DEFERRED"):  # one state, whoever else writes
-                return recalled(case, SearchShelf(connection), limit, threshold)
+                return search(case, SearchShelf(connection), limit, threshold)
 
-        return self._use(search)
+        return self._use(find)
 
     def compare(self) -> int:
         """Bring the index in line with the documents; returns how many were read or forgotten."""
@@ -218,8 +221,8 @@ class SearchIndex:
             ) from error
 
 
-def _prints(lessons: list[Lesson]) -> Iterator[tuple[Lesson, Footprint]]:
-    return ((lesson, of_lesson(lesson)) for lesson in lessons)
+def _prints(lessons: list[Lesson]) -> Iterator[tuple[Lesson, SearchDocument]]:
+    return ((lesson, document_of_lesson(lesson)) for lesson in lessons)
 
 
 def _code(error: sqlite3.Error) -> int:

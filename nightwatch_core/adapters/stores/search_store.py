@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from nightwatch_core.memory.recall.ranking import Row
 from nightwatch_core.memory.recall.scoring import Corpus
-from nightwatch_core.memory.recall.search_document import Footprint
-from nightwatch_core.memory.recall.terms import FIELDS, VERSION, Terms
+from nightwatch_core.memory.recall.search_document import FIELDS, VERSION, SearchDocument, Terms
 from nightwatch_core.models.knowledge import IndexEntry
 
 SCHEMA = """
@@ -108,13 +107,13 @@ class SearchShelf:
             found.update((row[0], None) for row in self._db.execute(told, part))
         return sorted(found)
 
-    def kept(self, lesson: int) -> tuple[IndexEntry, Footprint]:
+    def entry(self, lesson: int) -> tuple[IndexEntry, SearchDocument]:
         """One lesson's line in the index, and its footprint."""
         told = "SELECT entry, footprint FROM lessons WHERE id = ?"
         entry, footprint = self._db.execute(told, (lesson,)).fetchone()
-        return IndexEntry.model_validate_json(entry), Footprint.model_validate_json(footprint)
+        return IndexEntry.model_validate_json(entry), SearchDocument.model_validate_json(footprint)
 
-    def put(self, lessons: Iterable[tuple[IndexEntry, Footprint, Terms]]) -> int:
+    def put(self, lessons: Iterable[tuple[IndexEntry, SearchDocument, Terms]]) -> int:
         """Add lessons, or put them in the place of those of the same file; returns how many."""
         change = _Change()
         for entry, footprint, terms in lessons:

@@ -3,33 +3,37 @@
 from collections.abc import Callable, Iterable
 from itertools import islice
 
-from nightwatch_core.memory.notes.note_sections import MOST_SECTIONS
-from nightwatch_core.memory.notes.notes import rendered
+from nightwatch_core.memory.limits import (
+    LONGEST_FIX_SHOWN,
+    LONGEST_NOTES_SHOWN,
+    LONGEST_SUMMARY,
+    LONGEST_TITLE,
+    LONGEST_WORDS,
+    MOST_EDITS_SHOWN,
+    MOST_ROWS,
+    MOST_SECTIONS,
+)
+from nightwatch_core.memory.notes.note_layout import rendered
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes
 from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.text.escaping import clean, code_span, fenced, markdown
 
-SUMMARY = 500  # characters that are told to the next analyst
-_MOST_ROWS = 60  # of one section
-_LONGEST_FIX = 100_000  # characters of all edits together
-LONGEST_NOTES = 90_000  # characters of all notes together
-
 
 def body(lesson: Lesson) -> str:
-    """The sections of a lesson that have something to say."""
+    """Write the sections of a lesson that have something to say."""
     return "\n\n".join(part for write in SECTIONS if (part := write(lesson)))
 
 
 def short_body(lesson: Lesson) -> str:
-    """What is shown of a lesson whose body would be too long."""
+    """Write what is shown of a lesson whose body would be too long."""
     return "\n\n".join(part for part in (_heading(lesson), _standing(lesson)) if part)
 
 
-def noted(notes: tuple[Notes, ...]) -> str:
-    """The `<future-agent-notes>` sections at the end of a body, as many of the newest as fit."""
-    room, kept = LONGEST_NOTES, []
+def notes_text(notes: tuple[Notes, ...]) -> str:
+    """Write the `<future-agent-notes>` sections of a body, as many of the newest as fit."""
+    room, kept = LONGEST_NOTES_SHOWN, []
     for one in reversed(notes[-MOST_SECTIONS:]):
         text = rendered(one)
         room -= len(text)
@@ -40,7 +44,7 @@ def noted(notes: tuple[Notes, ...]) -> str:
 
 
 def summary(lesson: Lesson) -> str:
-    """The first 500 characters of the document's body, for the next analyst.
+    """Give the first 500 characters of the document's body, for the next analyst.
 
     >>> from datetime import date
     >>> print(summary(Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="No default.",
@@ -51,11 +55,11 @@ def summary(lesson: Lesson) -> str:
     <BLANKLINE>
     No default.
     """
-    return body(lesson)[:SUMMARY]
+    return body(lesson)[:LONGEST_SUMMARY]
 
 
 def _heading(lesson: Lesson) -> str:
-    return f"# {markdown(lesson.title or lesson.error_class, 120)}"
+    return f"# {markdown(lesson.title or lesson.error_class, LONGEST_TITLE)}"
 
 
 def _standing(lesson: Lesson) -> str:
@@ -80,8 +84,8 @@ def _evidence(lesson: Lesson) -> str:
 
 
 def _proposed_fix(lesson: Lesson) -> str:
-    room, parts = _LONGEST_FIX, []
-    for edit in lesson.edits[:20]:
+    room, parts = LONGEST_FIX_SHOWN, []
+    for edit in lesson.edits[:MOST_EDITS_SHOWN]:
         parts.append(fenced(_as_diff(edit), "diff", max(room, 0)))
         room -= len(edit.old) + len(edit.new)
     return "## Proposed Fix\n\n" + "\n\n".join(parts) if parts else ""
@@ -97,7 +101,9 @@ def _as_diff(edit: Edit) -> str:
 
 
 def _next_steps(lesson: Lesson) -> str:
-    return _section("Next Steps", (f"- {markdown(step, 500)}" for step in lesson.next_steps))
+    return _section(
+        "Next Steps", (f"- {markdown(step, LONGEST_WORDS)}" for step in lesson.next_steps)
+    )
 
 
 def _file_changes(lesson: Lesson) -> str:
@@ -105,25 +111,28 @@ def _file_changes(lesson: Lesson) -> str:
         "File Changes",
         (
             f"- {code_span(edit.path)}: {edit.action}"
-            + (f" — {markdown(edit.description, 500)}" if edit.description else "")
-            for edit in lesson.edits[:20]
+            + (f" — {markdown(edit.description, LONGEST_WORDS)}" if edit.description else "")
+            for edit in lesson.edits[:MOST_EDITS_SHOWN]
         ),
     )
 
 
 def _learnings(lesson: Lesson) -> str:
-    return _section("Learnings", (f"- {markdown(fact, 500)}" for fact in lesson.learnings))
+    return _section(
+        "Learnings", (f"- {markdown(fact, LONGEST_WORDS)}" for fact in lesson.learnings)
+    )
 
 
 def _outcome(lesson: Lesson) -> str:
-    return _section("Outcome", map(_fate, lesson.fates[-_MOST_ROWS:]))
+    return _section("Outcome", map(_fate, lesson.fates[-MOST_ROWS:]))
 
 
 def _fate(fate: OutcomeEvent) -> str:
     number = f" {code_span(f'#{fate.number}')}" if fate.number is not None else ""
-    because = f": {markdown(fate.because, 500)}" if fate.because else ""
-    words = "".join(f"\n  - “{markdown(said, 500)}”" for said in fate.words if said.strip())
-    return f"- {fate.on.isoformat()}:{number} {fate.kind}{because}{words}"
+    because = f": {markdown(fate.because, LONGEST_WORDS)}" if fate.because else ""
+    words = (markdown(quote, LONGEST_WORDS) for quote in fate.words if quote.strip())
+    quoted = "".join(f"\n  - “{text}”" for text in words)
+    return f"- {fate.on.isoformat()}:{number} {fate.kind}{because}{quoted}"
 
 
 def _history(lesson: Lesson) -> str:
@@ -150,8 +159,12 @@ SECTIONS: tuple[Callable[[Lesson], str], ...] = (
 
 
 def _section(title: str, rows: Iterable[str]) -> str:
-    listed = "\n".join(islice(rows, _MOST_ROWS))
+    listed = "\n".join(islice(rows, MOST_ROWS))
     return f"## {title}\n\n{listed}" if listed else ""
+
+
+def _item(text: str) -> str:
+    return f"- {markdown(text, LONGEST_WORDS)}"
 
 
 def _paragraphs(text: str) -> str:

@@ -1,32 +1,48 @@
-"""What is kept of an analysis: one lesson a case, with its history of nights."""
+"""What is kept of an analysis: one lesson a case, with its history of nights and proposals."""
 
-import re
 from collections.abc import Mapping
+from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.memory.lessons.names import short_name
-from nightwatch_core.memory.lessons.nights import (
-    aliases,
-    kept_names,
-    later,
-    matched,
-    night_date,
-    seen_again,
-    sighting,
-    with_night,
+from nightwatch_core.memory.limits import (
+    LONGEST_MESSAGE,
+    LONGEST_QUOTE,
+    LONGEST_TITLE,
+    MOST_PROPOSED,
+    MOST_TAGS,
 )
-from nightwatch_core.memory.lessons.numbers import numbered, said
-from nightwatch_core.memory.outcomes.tracker_outcomes import answered
-from nightwatch_core.memory.recall.search_document import remembered
-from nightwatch_core.memory.seed_score import seed_tags
-from nightwatch_core.models.analysis import Analysis, Learning
+from nightwatch_core.memory.nights import (
+    add_night,
+    add_sighting,
+    aliases_of,
+    count_match,
+    later,
+    names_kept,
+    night_date,
+    sighting,
+)
+from nightwatch_core.memory.outcomes.tracker_outcomes import (
+    REOPENED,
+    SHUT,
+    apply_outcomes,
+    mark_answered,
+)
+from nightwatch_core.memory.recall.search_document import traces_of
+from nightwatch_core.memory.recall.seed_score import seed_tags
+from nightwatch_core.models.analysis import Analysis, Confidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
+from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.text.escaping import line
 
-MOST_TAGS = 20
-_LONGEST_MESSAGE, _LONGEST_QUOTE, _LONGEST_SLUG = 200, 2_000, 60
+ISSUE_KINDS = ("issue", "comment", "reopen")
+_PUBLISHED = ("done", "already there")
+_PROPOSED: Mapping[str, Literal["issue", "pull"]] = {"issue": "issue", "pull": "pull"}
+_KEPT = (  # of the earlier lesson, whatever a fresh analysis says
+    "file", "issue_number", "pr_number", "proposed", "watch", "matched", "last_matched",
+    "notes", "promoted",
+)  # fmt: skip
 
 
 def lesson_from(
@@ -37,82 +53,55 @@ def lesson_from(
     earlier: Lesson | None = None,
     traffic: int | None = None,
 ) -> Lesson:
-    """The lesson of one analysis, with the history of the `earlier` lesson on the same case.
+    """Make the lesson of one analysis, with the history of the `earlier` lesson on the same case.
 
     `digests` maps a path to the digest of its whole file at the analysed commit; `traffic` is the
     application's in the night's window. An earlier lesson keeps its fingerprint, file and first
     date; a reused analysis adds only the night and numbers.
     """
     if analysis.ending.kind == "reused" and earlier is not None:
-        known = matched(seen_again(earlier, analysis.case, night, "known", traffic), night)
-        return numbered(known, analysis, night, receipts)
-    fresh = _fresh(analysis, night, digests, traffic)
-    fresh = fresh.model_copy(update=remembered(analysis.case))
-    if earlier is None:
-        return numbered(fresh, analysis, night, receipts)
+        seen = add_sighting(earlier, analysis.case, night, "known", traffic)
+        return add_publications(count_match(seen, night), analysis, night, receipts)
+    lesson = _fresh(analysis, night, digests, traffic)
+    lesson = lesson.model_copy(update=traces_of(analysis.case))
+    if earlier is not None:
+        lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
+    return add_publications(lesson, analysis, night, receipts)
+
+
+def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
     same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
-    merged = fresh.model_copy(
-        update={
-            **kept_names(earlier, analysis.case),
-            **{name: getattr(earlier, name) for name in _KEPT},
-            "first_detected": min(earlier.first_detected, fresh.first_detected),
-            "fates": answered(earlier).fates,
-            "outcome": earlier.outcome if same_fix else "",
-            "nights": with_night(earlier.nights, fresh.nights[0]),
-            "seen_until": later(earlier.seen_until, night.window.until),
-            "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-MOST_TAGS:],
-        }
-    )
-    return numbered(merged, analysis, night, receipts)
-
-
-_KEPT = (  # of the earlier lesson, whatever a fresh analysis says
-    "file", "issue_number", "pr_number", "proposed", "watch", "matched", "last_matched",
-    "notes", "promoted",
-)  # fmt: skip
-
-
-def file_name(lesson: Lesson) -> str:
-    """Where a lesson's document belongs, below the knowledge folder.
-
-    >>> from datetime import date
-    >>> file_name(Lesson(fingerprint="v1:1a2b3c4d5e", error_class="KeyError", root_cause="",
-    ...                  transaction="Orders#show", first_detected=date(2030, 5, 1)))
-    'errors/2030-05-01_keyerror-orders-show_1a2b3c4d.md'
-    """
-    about = slug(f"{lesson.error_class}-{lesson.transaction}") or "error"
-    day, short = lesson.first_detected.isoformat(), short_name(lesson.fingerprint)
-    return f"errors/{day}_{about}_{short}.md"
-
-
-def slug(text: str) -> str:
-    """Letters and digits with hyphens between, at most 60.
-
-    >>> slug("ActiveRecord::RecordNotFound-orders/update")
-    'activerecord-recordnotfound-orders-update'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", text[:1_000].lower()).strip("-")[:_LONGEST_SLUG].strip("-")
+    return {
+        **names_kept(earlier, analysis.case),
+        **{name: getattr(earlier, name) for name in _KEPT},
+        "first_detected": min(earlier.first_detected, fresh.first_detected),
+        "fates": mark_answered(earlier).fates,
+        "outcome": earlier.outcome if same_fix else "",
+        "nights": add_night(earlier.nights, fresh.nights[0]),
+        "seen_until": later(earlier.seen_until, night.window.until),
+        "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-MOST_TAGS:],
+    }
 
 
 def _fresh(
     analysis: Analysis, night: Night, digests: Mapping[str, str], traffic: int | None
 ) -> Lesson:
     case, leader = analysis.case, analysis.case.leader
-    day, confidence = night_date(night), said(analysis)
+    confidence = stated_confidence(analysis)
     return Lesson(
         fingerprint=case.fingerprint,
-        aliases=aliases(case.aliases, case.fingerprint),
+        aliases=aliases_of(case.aliases, case.fingerprint),
         error_class=leader.error_class,
         transaction=leader.transaction,
         module=_module(analysis),
-        message=line(leader.message, _LONGEST_MESSAGE),
+        message=line(leader.message, LONGEST_MESSAGE),
         occurrences=case.occurrences,
-        title=line(analysis.title or case.title, 120),
+        title=line(analysis.title or case.title, LONGEST_TITLE),
         root_cause=analysis.root_cause,
         fix_confidence=confidence,
         has_fix=analysis.has_fix,
         tags=_tags(analysis),
-        first_detected=day,
+        first_detected=night_date(night),
         run_id=night.id,
         iterations_used=analysis.iterations,
         tokens_used=analysis.usage.new_tokens,
@@ -126,7 +115,7 @@ def _fresh(
         evidence=_cited(analysis, digests),
         edits=analysis.fix,
         next_steps=analysis.next_steps,
-        learnings=tuple(_learned(learning) for learning in analysis.learnings),
+        learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[:MOST_TAGS],
     )
 
@@ -137,7 +126,7 @@ def _cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, .
         CitedLine(
             path=one.path,
             line=one.line,
-            quote=one.quote[:_LONGEST_QUOTE],
+            quote=one.quote[:LONGEST_QUOTE],
             digest=digests.get(one.path, ""),
             commit=analysis.commit,
         )
@@ -154,11 +143,82 @@ def _module(analysis: Analysis) -> str:
 
 def _tags(analysis: Analysis) -> tuple[str, ...]:
     leader = analysis.case.leader
-    said = (line(tag, 40).lower().replace(" ", "-") for tag in analysis.tags)
+    own = (line(tag, 40).lower().replace(" ", "-") for tag in analysis.tags)
     seeds = (line(tag, 60) for tag in seed_tags(leader.error_class, leader.transaction))
-    return tuple(dict.fromkeys(tag for tag in (*seeds, *said) if tag))[:MOST_TAGS]
+    return tuple(dict.fromkeys(tag for tag in (*seeds, *own) if tag))[:MOST_TAGS]
 
 
-def _learned(learning: Learning) -> str:
+def _learning_text(learning: Learning) -> str:
     place = f"{learning.path}:{learning.line}" if learning.line else learning.path
     return f"{learning.fact} ({place})" if place else learning.fact
+
+
+def add_publications(
+    lesson: Lesson, analysis: Analysis, night: Night, receipts: tuple[Receipt, ...]
+) -> Lesson:
+    """Add what was published for a lesson; a new pull request starts without an outcome."""
+    own = [
+        one
+        for one in receipts
+        if one.fingerprint in lesson.names and one.status in _PUBLISHED and one.number
+    ]
+    issue = next((one.number for one in own if one.kind in ISSUE_KINDS), lesson.issue_number)
+    pull = next((one.number for one in own if one.kind == "pull"), lesson.pr_number)
+    update = {
+        "issue_number": issue,
+        "pr_number": pull,
+        "outcome": lesson.outcome if pull == lesson.pr_number else "",
+        "proposed": _proposals(lesson, analysis, night, own),
+    }
+    return _note_reopening(lesson.model_copy(update=update), night, own)
+
+
+def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
+    """An issue that we opened again tonight: noted at once, so that it is no person's doing."""
+    fates = tuple(
+        OutcomeEvent(
+            kind="reopened",
+            number=one.number,
+            on=night_date(night),
+            night=night.id,
+            because=REOPENED,
+            answered=True,
+        )
+        for one in own
+        if one.kind == "reopen"
+    )
+    if not fates:
+        return lesson
+    outcome = "reopened" if lesson.outcome in SHUT else lesson.outcome
+    news = OutcomeUpdate(fingerprint=lesson.fingerprint, fates=fates)
+    return apply_outcomes(lesson, news).model_copy(update={"outcome": outcome})
+
+
+def _proposals(
+    lesson: Lesson, analysis: Analysis, night: Night, own: list[Receipt]
+) -> tuple[PublishedItem, ...]:
+    """What was published so far, with tonight's issue and pull request, each once."""
+    earlier = {(one.kind, one.number) for one in lesson.proposed}
+    new = tuple(
+        PublishedItem(
+            kind=kind,
+            number=one.number,
+            on=night_date(night),
+            night=night.id,
+            confidence=stated_confidence(analysis),
+            fix=fix_digest(analysis.fix),
+            told=lesson.told,
+            iterations=lesson.iterations_used,
+            tokens=lesson.tokens_used,
+            cost=lesson.cost_used,
+            model=lesson.model,
+        )
+        for one in own
+        if (kind := _PROPOSED.get(one.kind)) and one.number and (kind, one.number) not in earlier
+    )
+    return (*lesson.proposed, *new)[-MOST_PROPOSED:]
+
+
+def stated_confidence(analysis: Analysis) -> Confidence:
+    """The analyst's own confidence: what experience makes of it is reckoned anew every night."""
+    return analysis.said or analysis.confidence

@@ -5,20 +5,24 @@ interrupted is finished by doing it again.
 """
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory.lessons.limits import MOST_FATES, MOST_PROMOTED
-from nightwatch_core.memory.lessons.maker import MOST_TAGS
-from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, aliases
-from nightwatch_core.memory.lessons.numbers import MOST_PROPOSED
+from nightwatch_core.memory.limits import (
+    LONGEST_MESSAGE,
+    MOST_FATES,
+    MOST_NIGHTS,
+    MOST_PROMOTED,
+    MOST_PROPOSED,
+    MOST_TAGS,
+)
+from nightwatch_core.memory.nights import aliases_of, aware, last_seen
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 _EVER = datetime.min.replace(tzinfo=UTC)
-_SEEDS_MESSAGE = 200  # characters of a message that the seeds' documents keep
 _OWN = ("new", "changed")  # verdicts of nights that analysed the error
 _VERDICTS = ("known", "changed", "new")  # the last says most
 _HISTORY = {  # what does not come from the newest analysis alone
@@ -30,8 +34,8 @@ _HISTORY = {  # what does not come from the newest analysis alone
 _T = TypeVar("_T")
 
 
-def united(lessons: tuple[Lesson, ...]) -> Lesson:
-    """One lesson of all these, which are about one fingerprint; raises `ValueError` for none.
+def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
+    """Make one lesson of all these, which are about one fingerprint; `ValueError` for none.
 
     The newest analysis says what is wrong and how to fix it; histories are put together, and
     numbers are kept. The order of `lessons` does not matter.
@@ -41,11 +45,11 @@ def united(lessons: tuple[Lesson, ...]) -> Lesson:
     old_first = sorted(lessons, key=_analysed)
     newest = old_first[-1]
     names = (name for one in old_first for name in (one.fingerprint, *one.aliases))
-    seen_last = max(reversed(old_first), key=_last_seen)
+    seen_last = max(reversed(old_first), key=last_seen)
     return newest.model_copy(
         update={
             **_numbers(old_first),
-            "aliases": aliases(names, newest.fingerprint),
+            "aliases": aliases_of(names, newest.fingerprint),
             "analysed_at": _analysed(newest)[0],
             "first_detected": min(one.first_detected for one in lessons),
             "occurrences": seen_last.occurrences,
@@ -63,14 +67,14 @@ def united(lessons: tuple[Lesson, ...]) -> Lesson:
 
 
 def legacy_names(case: Case) -> tuple[str, ...]:
-    """The fingerprints that a seeds' document on one of the case's groups would have got.
+    """List the fingerprints that a seeds' document on one of the case's groups would have got.
 
     Such documents name no application, and keep the first 200 characters of a message.
 
     >>> from nightwatch_core.models.error import ErrorGroup
-    >>> told = {"error_class": "KeyError", "transaction": "orders/show", "message": "no total"}
-    >>> group = ErrorGroup(fingerprint="v1:1", source="file", app="shop", **told)
-    >>> legacy_names(Case(leader=group)) == (fingerprint(app="", **told),)
+    >>> names = {"error_class": "KeyError", "transaction": "orders/show", "message": "no total"}
+    >>> group = ErrorGroup(fingerprint="v1:1", source="file", app="shop", **names)
+    >>> legacy_names(Case(leader=group)) == (fingerprint(app="", **names),)
     True
     """
     names = (
@@ -78,7 +82,7 @@ def legacy_names(case: Case) -> tuple[str, ...]:
             app="", error_class=one.error_class, transaction=one.transaction, message=message
         )
         for one in case.groups
-        for message in (one.message[:_SEEDS_MESSAGE], one.message)
+        for message in (one.message[:LONGEST_MESSAGE], one.message)
     )
     return tuple(dict.fromkeys(names))
 
@@ -91,13 +95,9 @@ def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:
     nights = [seen.date for seen in lesson.nights if seen.verdict in _OWN]
     day = max((*nights, lesson.first_detected))
     midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    at = _aware(lesson.analysed_at) if lesson.analysed_at else midnight
+    at = aware(lesson.analysed_at) if lesson.analysed_at else midnight
     text, whole = lesson.model_dump_json(exclude=_HISTORY), lesson.model_dump_json()
     return at, lesson.run_id, text, len(whole), whole
-
-
-def _last_seen(lesson: Lesson) -> date:
-    return max((seen.date for seen in lesson.nights), default=lesson.first_detected)
 
 
 def _numbers(old_first: list[Lesson]) -> dict[str, object]:
@@ -119,15 +119,15 @@ def _numbers(old_first: list[Lesson]) -> dict[str, object]:
 
 def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
     """Every night once; only the first of them can have been the first."""
-    told = sorted((seen for one in old_first for seen in one.nights), key=_says)
-    every = _each([tuple(told)], lambda seen: (seen.night, seen.date))
+    fullest_last = sorted((seen for one in old_first for seen in one.nights), key=_fullness)
+    every = _each([tuple(fullest_last)], lambda seen: (seen.night, seen.date))
     first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
     changed = {"verdict": "changed"}
     rest = (one.model_copy(update=changed) if one.verdict == "new" else one for one in later)
     return (*((first,) if first else ()), *rest)[-MOST_NIGHTS:]
 
 
-def _says(seen: NightSeen) -> tuple[object, ...]:
+def _fullness(seen: NightSeen) -> tuple[object, ...]:
     """How much is said of a night: of two that speak of the same one, the fuller is kept."""
     verdict = _VERDICTS.index(seen.verdict) if seen.verdict in _VERDICTS else -1
     traffic = -1 if seen.traffic is None else seen.traffic
@@ -143,7 +143,7 @@ def _proposed(one: PublishedItem) -> tuple[object, ...]:
 
 
 def _watched(watch: FixWatch) -> tuple[datetime, datetime]:
-    return _aware(watch.merged_at), _aware(watch.until) if watch.until else _EVER
+    return aware(watch.merged_at), aware(watch.until) if watch.until else _EVER
 
 
 def _each(lists: Iterable[tuple[_T, ...]], name: Callable[[_T], tuple[object, ...]]) -> list[_T]:
@@ -161,8 +161,4 @@ def _last(numbers: Iterable[int | None]) -> int | None:
 
 def _latest(moments: Iterable[datetime | None]) -> datetime | None:
     """The latest moment; people edit documents, so that one may name no time zone: it is UTC."""
-    return max((_aware(one) for one in moments if one), default=None)
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((aware(one) for one in moments if one), default=None)

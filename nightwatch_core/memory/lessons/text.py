@@ -12,9 +12,10 @@ from pydantic import ValidationError
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory.lessons.body import body, noted, short_body
-from nightwatch_core.memory.lessons.limits import LISTS, LONGEST_NAME, SHORTENINGS, TEXTS, bounded
-from nightwatch_core.memory.notes.notes import notes_in
+from nightwatch_core.memory.lessons.body import body, notes_text, short_body
+from nightwatch_core.memory.lessons.shortening import LISTS, SHORTENINGS, TEXTS, bounded
+from nightwatch_core.memory.limits import LONGEST_NAME
+from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.value import Value
 from nightwatch_core.text import frontmatter
@@ -63,7 +64,7 @@ def document(lesson: Lesson) -> str:
         said.append("the body is left out where the front matter has it")
     text = text if _size(text) <= LONGEST_BODY else short_body(kept)
     about = f"\n\n_Too long to keep whole: {', '.join(said)}._" if said else ""
-    notes = noted(lesson.notes)
+    notes = notes_text(lesson.notes)
     return f"---\n{meta}---\n\n{text}{about}\n" + (f"\n{notes}\n" if notes else "")
 
 

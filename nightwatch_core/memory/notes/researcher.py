@@ -2,33 +2,37 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.notes.scores import NOTES, Scored, intent_words, scores
-from nightwatch_core.memory.notes.summary import summary
+from nightwatch_core.memory.limits import LONGEST_INTENT, LONGEST_TASK_SECTION, MOST_SENTENCES
+from nightwatch_core.memory.notes.note_layout import decision_text, problem_text
+from nightwatch_core.memory.notes.scores import NOTES, Scored, Words, hits_in, intent_words, scores
 from nightwatch_core.memory.recall.search_document import frame_name
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import FoundLearning, Notes, Problem, TaskFile
+from nightwatch_core.models.learning import Decision, FoundLearning, Notes, Problem, TaskFile
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.templates import message_template, transaction_template
 
 LIMIT, THRESHOLD = 5, 0.3
 LINKED = 0.5  # share of its relevance that a document passes on to those it names as related
-LONGEST_INTENT = 2_000  # characters
 _FRAMES = 4  # innermost ones of the application that belong to the intent of a case
 _PLACEHOLDER = re.compile(r"<[a-z]{1,12}>")  # of a message template
-_BAD_ENDS = ("closed unmerged", "not planned", "no effect", "regressed")
+_MOST_TOLD = 3  # problems, decisions and gotchas of one document
+_LONGEST_LINE = 300  # characters
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+Item = tuple[str, tuple[str, ...]]  # everything it says, and the lines that tell it
 
 
 def relevant_learnings(
     intent: str, tasks: Iterable[TaskFile], limit: int = LIMIT, threshold: float = THRESHOLD
 ) -> tuple[FoundLearning, ...]:
-    """The documents that have most to say about an intent, best first, ties by id.
+    """Find the documents that have most to say about an intent, best first, ties by id.
 
     Relevance (0 to 1) is the share of the intent's words that a document covers, see
-    learning_scores.py. A document that a relevant one names among its related tasks gets half of
+    scores.py. A document that a relevant one names among its related tasks gets half of
     that one's relevance, where it has less itself; links are followed once. Raises `GiveUp` where
     the intent is empty, too long, or says nothing.
 
@@ -62,10 +66,10 @@ def relevant_learnings(
     )
 
 
-def for_case(
+def learnings_for_case(
     case: Case, tasks: Iterable[TaskFile], limit: int = LIMIT
 ) -> tuple[FoundLearning, ...]:
-    """What was learned about errors and tasks like tonight's; its own lesson is left out."""
+    """Find what was learned about errors and tasks like tonight's; its own lesson is left out."""
     own = {case.fingerprint, *case.aliases}
     intent = intent_of(case)
     if not intent_words(intent):
@@ -74,58 +78,16 @@ def for_case(
 
 
 def intent_of(case: Case) -> str:
-    """A case in words: class, message and transaction without ids, its innermost own frames."""
+    """Put a case in words: class, message and transaction without ids, its innermost own frames."""
     leader = case.leader
     frames = case.trace.in_app[:_FRAMES] if case.trace else ()
-    said = (
+    parts = (
         last_segment(leader.error_class),
         message_template(leader.message),
         transaction_template(leader.transaction),
         *map(frame_name, frames),
     )
-    return _PLACEHOLDER.sub(" ", " ".join(said))[:LONGEST_INTENT]
-
-
-def as_task(lesson: Lesson) -> TaskFile:
-    """A lesson seen as a task file.
-
-    Where its notes tell of no problem, one is made of its own root cause and learnings.
-    """
-    told = any(notes.problems for notes in lesson.notes)
-    notes = lesson.notes if told else (lesson_notes(lesson), *lesson.notes)
-    return TaskFile(
-        id=lesson.fingerprint,
-        file=lesson.file,
-        title=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
-        related_tasks=lesson.related,
-        notes=tuple(one for one in notes if not one.empty),
-        promoted=lesson.promoted,
-    )
-
-
-def lesson_notes(lesson: Lesson) -> Notes:
-    """What a lesson says by itself, as notes; a fix that came to nothing is said to have."""
-    seen = [night.date for night in lesson.nights] or [lesson.first_detected]
-    tried = [edit.description for edit in lesson.edits if edit.description]
-    solution = "; ".join(tried or lesson.next_steps)
-    if solution and lesson.outcome in _BAD_ENDS:
-        solution = f"Proposed, then {lesson.outcome}{_words(lesson)}: {solution}"
-    elif solution and not tried:
-        solution = f"None yet; next: {solution}"
-    problem = Problem(
-        what=lesson.title or f"{lesson.error_class} in {lesson.transaction}",
-        symptoms=(f"{lesson.error_class}: {lesson.message}",) if lesson.message else (),
-        root_cause=lesson.root_cause,
-        solution=solution,
-    )
-    return Notes(timestamp=max(seen), problems=(problem,), gotchas=lesson.learnings)
-
-
-def _words(lesson: Lesson) -> str:
-    """What people said when they turned the fix down: the learning in it is theirs."""
-    last = next((fate for fate in reversed(lesson.fates) if fate.kind == lesson.outcome), None)
-    said = line(" / ".join(last.words[:3]), 500) if last else ""
-    return f" (“{said}”)" if said else ""
+    return _PLACEHOLDER.sub(" ", " ".join(parts))[:LONGEST_INTENT]
 
 
 def _checked(intent: str) -> str:
@@ -167,4 +129,63 @@ def _own_sections(task: TaskFile) -> tuple[str, ...]:
 def _because(one: Scored, link: tuple[float, str]) -> tuple[str, ...]:
     same = f"same words: {', '.join(one.covered[:6])}" if one.covered else ""
     linked = f"related to {link[1]}" if link[0] > one.relevance else ""
-    return tuple(said for said in (same, linked) if said)
+    return tuple(filter(None, (same, linked)))
+
+
+def summary(task: TaskFile, wanted: Words, weights: Mapping[str, float]) -> str:
+    """Tell a document in lines of the seed's form, by the items that weigh most.
+
+    A document without notes tells by the one sentence of each section that fits best.
+
+    >>> notes = Notes(gotchas=("The edge has no `fs`", "Regenerate the client"))
+    >>> summary(TaskFile(id="t", notes=(notes,)), {"edg": "edge"}, {"edg": 1.0})
+    'Gotcha: The edge has no `fs`'
+    """
+    items = [item for notes in task.notes for item in _items(notes)]
+    best = _best(items, wanted, weights) or _best(_sentences(task), wanted, weights)
+    return "\n".join(text for _, lines in best for text in lines)
+
+
+def _best(items: list[Item], wanted: Words, weights: Mapping[str, float]) -> list[Item]:
+    """The items with words of the intent, else the first ones; as they stood in the document."""
+    scored = [
+        (sum(weights.get(root, 0.0) for root in hits_in(text, wanted)), -number)
+        for number, (text, _) in enumerate(items)
+    ]
+    best = sorted(scored, reverse=True)[:_MOST_TOLD]
+    fitting = [pair for pair in best if pair[0] > 0] or best
+    return [items[-number] for _, number in sorted(fitting, key=lambda pair: -pair[1])]
+
+
+def _items(notes: Notes) -> Iterable[Item]:
+    for problem in notes.problems:
+        yield f"{problem.what}\n{problem_text(problem)}", _problem(problem)
+    for decision in notes.decisions:
+        yield f"{decision.choice}\n{decision_text(decision)}", _decision(decision)
+    for gotcha in notes.gotchas:
+        yield gotcha, _labelled(("Gotcha", gotcha))
+
+
+def _problem(problem: Problem) -> tuple[str, ...]:
+    cause = problem.root_cause
+    named = f"{line(problem.what, 140)} (root cause: {line(cause, 300)})" if cause else problem.what
+    return _labelled(("Problem", named), ("Solution", problem.solution))
+
+
+def _decision(decision: Decision) -> tuple[str, ...]:
+    return _labelled(("Decision", decision.choice), ("Rationale", decision.rationale))
+
+
+def _sentences(task: TaskFile) -> list[Item]:
+    return [
+        (sentence, _labelled((section.name.capitalize(), sentence)))
+        for section in task.sections
+        for sentence in islice(_SENTENCE.split(section.text[:LONGEST_TASK_SECTION]), MOST_SENTENCES)
+        if len(sentence) > 3
+    ]
+
+
+def _labelled(*lines: tuple[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"{label}: {short}" for label, text in lines if (short := line(text, _LONGEST_LINE))
+    )

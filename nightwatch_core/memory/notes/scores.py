@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping
 from math import log
 from typing import NamedTuple
 
+from nightwatch_core.memory.limits import LONGEST_TASK_SECTION, MOST_INTENT_WORDS
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
 from nightwatch_core.text.stems import stem, words
 
 NOTES = "future-agent-notes"
-MOST_WORDS = 60  # different ones of an intent
-LONGEST_SECTION = 20_000  # characters of a section that are looked at
 _UNKNOWN = 0.7  # what a word weighs that no document has: it may be only how it was put
 _DAMPING = 0.5  # weight covered at which the share counts half
 _SMOOTHING = 20  # documents added: with three documents rarity says little
@@ -54,7 +53,7 @@ def intent_words(intent: str) -> Words:
     found: dict[str, str] = {}
     for word in intent[:20_000].replace("_", " ").split():
         for part in sorted(words(word), key=word.find):
-            if (root := stem(part)) and len(found) < MOST_WORDS:
+            if (root := stem(part)) and len(found) < MOST_INTENT_WORDS:
                 found.setdefault(root, part.lower())
     return found
 
@@ -112,7 +111,7 @@ def _parts(task: TaskFile) -> Iterable[Part]:
     yield NOTES, _HEADLINE, "\n".join(one for notes in task.notes for one in _headlines(notes))
     yield NOTES, _NOTE, "\n".join(one for notes in task.notes for one in _rest(notes))
     for section in task.sections:
-        yield section.name, _SECTION, section.text[:LONGEST_SECTION]
+        yield section.name, _SECTION, section.text[:LONGEST_TASK_SECTION]
 
 
 def _headlines(notes: Notes) -> Iterable[str]:

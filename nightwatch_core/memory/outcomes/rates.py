@@ -51,7 +51,7 @@ def compare(before: OccurrenceCount, after: OccurrenceCount, dispersion: float =
     ('12 in 48 h before, 0 in 120 h after', 0.0, 3e-07, 0.144)
     """
     old, new, (x, y) = *_exposures(before, after), _sizes(before, after, dispersion)
-    said = f"{count_said(before)} before, {count_said(after)} after"
+    said = f"{count_text(before)} before, {count_text(after)} after"
     if not (old and new):
         return Comparison(said=said)
     offset = log(new) - log(old)
@@ -114,7 +114,7 @@ def spread(nights: Sequence[NightSeen], quiet: float = 0.0) -> float:
     0.2025
     """
     hours = sum(map(_hours, one_a_date(nights))) + max(quiet, 0.0)
-    mean = together(one_a_date(nights)).occurrences / hours * NIGHT if nights else 0.0
+    mean = total(one_a_date(nights)).occurrences / hours * NIGHT if nights else 0.0
     return (dispersion(nights, quiet) - 1.0) / mean if mean else 0.0
 
 
@@ -127,8 +127,8 @@ def rose(before: OccurrenceCount, after: OccurrenceCount, spread: float) -> floa
     old, new = _exposures(before, after)
     if not (old and new):
         return 1.0
-    x, y = (int(size(count.occurrences)) for count in (before, after))
-    nights = (known(before.hours) + known(after.hours)) / NIGHT
+    x, y = (int(bounded_count(count.occurrences)) for count in (before, after))
+    nights = (amount(before.hours) + amount(after.hours)) / NIGHT
     if spread * MOST_EVEN < 1.0 or not nights:
         return at_least(y, x + y, new / old)
     both = nights / spread
@@ -146,9 +146,9 @@ def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
     ('', '')
     """
     nights = one_a_date(earlier)
-    now = tonight if known(tonight.hours) else tonight.model_copy(update={"hours": NIGHT})
-    before = together(nights)
-    usual, many = expected(before, now), size(now.occurrences)
+    now = tonight if amount(tonight.hours) else tonight.model_copy(update={"hours": NIGHT})
+    before = total(nights)
+    usual, many = expected(before, now), bounded_count(now.occurrences)
     highest = max((night.occurrences / _hours(night) for night in nights), default=0.0)
     minimum = max(SPIKE_RATIO * usual, usual + SPIKE_EXCESS)
     if not usual or many < minimum or many <= highest * now.hours:  # once seen is no news
@@ -156,7 +156,7 @@ def is_spike(earlier: Sequence[NightSeen], tonight: OccurrenceCount) -> str:
     if rose(before, now, spread(nights)) >= SPIKE_LEVEL:
         return ""
     on = f"on {len(nights)} night{'' if len(nights) == 1 else 's'} before"
-    return f"{count_said(now)}, after {count_said(before)} {on}: {many / usual:.2g} times as often"
+    return f"{count_text(now)}, after {count_text(before)} {on}: {many / usual:.2g} times as often"
 
 
 def one_a_date(nights: Iterable[NightSeen]) -> tuple[NightSeen, ...]:
@@ -167,9 +167,9 @@ def one_a_date(nights: Iterable[NightSeen]) -> tuple[NightSeen, ...]:
     return tuple(sorted(best.values(), key=lambda one: one.date))
 
 
-def together(nights: Sequence[NightSeen]) -> OccurrenceCount:
+def total(nights: Sequence[NightSeen]) -> OccurrenceCount:
     """What nights saw, added up; traffic only where every one of them knows it."""
-    flow = [known(night.traffic or 0) for night in nights]
+    flow = [amount(night.traffic or 0) for night in nights]
     return OccurrenceCount(
         occurrences=sum(max(0, night.occurrences) for night in nights),
         hours=sum(map(_hours, nights)),
@@ -178,32 +178,30 @@ def together(nights: Sequence[NightSeen]) -> OccurrenceCount:
     )
 
 
-def count_said(count: OccurrenceCount) -> str:
+def count_text(count: OccurrenceCount) -> str:
     """A count as people read it.
 
-    >>> count_said(OccurrenceCount(occurrences=1200, hours=7.5, traffic=90000))
+    >>> count_text(OccurrenceCount(occurrences=1200, hours=7.5, traffic=90000))
     '1,200 in 7.5 h and 90,000 transactions'
     """
     flow = f" and {count.traffic:,} transactions" if count.traffic else ""
-    hours = known(count.hours)
-    return f"{count.occurrences:,} in {round(hours, 1 if hours < 24 else None):,} h{flow}".replace(
-        ".0 h", " h"
-    )
+    hours = f"{round(amount(count.hours), 1 if count.hours < 24 else None):,}".removesuffix(".0")
+    return f"{count.occurrences:,} in {hours} h{flow}"
 
 
-def known(amount: float) -> float:
+def amount(amount: float) -> float:
     """An amount of time or traffic; 0 for next to none, and for one that cannot be."""
     return min(float(amount), _LARGEST) if amount >= _LEAST and isfinite(amount) else 0.0
 
 
-def size(count: int) -> float:
+def bounded_count(count: int) -> float:
     """A count as a number to reckon with: never negative, never without end."""
     return float(min(max(count, 0), int(_LARGEST)))
 
 
 def _nightly(nights: Sequence[NightSeen], quiet: float) -> list[tuple[float, float]]:
     """Occurrences and hours of each night, empty ones too."""
-    seen = [(size(night.occurrences), _hours(night)) for night in one_a_date(nights)]
+    seen = [(bounded_count(night.occurrences), _hours(night)) for night in one_a_date(nights)]
     return seen + [(0.0, NIGHT)] * round(min(max(quiet, 0.0), 24_000.0) / NIGHT)
 
 
@@ -218,21 +216,23 @@ def _scatter(side: Sequence[tuple[float, float]]) -> float:
 
 
 def _hours(night: NightSeen) -> float:
-    return known(night.hours) or NIGHT
+    return amount(night.hours) or NIGHT
 
 
 def _exposures(before: OccurrenceCount, after: OccurrenceCount) -> tuple[float, float]:
-    flow = known(before.traffic or 0), known(after.traffic or 0)
-    return flow if all(flow) else (known(before.hours), known(after.hours))
+    flow = amount(before.traffic or 0), amount(after.traffic or 0)
+    return flow if all(flow) else (amount(before.hours), amount(after.hours))
 
 
-def _sizes(before: OccurrenceCount, after: OccurrenceCount, spread: float) -> tuple[float, float]:
-    by = spread if spread > 1.0 else 1.0
-    return size(before.occurrences) / by, size(after.occurrences) / by
+def _sizes(
+    before: OccurrenceCount, after: OccurrenceCount, dispersion: float
+) -> tuple[float, float]:
+    by = dispersion if dispersion > 1.0 else 1.0
+    return bounded_count(before.occurrences) / by, bounded_count(after.occurrences) / by
 
 
 def _ratio(before: OccurrenceCount, after: OccurrenceCount, odds: float) -> float | None:
-    x, y = size(before.occurrences), size(after.occurrences)
+    x, y = bounded_count(before.occurrences), bounded_count(after.occurrences)
     return y / x / odds if x else inf if y else None
 
 

@@ -4,26 +4,42 @@ Names survive what changes between two meetings: ids in messages, numbers of com
 proxies, packages that were renamed, the exception an outer layer wrapped around the first one.
 """
 
+import hashlib
 import re
 from collections.abc import Iterable
 from itertools import islice
+from typing import NamedTuple
 
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
+from nightwatch_core.memory.limits import (
+    LONGEST_FRAME,
+    LONGEST_MESSAGE,
+    MOST_CAUSES,
+    MOST_FRAMES,
+    MOST_FRAMES_READ,
+    MOST_PLACES,
+    MOST_TAGS_COMPARED,
+    MOST_TERMS,
+)
 from nightwatch_core.models.error import Case, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.templates import message_template, transaction_template
 
-LONGEST_MESSAGE = 200  # characters: as much as a lesson keeps of a message
-MOST_CAUSES, MOST_PLACES, MOST_FRAMES = 5, 24, 60
 NEAR = 3  # innermost frames of an exception that say where it was raised
-_MOST_READ = 400  # frames of a trace that are looked at
-_LONGEST_NAME = 120  # characters of a frame's name
+VERSION = 1  # of what is made of an error: an index of another version is rebuilt
+# How the name of an error class ends, in a message that quotes it.
+CLASS_ENDINGS = ("Exception", "Error", "Failure", "Fault", "Timeout")
+_CHUNK = re.compile(r"[\w.:\\$]+")
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_PLACEHOLDER = re.compile(r"<[a-z]+>")
 _DIGITS = re.compile(r"\d+")
 _PARTS = re.compile(r"[/\\]+")
 
 
-class Footprint(Value):
+class SearchDocument(Value):
     """What is compared. Frames are named `module.function`, innermost first, root cause first."""
 
     error_class: str = ""
@@ -35,40 +51,40 @@ class Footprint(Value):
     tags: tuple[str, ...] = ()  # of a lesson
 
 
-def of_case(case: Case) -> Footprint:
+def document_of_case(case: Case) -> SearchDocument:
     """The footprint of tonight's error."""
     leader, links = case.leader, case.trace.links if case.trace else ()
-    return Footprint(
-        error_class=line(leader.error_class, _LONGEST_NAME * 2),
+    return SearchDocument(
+        error_class=line(leader.error_class, LONGEST_FRAME * 2),
         message=line(leader.message, LONGEST_MESSAGE),
-        transaction=line(leader.transaction, _LONGEST_NAME * 4),
+        transaction=line(leader.transaction, LONGEST_FRAME * 4),
         causes=_causes(case, links),
         places=_unique(_places(links), MOST_PLACES),
         frames=tuple(islice(_frames(links), MOST_FRAMES)),
     )
 
 
-def of_lesson(lesson: Lesson) -> Footprint:
+def document_of_lesson(lesson: Lesson) -> SearchDocument:
     """The footprint a lesson keeps; one of an older form knows no frames."""
-    return Footprint(
-        error_class=lesson.error_class[: _LONGEST_NAME * 2],
+    return SearchDocument(
+        error_class=lesson.error_class[: LONGEST_FRAME * 2],
         message=lesson.message[:LONGEST_MESSAGE],
-        transaction=lesson.transaction[: _LONGEST_NAME * 4],
+        transaction=lesson.transaction[: LONGEST_FRAME * 4],
         causes=tuple(cause[:LONGEST_MESSAGE] for cause in lesson.causes[:MOST_CAUSES]),
-        places=tuple(name[:_LONGEST_NAME] for name in lesson.places[:MOST_PLACES]),
-        frames=tuple(name[:_LONGEST_NAME] for name in lesson.frames[:MOST_FRAMES]),
-        tags=tuple(tag[:_LONGEST_NAME] for tag in lesson.tags[:30]),
+        places=tuple(name[:LONGEST_FRAME] for name in lesson.places[:MOST_PLACES]),
+        frames=tuple(name[:LONGEST_FRAME] for name in lesson.frames[:MOST_FRAMES]),
+        tags=tuple(tag[:LONGEST_FRAME] for tag in lesson.tags[:MOST_TAGS_COMPARED]),
     )
 
 
-def remembered(case: Case) -> dict[str, tuple[str, ...]]:
+def traces_of(case: Case) -> dict[str, tuple[str, ...]]:
     """The fields of a lesson that its footprint needs: causes, places and frames.
 
     >>> from nightwatch_core.models.error import ErrorGroup
-    >>> remembered(Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="E")))
+    >>> traces_of(Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="E")))
     {'causes': (), 'places': (), 'frames': ()}
     """
-    found = of_case(case)
+    found = document_of_case(case)
     return {"causes": found.causes, "places": found.places, "frames": found.frames}
 
 
@@ -80,19 +96,19 @@ def frame_name(frame: Frame) -> str:
     >>> frame_name(Frame(path="Worker.java", module="a.b.Worker$fn__4348", function="lambda$run$3"))
     'Worker$fn__.lambda$run'
     """
-    name = frame.function.strip()[:_LONGEST_NAME]
+    name = frame.function.strip()[:LONGEST_FRAME]
     for pattern, replacement in FUNCTION_NOISE:
         name = pattern.sub(replacement, name)
     owner = _owner(frame.module, frame.repo_path or frame.path)
-    return line(f"{owner}.{_DIGITS.sub('', name)}".strip("."), _LONGEST_NAME)
+    return line(f"{owner}.{_DIGITS.sub('', name)}".strip("."), LONGEST_FRAME)
 
 
 def _owner(module: str, path: str) -> str:
     """The class without its package, else the last folder and the file without its ending."""
-    simple = re.split(r"::|[.\\/]", module.strip()[-_LONGEST_NAME:])[-1]
+    simple = re.split(r"::|[.\\/]", module.strip()[-LONGEST_FRAME:])[-1]
     if simple:
         return _DIGITS.sub("", simple)
-    folders = _PARTS.split(path.strip()[-_LONGEST_NAME:])[-2:]
+    folders = _PARTS.split(path.strip()[-LONGEST_FRAME:])[-2:]
     file = folders[-1].partition(".")[0]
     return _DIGITS.sub("", "/".join((*folders[:-1], file)))
 
@@ -112,7 +128,7 @@ def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
 
 
 def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
-    frames = tuple(islice(_all(links), _MOST_READ))
+    frames = tuple(islice(_all(links), MOST_FRAMES_READ))
     own = tuple(frame for frame in frames if frame.in_app)
     return filter(None, map(frame_name, own or frames))
 
@@ -120,7 +136,7 @@ def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
 def _places(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
     """Of every exception the innermost frames, and the innermost of the application."""
     for link in reversed(links):
-        frames = link.frames[:_MOST_READ]
+        frames = link.frames[:MOST_FRAMES_READ]
         own = tuple(islice((frame for frame in frames if frame.in_app), NEAR))
         yield from map(frame_name, (*frames[:NEAR], *own))
 
@@ -131,3 +147,94 @@ def _all(links: tuple[ExceptionLink, ...]) -> Iterable[Frame]:
 
 def _unique(texts: Iterable[str], most: int) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(text for text in texts if text), most))
+
+
+def classes(footprint: SearchDocument) -> Iterable[str]:
+    """Classes without their packages: the error's, its causes', and those its messages name.
+
+    >>> list(classes(SearchDocument(error_class="a.JMSError", message="x.PointerException: null")))
+    ['JMSError', 'PointerException']
+    """
+    yield last_segment(footprint.error_class)
+    yield from (last_segment(cause.partition(": ")[0]) for cause in footprint.causes)
+    yield from (last_segment(chunk) for chunk in _named_classes(footprint.message))
+
+
+def template(footprint: SearchDocument) -> Iterable[str]:
+    """The message without what changes from one occurrence to the next."""
+    found = message_template(footprint.message)
+    return (found,) if len(found) > 3 else ()
+
+
+def words(footprint: SearchDocument) -> Iterable[str]:
+    """Words of the message and pairs of neighbours; a class it names is told elsewhere.
+
+    >>> list(words(SearchDocument(message="order 17 has no totalPrice")))
+    ['order', 'has', 'no', 'total', 'price', 'order has', 'has no', 'no total', 'total price']
+    """
+    text = _PLACEHOLDER.sub(" ", message_template(footprint.message))
+    named = set(_named_classes(text))
+    said = [w for chunk in _CHUNK.findall(text) if chunk not in named for w in _words(chunk)]
+    return (*said, *(f"{one} {other}" for one, other in zip(said, said[1:], strict=False)))
+
+
+def transaction(footprint: SearchDocument) -> Iterable[str]:
+    """The transaction without ids."""
+    return (_DIGITS.sub("", transaction_template(footprint.transaction)),)
+
+
+def places(footprint: SearchDocument) -> Iterable[str]:
+    """Where its exceptions were raised."""
+    return footprint.places
+
+
+def names(footprint: SearchDocument) -> Iterable[str]:
+    """Words of the frames: what is left of a name when code is moved or renamed in part.
+
+    >>> list(names(SearchDocument(frames=("orders/views.showOrder",))))
+    ['orders', 'views', 'show', 'order']
+    """
+    return (word for frame in footprint.frames for word in _words(frame))
+
+
+FIELDS = (classes, template, words, transaction, places, names)
+
+
+class Terms(NamedTuple):
+    """Numbers of the terms of each of FIELDS, repeated as often as they occur."""
+
+    fields: tuple[tuple[int, ...], ...]
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many terms each field has."""
+        return tuple(map(len, self.fields))
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """Of every field, one after the other."""
+        return tuple(number for field in self.fields for number in field)
+
+
+def terms_of(footprint: SearchDocument) -> Terms:
+    """The terms of a footprint."""
+    return Terms(
+        tuple(
+            tuple(_number(at, text) for text in list(field(footprint))[:MOST_TERMS] if text)
+            for at, field in enumerate(FIELDS)
+        )
+    )
+
+
+def _number(field: int, text: str) -> int:
+    """32 bits: two of a million terms may share one, which moves a score by next to nothing."""
+    told = f"{field}\0{text}".encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(told, digest_size=4).digest(), "big")
+
+
+def _named_classes(text: str) -> list[str]:
+    return [one for one in _CHUNK.findall(text) if one.rstrip(".:\\").endswith(CLASS_ENDINGS)]
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text) if len(word) > 1]

@@ -5,20 +5,23 @@ from datetime import date, timedelta
 
 from nightwatch_core.intake.ignore_rules import expired, ignored_by
 from nightwatch_core.intake.ranking import severity
-from nightwatch_core.memory.seed_score import seed_tags
+from nightwatch_core.memory.recall.seed_score import seed_tags
 from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.patterns.analysis_tags import telling_tags
 from nightwatch_core.patterns.ignoring.backtest import NightGroups, recoveries, was_fixed
-from nightwatch_core.patterns.ignoring.in_work import in_work
+from nightwatch_core.patterns.members import telling_tags
 
 NIGHTS = 3
 RECENT = timedelta(days=30)  # an error not seen for longer needs no rule
 RECOVERIES = 2  # times an error has to have gone away by itself to be called transient
 TRANSIENT = "transient"  # the tag an analyst gives
+ENDED = (
+    *("merged", "edited before merge", "closed unmerged", "closed", "not planned"),
+    *("verified", "no effect"),
+)  # outcomes after which nobody is at it
 KNOWLEDGE = "knowledge"  # the source of a lesson's error as a rule sees it
 GRAVE = 1.0  # severity of classes that are never noise
 
@@ -136,3 +139,29 @@ def as_group(lesson: Lesson) -> ErrorGroup:
         transaction=lesson.transaction,
         message=lesson.message,
     )
+
+
+def in_work(report: RunReport, lessons: Iterable[Lesson]) -> frozenset[str]:
+    """Names of errors with an open issue or pull request of ours, or a fix that is being watched.
+
+    What the tracker told tonight counts. Where it told nothing, lessons do, and an item whose end
+    none of them knows is open.
+    """
+    at = {item.fingerprint for item in report.outcomes if item.state == "open"}
+    at |= {one.fingerprint for one in report.receipts if one.number}
+    at |= {one.fingerprint for one in report.followed if one.watch and not one.watch.verdict}
+    ours = (
+        lesson
+        for lesson in lessons
+        if lesson.names & at
+        or (lesson.watch and not lesson.watch.verdict)
+        or (not report.outcomes and _remembers_open(lesson))
+    )
+    return frozenset(at).union(*(lesson.names for lesson in ours))
+
+
+def _remembers_open(lesson: Lesson) -> bool:
+    last: dict[int | None, str] = {lesson.issue_number: "", lesson.pr_number: ""}
+    last |= {one.number: one.outcome for one in lesson.proposed}
+    last |= {fate.number: fate.kind for fate in lesson.fates}
+    return any(end not in ENDED for number, end in last.items() if number is not None)

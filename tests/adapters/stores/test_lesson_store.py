@@ -12,8 +12,7 @@ from nightwatch_core.adapters.stores.index_cache import IndexCache
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.maker import file_name
-from nightwatch_core.memory.lessons.names import near, short_name
+from nightwatch_core.memory.lessons.file_names import candidates_for, file_name, short_name
 from nightwatch_core.memory.lessons.text import document, lesson_of
 from nightwatch_core.models.learning import Notes
 
@@ -58,7 +57,7 @@ def archived(folder):
 
 def test_names_speak_of_the_fingerprint():
     assert file_name(lesson(ONE)).endswith(f"_{short_name(ONE)}.md")
-    assert near([file_name(lesson(OTHER))], ONE) == ([], [])
+    assert candidates_for([file_name(lesson(OTHER))], ONE) == ([], [])
 
 
 def test_writing_reads_only_what_may_be_the_lessons_own(folder, files):

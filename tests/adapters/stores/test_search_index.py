@@ -18,9 +18,8 @@ from nightwatch_core.adapters.stores.search_store import SearchShelf
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.lessons.text import document
-from nightwatch_core.memory.recall.ranking import recalled
-from nightwatch_core.memory.recall.search_document import of_lesson
-from nightwatch_core.memory.recall.terms import terms_of
+from nightwatch_core.memory.recall.ranking import search
+from nightwatch_core.memory.recall.search_document import document_of_lesson, terms_of
 from nightwatch_core.ports import Recall
 
 TOLD = {"error_class": "RateMissing", "message": "no rate for LU", "transaction": "bills/new"}
@@ -102,10 +101,10 @@ def test_frames_are_searched_as_the_twin_does(tmp_path):
     connection = sqlite3.connect(tmp_path / "x", isolation_level=None)
     search_shelf.make(connection)
     shelf = SearchShelf(connection)
-    prints = [(entry_of(one), of_lesson(one)) for one in lessons]
+    prints = [(entry_of(one), document_of_lesson(one)) for one in lessons]
     assert shelf.put((entry, told, terms_of(told)) for entry, told in prints) == len(lessons)
     for of in (case(links=links), *OTHERS):
-        assert recalled(of, shelf) == MemoryRecall(lessons).similar(of)
+        assert search(of, shelf) == MemoryRecall(lessons).similar(of)
     connection.close()
 
 

@@ -22,8 +22,8 @@ from twins.recall import MemoryRecall
 
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
 from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.prior_analyses import Memory, recollected
-from nightwatch_core.memory.reuse import Meeting
+from nightwatch_core.memory.prior_analyses import Memory, recall_case
+from nightwatch_core.memory.reuse import CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Window
@@ -60,7 +60,7 @@ def lived_once(
         similar=shelf.similar,
     )
     ends = [
-        recollected(Meeting(case=case, night=named, lesson_days=90), memory, code, afresh=False)
+        recall_case(CaseTonight(case=case, night=named, lesson_days=90), memory, code, afresh=False)
         for case in cases_of(night, code)
     ]
     known = [(one, 0.0) for one in ends if isinstance(one, Analysis)]

@@ -16,8 +16,7 @@ from nightwatch_core.learnings.compound import (
     similar,
 )
 from nightwatch_core.learnings.compound_text import captured_text, drawn_text, related_text
-from nightwatch_core.memory.notes.lesson_notes import notes_of, with_new_notes
-from nightwatch_core.memory.notes.researcher import as_task
+from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task, draw_notes
 from nightwatch_core.models.analysis import Allowance, Edit, Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -99,7 +98,7 @@ def test_what_the_model_is_told_stands_in_a_fence_of_bounded_size() -> None:
 )
 def test_without_a_readable_answer_the_notes_come_by_rule(script: object, why: str) -> None:
     drawn = asked(MemoryModel([script], able=ABLE))
-    assert drawn.notes == notes_of(KNOWN, ON)
+    assert drawn.notes == draw_notes(KNOWN, ON)
     assert why in drawn.said
     assert drawn.said.startswith("Drawn by rule from the lesson itself: ")
 
@@ -152,7 +151,7 @@ def test_a_verified_fix_is_noted_with_its_figures() -> None:
         ),
     )
     told = {"outcome": "verified", "fates": fates, "next_steps": ("Alert on missing rates",)}
-    notes = notes_of(KNOWN.model_copy(update=told), ON)
+    notes = draw_notes(KNOWN.model_copy(update=told), ON)
     (problem,) = notes.problems
     assert notes.timestamp == ON
     assert problem.what == "No rate for new countries"
@@ -166,19 +165,19 @@ def test_a_verified_fix_is_noted_with_its_figures() -> None:
 
 def test_notes_are_added_to_a_lesson_once_with_links_to_others() -> None:
     notes = Notes(gotchas=(" x ",))
-    once = with_new_notes(KNOWN, notes, ("v1:other", KNOWN.fingerprint, "task-1"))
+    once = add_notes(KNOWN, notes, ("v1:other", KNOWN.fingerprint, "task-1"))
     assert once.notes == (Notes(gotchas=("x",)),)
     assert once.related == ("v1:other", "task-1")
-    assert with_new_notes(once, notes, ("task-1",)) == once
-    assert len(with_new_notes(once, Notes(gotchas=("y",))).notes) == 2
+    assert add_notes(once, notes, ("task-1",)) == once
+    assert len(add_notes(once, Notes(gotchas=("y",))).notes) == 2
 
 
 def test_a_lesson_takes_no_empty_notes_and_no_more_than_twenty() -> None:
     with pytest.raises(GiveUp, match="nothing to note"):
-        with_new_notes(KNOWN, Notes())
+        add_notes(KNOWN, Notes())
     full = KNOWN.model_copy(update={"notes": tuple(Notes(gotchas=(f"g{n}",)) for n in range(20))})
     with pytest.raises(GiveUp, match="20 sections"):
-        with_new_notes(full, Notes(gotchas=("x",)))
+        add_notes(full, Notes(gotchas=("x",)))
 
 
 def test_similar_learnings_are_those_of_others() -> None:
@@ -238,4 +237,4 @@ def test_a_fix_that_failed_after_all_is_told_with_the_words_of_who_turned_it_dow
 
 
 def solution(known):
-    return notes_of(known, ON).problems[0].solution
+    return draw_notes(known, ON).problems[0].solution

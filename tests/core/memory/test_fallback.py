@@ -1,6 +1,12 @@
 from analysis_shapes import analysis, group
 
-from nightwatch_core.memory.fallback import lasting, marked, summary, together, unanswered
+from nightwatch_core.memory.fallback import (
+    fallback_summary,
+    lasting,
+    mark_fallback,
+    merge_waves,
+    unanswered_assignments,
+)
 from nightwatch_core.models.analysis import Allowance, Ending, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.code import Commit
@@ -32,12 +38,12 @@ def rules(name: str):
 
 def test_only_what_the_model_was_away_for_is_asked_again() -> None:
     wave = WaveResult(failures=(failure("a"), failure("b", away=False)))
-    left = unanswered(wave, [assignment("a"), assignment("b"), assignment("c")])
+    left = unanswered_assignments(wave, [assignment("a"), assignment("b"), assignment("c")])
     assert [one.assignment.case.fingerprint for one in left] == ["v1:a"]
 
 
 def test_the_answer_says_that_it_stands_in_and_why_and_what_was_spent() -> None:
-    said = marked(rules("a"), failure("a"))
+    said = mark_fallback(rules("a"), failure("a"))
     assert said.tags == (FELL_BACK, "typo")
     assert said.next_steps[0].count(AWAY.rstrip(".")) == 1
     assert said.usage.input_tokens == 7 + rules("a").usage.input_tokens
@@ -45,14 +51,14 @@ def test_the_answer_says_that_it_stands_in_and_why_and_what_was_spent() -> None:
 
 def test_answers_take_the_place_of_failures() -> None:
     wave = WaveResult(analyses=(rules("c"),), failures=(failure("a"), failure("b")))
-    both = together(wave, WaveResult(analyses=(marked(rules("a"), failure("a")),)))
+    both = merge_waves(wave, WaveResult(analyses=(mark_fallback(rules("a"), failure("a")),)))
     assert [one.fingerprint for one in both.analyses] == ["v1:c", "v1:a"]
     assert [one.case.fingerprint for one in both.failures] == ["v1:b"]
 
 
 def test_what_rules_answered_is_told_and_teaches_nothing() -> None:
-    stood, own = marked(rules("a"), failure("a")), rules("b")
-    assert "one" in summary([stood, own]) or "1 analysis" in summary([stood, own])
-    assert AWAY.rstrip(".") in summary([stood, own])
-    assert summary([own]) == ""
+    stood, own = mark_fallback(rules("a"), failure("a")), rules("b")
+    assert "one" in fallback_summary([stood, own]) or "1 analysis" in fallback_summary([stood, own])
+    assert AWAY.rstrip(".") in fallback_summary([stood, own])
+    assert fallback_summary([own]) == ""
     assert lasting((stood, own)) == (own,)

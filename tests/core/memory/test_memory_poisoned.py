@@ -7,18 +7,21 @@ from twins.reading import MemoryCode
 
 from nightwatch_core.code.score import has_verified_evidence
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.archive import to_archive
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
-from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, matched, with_night
 from nightwatch_core.memory.lessons.text import LARGEST, document, lesson_of
-from nightwatch_core.memory.lessons.upkeep import is_its_own, kept_up
+from nightwatch_core.memory.lessons.upkeep import is_its_own, to_archive, update_lesson
+from nightwatch_core.memory.limits import MOST_NIGHTS
+from nightwatch_core.memory.nights import add_night, count_match
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.follow_up import followed_up
-from nightwatch_core.memory.outcomes.merge_evidence import vouched, watched_truly
+from nightwatch_core.memory.outcomes.follow_up import (
+    confirmed_by_tracker,
+    follow_lessons,
+    without_unconfirmed_watch,
+)
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.memory.outcomes.tracker_outcomes import waiting
-from nightwatch_core.memory.prior_analyses import Memory, recollected, remembering
-from nightwatch_core.memory.reuse import Meeting, news
+from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
+from nightwatch_core.memory.prior_analyses import Memory, recall_case, with_priors
+from nightwatch_core.memory.reuse import CaseTonight, news
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Case, ErrorGroup, Window
@@ -91,8 +94,8 @@ def watch(**fields: object) -> FixWatch:
 
 def met(known: Lesson, of: Case | None = None) -> Analysis | UnexplainedCase:
     memory = Memory(index=index_over((entry_of(known),), ()), read=lambda _: known)
-    meeting = Meeting(case=of or case(), night=night(), lesson_days=90)
-    return recollected(meeting, memory, MemoryCode(FILES), afresh=False)
+    meeting = CaseTonight(case=of or case(), night=night(), lesson_days=90)
+    return recall_case(meeting, memory, MemoryCode(FILES), afresh=False)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +127,8 @@ def test_any_number_that_is_read_can_be_reckoned_with(number):
     known = lesson_of(document(known), "errors/a.md")
     own = (OwnItem(kind="pull", number=4, fingerprint="v1:a", state="merged"),)
     tonight = Tonight(night=night(), groups=case().groups, read_whole=True, traffic=10)
-    followed_up((known,), own, tonight, (case(),), (), MemoryCode(FILES))
-    news(known, Meeting(case=case(), night=night()))
+    follow_lessons((known,), own, tonight, (case(),), (), MemoryCode(FILES))
+    news(known, CaseTonight(case=case(), night=night()))
     scoreboard((known,))
 
 
@@ -150,12 +153,12 @@ def test_any_number_that_is_read_can_be_reckoned_with(number):
     ],
 )  # fmt: skip
 def test_a_watch_that_cannot_be_silences_nothing(poisoned):
-    assert waiting(lesson(watch=watch(**poisoned)), END) == ""
+    assert why_no_news(lesson(watch=watch(**poisoned)), END) == ""
 
 
 def test_a_watch_that_may_be_does():
-    assert "being measured" in waiting(lesson(watch=watch()), END)
-    assert "verified" in waiting(lesson(watch=watch(verdict="verified")), END)
+    assert "being measured" in why_no_news(lesson(watch=watch()), END)
+    assert "verified" in why_no_news(lesson(watch=watch(verdict="verified")), END)
 
 
 def test_only_the_tracker_says_what_was_merged():
@@ -163,10 +166,10 @@ def test_only_the_tracker_says_what_was_merged():
     other = OwnItem(kind="pull", number=4, fingerprint="v1:other", state="merged")
     open_one = OwnItem(kind="pull", number=4, fingerprint="v1:a")
     ours = OwnItem(kind="pull", number=4, fingerprint="v1:a", state="merged")
-    assert watched_truly(known, (other,)).watch is None
-    assert watched_truly(known, ()).watch is None
-    assert watched_truly(known, (ours,)).watch == known.watch
-    assert watched_truly(known, None).watch == known.watch  # it could not be asked
+    assert without_unconfirmed_watch(known, (other,)).watch is None
+    assert without_unconfirmed_watch(known, ()).watch is None
+    assert without_unconfirmed_watch(known, (ours,)).watch == known.watch
+    assert without_unconfirmed_watch(known, None).watch == known.watch  # it could not be asked
     said = (
         PublishedItem(kind="pull", number=4, on=END.date(), confidence="high", outcome="verified"),
     )
@@ -174,7 +177,7 @@ def test_only_the_tracker_says_what_was_merged():
         proposed=said, fates=(OutcomeEvent(kind="verified", number=4, on=END.date()),)
     )
     for items, decided in (((), 0), ((open_one,), 0), ((other,), 0), ((ours,), 1)):
-        board = scoreboard((vouched(boasting, items),))
+        board = scoreboard((confirmed_by_tracker(boasting, items),))
         assert (board.found.decided, sum(tier.verified for tier in board.tiers)) == (
             decided,
             decided,
@@ -183,7 +186,7 @@ def test_only_the_tracker_says_what_was_merged():
 
 @pytest.mark.parametrize("at", [NEVER, NEVER.replace(tzinfo=None), None])
 def test_a_lesson_from_the_future_is_as_old_as_its_error(at):
-    meeting = Meeting(case=case(), night=night(), lesson_days=90)
+    meeting = CaseTonight(case=case(), night=night(), lesson_days=90)
     old = lesson(analysed_at=at, first_detected=(END - 100 * DAY).date())
     assert news(old, meeting) == "it is 100 days old"
 
@@ -192,10 +195,10 @@ def test_a_return_is_news_however_long_a_lesson_claims_to_have_looked():
     group = case().leader.model_copy(
         update={"triage": Triage(state="regressed"), "regressed_at": END - DAY / 2}
     )
-    meeting = Meeting(case=Case(leader=group), night=night())
+    meeting = CaseTonight(case=Case(leader=group), night=night())
     assert "came back" in news(lesson(seen_until=NEVER), meeting)
     before = group.model_copy(update={"regressed_at": END - 2 * DAY})
-    assert not news(lesson(seen_until=NEVER), Meeting(case=Case(leader=before), night=night()))
+    assert not news(lesson(seen_until=NEVER), CaseTonight(case=Case(leader=before), night=night()))
 
 
 def test_a_name_alone_makes_no_error_known():
@@ -204,7 +207,7 @@ def test_a_name_alone_makes_no_error_known():
     assert isinstance(end, UnexplainedCase)
     assert end.priors[0].match.because[0] == "shares a name"
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="low")
-    assert remembering(fresh, (end,)).known_as == ()
+    assert with_priors(fresh, (end,)).known_as == ()
     report = RunReport(night=night(), options=NightOptions(), started=END, finished=END)
     assert not is_its_own(claims, case(), report)
     kin = claims.model_copy(update={"error_class": "KeyError"})
@@ -239,13 +242,13 @@ def test_a_lie_is_reused_only_as_far_as_the_code_bears_it_out():
 
 def test_nights_to_come_do_not_push_out_tonight():
     future = tuple(seen(day) for day in range(100, 100 + MOST_NIGHTS))
-    kept = with_night((seen(8), *future), seen(10))
+    kept = add_night((seen(8), *future), seen(10))
     assert len(kept) == MOST_NIGHTS
     assert [one.date.day for one in kept[:2]] == [8, 10]
 
 
 def test_a_lesson_told_in_the_future_counts_tonight():
-    assert matched(lesson(last_matched=date(9999, 1, 1)), night()).last_matched == END.date()
+    assert count_match(lesson(last_matched=date(9999, 1, 1)), night()).last_matched == END.date()
 
 
 def test_a_lesson_seen_in_the_future_has_no_right_to_stay():
@@ -261,7 +264,7 @@ def test_a_lesson_that_has_nothing_to_note_does_not_end_learning():
     report = RunReport(
         night=night(), options=NightOptions(), started=END, finished=END, followed=(news_of,)
     )
-    kept_up(empty, report)
+    update_lesson(empty, report)
 
 
 def test_what_a_cut_off_analysis_published_is_known_when_it_is_turned_down():
@@ -277,7 +280,7 @@ def test_what_a_cut_off_analysis_published_is_known_when_it_is_turned_down():
         receipts=(receipt,),
     )
     before = lesson(iterations_used=9)
-    kept = kept_up(before, report)
+    kept = update_lesson(before, report)
     assert [(one.number, one.iterations) for one in kept.proposed] == [(7, 3)]
     assert (kept.pr_number, kept.iterations_used, kept.root_cause) == (7, 9, before.root_cause)
-    assert kept_up(kept, report) == kept
+    assert update_lesson(kept, report) == kept

@@ -2,9 +2,9 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from nightwatch_core.memory.lessons.numbers import numbered
+from nightwatch_core.memory.lessons.maker import add_publications
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
-from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, followed, unanswered
+from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, follow_lesson, open_trouble
 from nightwatch_core.memory.reuse import settled
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.error import Case, ErrorGroup, Window
@@ -82,12 +82,14 @@ def test_what_a_person_opened_again_is_a_persons_to_close():
 def test_a_reopening_of_ours_is_noted_at_once_and_no_news_to_us():
     closed = LESSON.model_copy(update={"fates": (fate("closed", 5),), "outcome": "closed"})
     receipt = Receipt(key="k", kind="reopen", fingerprint="v1:a", status="done", number=3)
-    noted = numbered(closed, known(()), night(), (receipt,))
+    noted = add_publications(closed, known(()), night(), (receipt,))
     assert noted.outcome == "reopened"
     assert [one.kind for one in noted.fates] == ["closed", "reopened"]
-    assert numbered(noted, known(()), night(), (receipt,)) == noted
-    assert unanswered(noted) == ""
+    assert add_publications(noted, known(()), night(), (receipt,)) == noted
+    assert open_trouble(noted) == ""
     open_again = CLOSED.model_copy(update={"state": "open", "closed_at": None})
     tonight = Tonight(night=night(11), groups=(GROUP,))
-    assert followed(noted, (open_again,), tonight, lambda _: False) is None
-    assert followed(closed, (open_again,), tonight, lambda _: False) is not None  # a person did
+    assert follow_lesson(noted, (open_again,), tonight, lambda _: False) is None
+    assert (
+        follow_lesson(closed, (open_again,), tonight, lambda _: False) is not None
+    )  # a person did

@@ -3,8 +3,8 @@ from analysis_shapes import CART, FILES, FIX, case, group, tree
 from core.lesson_shapes import lesson, night, seen
 
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
-from nightwatch_core.memory.prior_analyses import Memory, checked, recollected, remembering
-from nightwatch_core.memory.reuse import Meeting, reused
+from nightwatch_core.memory.prior_analyses import Memory, checked, recall_case, with_priors
+from nightwatch_core.memory.reuse import CaseTonight, reused_analysis
 from nightwatch_core.models.analysis import Analysis, Edit
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.knowledge import CitedLine, Index
@@ -12,7 +12,7 @@ from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.traces.frame_mapping import digest
 
 TONIGHT = night(5)
-MEETING = Meeting(case=case(), night=TONIGHT)
+MEETING = CaseTonight(case=case(), night=TONIGHT)
 QUOTE = "return sum(line.price for line in lines)"
 
 
@@ -36,8 +36,8 @@ def recall(
     shelf = {one.file: one for one in lessons}
     index = index_over(tuple(entry_of(one) for one in lessons), ())
     memory = Memory(index=index, read=shelf.get, archived=archived, told=told)
-    meeting = Meeting(case=of or case(), night=at, lesson_days=90)
-    return recollected(meeting, memory, tree(files), afresh)
+    meeting = CaseTonight(case=of or case(), night=at, lesson_days=90)
+    return recall_case(meeting, memory, tree(files), afresh)
 
 
 def test_a_sound_lesson_stands_in_for_an_analysis():
@@ -116,12 +116,12 @@ def test_a_night_that_is_taken_up_again_does_not_remember_itself():
 
 def test_a_lesson_that_cannot_be_read_is_passed_over():
     memory = Memory(index=index_over((entry_of(known()),), ()), read={}.get)
-    assert recollected(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
+    assert recall_case(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
 
 
 def test_knowing_nothing():
     memory = Memory(index=Index(), read={}.get)
-    assert recollected(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
+    assert recall_case(MEETING, memory, tree(), False) == UnexplainedCase(case=case())
 
 
 def test_a_planted_lesson_is_put_to_the_same_tests():
@@ -132,7 +132,9 @@ def test_a_planted_lesson_is_put_to_the_same_tests():
 
 
 def test_a_checked_analysis_says_what_does_not_hold():
-    remembered = reused(known(edits=(Edit(path="gone.py", action="delete"),)), case(), TONIGHT)
+    remembered = reused_analysis(
+        known(edits=(Edit(path="gone.py", action="delete"),)), case(), TONIGHT
+    )
     found = checked(remembered, tree())
     assert found.fix == ()
     assert any("does not apply" in because for because in found.because)
@@ -197,8 +199,8 @@ def test_a_fresh_analysis_remembers_what_it_was_told():
     )
     unknown = recall(known(proposed=(failed,), fates=(no,)))
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="high")
-    found = remembering(fresh, (unknown,))
+    found = with_priors(fresh, (unknown,))
     assert found.told == ("v1:a",)
     assert found.rejected == ("f1:no",)
     assert found.news == "its fix was rejected in #7: No."
-    assert remembering(fresh, ()) == fresh
+    assert with_priors(fresh, ()) == fresh

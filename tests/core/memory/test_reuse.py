@@ -4,8 +4,15 @@ import pytest
 from core.lesson_shapes import analysis, case, lesson, night, seen
 
 from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.nights import seen_again
-from nightwatch_core.memory.reuse import DOUBTS, NEWS, Meeting, news, reused, still_sound
+from nightwatch_core.memory.nights import add_sighting
+from nightwatch_core.memory.reuse import (
+    DOUBTS,
+    NEWS,
+    CaseTonight,
+    news,
+    reused_analysis,
+    still_sound,
+)
 from nightwatch_core.models.knowledge import CitedLine
 from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 
@@ -14,7 +21,7 @@ DIGESTS = {"app/rate.rb": "d1"}
 
 def met(of=None, on=5, **more):
     """The error, met again on the fifth night."""
-    return Meeting(case=of or case(), night=night(on), lesson_days=90, **more)
+    return CaseTonight(case=of or case(), night=night(on), lesson_days=90, **more)
 
 
 def test_a_lesson_whose_files_did_not_change_is_sound():
@@ -60,13 +67,13 @@ def test_the_same_return_of_an_error_is_news_once():
     analysed = lesson_from(analysis(back), night(2), DIGESTS, (), lesson())
     assert not still_sound(lesson(), DIGESTS.get, met(back))[0]
     assert still_sound(analysed, DIGESTS.get, met(back))[0]
-    reused_again = seen_again(analysed, back, night(3))
+    reused_again = add_sighting(analysed, back, night(3))
     assert still_sound(reused_again, DIGESTS.get, met(back))[0]
 
     later = night(3).window.until + timedelta(hours=5)
     again = case(inbox="resolved, and back", regressed_at=later)
     assert not still_sound(reused_again, DIGESTS.get, met(again))[0]
-    assert still_sound(seen_again(reused_again, again, night(4)), DIGESTS.get, met(again))[0]
+    assert still_sound(add_sighting(reused_again, again, night(4)), DIGESTS.get, met(again))[0]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +83,7 @@ def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
     back = case(inbox="resolved, and back", regressed_at=night(1).window.since)
     old = lesson(seen_until=known)
     assert not still_sound(old, DIGESTS.get, met(back))[0]
-    assert seen_again(old, back, night(2)).seen_until == night(2).window.until
+    assert add_sighting(old, back, night(2)).seen_until == night(2).window.until
 
 
 def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():
@@ -133,5 +140,5 @@ def test_fixes_that_failed_are_named_whatever_became_of_others():
             (4, "", "closed unmerged"), (5, "f1:d", ""), (6, "f1:e", "regressed"),
         )
     )  # fmt: skip
-    again = reused(lesson(proposed=proposed), case(), night(5))
+    again = reused_analysis(lesson(proposed=proposed), case(), night(5))
     assert (again.rejected, again.failed_pulls) == (("f1:a", "f1:c"), (1, 3, 4, 6))

@@ -8,9 +8,9 @@ from core.lesson_shapes import group, lesson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lessons.merge import legacy_names, united
-from nightwatch_core.memory.lessons.nights import MOST_NIGHTS
+from nightwatch_core.memory.lessons.merge import legacy_names, merge_lessons
 from nightwatch_core.memory.lessons.text import lesson_of
+from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.learning import Notes
@@ -49,7 +49,7 @@ def seen(day, verdict="new", occurrences=1, night=""):
 
 
 def test_one_document_a_night_becomes_one_lesson_with_its_nights():
-    whole = united((seeds(2, 9), seeds(4, 5, confidence="low"), seeds(1, 7, issue=427)))
+    whole = merge_lessons((seeds(2, 9), seeds(4, 5, confidence="low"), seeds(1, 7, issue=427)))
     assert (whole.root_cause, whole.title) == ("Cause of night 4", "Title of night 4")
     assert (whole.fix_confidence, whole.occurrences) == ("low", 5)
     assert (whole.first_detected, whole.issue_number) == (FIRST, 427)
@@ -70,7 +70,7 @@ def test_the_newest_analysis_speaks_and_the_newest_sighting_counts():
         message="new",
     )
     reused = lesson(root_cause="Wrong.", nights=(seen(1), seen(20, "known")), occurrences=9)
-    whole = united((analysed, reused))
+    whole = merge_lessons((analysed, reused))
     assert (whole.root_cause, whole.message, whole.occurrences) == ("Right.", "new", 9)
     assert [n.verdict for n in whole.nights] == ["new", "changed", "known"]
 
@@ -91,7 +91,7 @@ def test_histories_names_and_notes_are_put_together():
         proposed=(PublishedItem(kind="issue", number=1, on=FIRST),), nights=(seen(30, "changed"),),
         watch=FixWatch(number=2, merged_at=at, until=at), seen_until=datetime(2031, 3, 31),  # noqa: DTZ001
     )  # fmt: skip
-    whole = united((two, one))
+    whole = merge_lessons((two, one))
     assert whole.names == {"v1:aaaaaaaabbbb", "v1:b", "v1:c"}
     assert (whole.related, whole.learnings) == (("x", "y"), ("b", "a"))
     assert [notes.gotchas for notes in whole.notes] == [("g",), ("h",)]
@@ -106,12 +106,12 @@ def test_histories_names_and_notes_are_put_together():
 def test_a_new_pull_request_without_an_outcome_keeps_none():
     old = lesson(pr_number=2, outcome="closed unmerged")
     new = lesson(pr_number=5, nights=(seen(9, "changed"),))
-    assert (united((old, new)).pr_number, united((old, new)).outcome) == (5, "")
+    assert (merge_lessons((old, new)).pr_number, merge_lessons((old, new)).outcome) == (5, "")
 
 
 def test_nothing_cannot_be_united():
     with pytest.raises(ValueError, match="no lessons"):
-        united(())
+        merge_lessons(())
 
 
 DAYS = st.integers(0, 5)
@@ -139,10 +139,10 @@ LESSONS = st.builds(
 @settings(max_examples=300, deadline=None)
 @given(st.lists(LESSONS, min_size=1, max_size=3))
 def test_order_and_repetition_do_not_matter(lessons):
-    whole = united(tuple(lessons))
-    assert all(united(order) == whole for order in permutations(lessons))
+    whole = merge_lessons(tuple(lessons))
+    assert all(merge_lessons(order) == whole for order in permutations(lessons))
     for left in (lessons, lessons[:1], lessons[-1:], []):
-        assert united((whole, *left)) == whole  # a merge that was interrupted is finished
+        assert merge_lessons((whole, *left)) == whole  # a merge that was interrupted is finished
     assert {(n.night, n.date) for n in whole.nights} == {
         (n.night, n.date) for one in lessons for n in one.nights
     }
@@ -150,10 +150,10 @@ def test_order_and_repetition_do_not_matter(lessons):
 
 def test_a_history_is_bounded_and_its_newest_nights_stay():
     many = tuple(lesson(nights=tuple(seen(n) for n in range(at, 90, 3))) for at in range(3))
-    whole = united(many)
+    whole = merge_lessons(many)
     assert len(whole.nights) == MOST_NIGHTS
     assert whole.nights[-1] == seen(89, "changed")
-    assert united((whole, *many)) == whole
+    assert merge_lessons((whole, *many)) == whole
 
 
 def test_a_seeds_document_is_found_by_tonights_case():

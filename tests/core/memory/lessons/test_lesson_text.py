@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.body import body, summary
 from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.lessons.limits import MOST_FATES, SHORTENINGS
+from nightwatch_core.memory.lessons.shortening import SHORTENINGS
 from nightwatch_core.memory.lessons.text import FIELDS, LARGEST, LIMIT, SEEDS, document, lesson_of
+from nightwatch_core.memory.limits import MOST_FATES
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from nightwatch_core.models.learning import Decision, Notes, Problem

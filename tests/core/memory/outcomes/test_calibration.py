@@ -6,7 +6,7 @@ from core.scoreboard_shapes import record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.lessons import numbers
+from nightwatch_core.memory.lessons import maker
 from nightwatch_core.memory.outcomes.calibration import (
     LOWERING_NEEDS,
     MINIMUM,
@@ -59,7 +59,7 @@ def test_a_reused_finding_is_reckoned_anew_and_sinks_no_further() -> None:
     for _ in range(3):  # nights
         told = calibrated(analysis(ending=Ending(kind="reused")), sobering)
         assert (told.confidence, told.said) == ("medium", "high")
-        assert numbers.said(told) == "high"  # what the lesson keeps
+        assert maker.stated_confidence(told) == "high"  # what the lesson keeps
 
 
 def test_a_confidence_is_lowered_by_one_step_on_clear_evidence() -> None:

@@ -1,21 +1,31 @@
-"""A night that was cut off while it learned, and is taken up again."""
+"""A night that was cut off while it learned, and is taken up again; lessons that fit no more."""
 
 import pytest
 from core.follow_world import at, lesson, night, pull, tonight
+from core.lesson_shapes import lesson as shaped
 from twins.reading import MemoryCode
 
-from nightwatch_core.memory.lessons.upkeep import told_of
-from nightwatch_core.memory.outcomes.follow_up import followed_up
+from nightwatch_core.memory.lessons.upkeep import apply_news
+from nightwatch_core.memory.limits import MOST_FILES_READ
+from nightwatch_core.memory.outcomes.follow_up import follow_lessons, staleness, touched_files
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import OutcomeEvent, OutcomeKind, OutcomeUpdate, PublishedItem
+from nightwatch_core.models.code import MergedPull
+from nightwatch_core.models.knowledge import CitedLine, Lesson
+from nightwatch_core.models.outcome import (
+    FixWatch,
+    OutcomeEvent,
+    OutcomeKind,
+    OutcomeUpdate,
+    PublishedItem,
+)
 from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.traces.frame_mapping import digest
 
 CLOSED = pull(state="closed", words=("No.",))
 
 
 def follow(known: Lesson, *items: OwnItem, number: int = 6) -> OutcomeUpdate | None:
-    told = followed_up((known,), items, tonight(number), (), (), MemoryCode())
+    told = follow_lessons((known,), items, tonight(number), (), (), MemoryCode())
     return next(iter(told), None)
 
 
@@ -26,24 +36,24 @@ def kinds(told: OutcomeUpdate | None) -> list[str]:
 def test_what_it_had_noticed_is_told_again_and_kept_once() -> None:
     first = follow(lesson(5), CLOSED)
     assert first
-    kept = told_of(lesson(5), first)
+    kept = apply_news(lesson(5), first)
     again = follow(kept, CLOSED)
     assert again
     assert kinds(again) == kinds(first) == ["closed unmerged"]
     assert again.outcome == first.outcome
-    assert told_of(kept, again) == kept
+    assert apply_news(kept, again) == kept
     assert follow(kept, CLOSED, number=7) is None, "the next night has nothing new"
 
 
 def test_another_draft_that_it_had_made_is_not_taken_for_the_rejected_one() -> None:
     first = follow(lesson(5), CLOSED)
     assert first
-    kept = told_of(lesson(5), first)
+    kept = apply_news(lesson(5), first)
     second = PublishedItem(kind="pull", number=9, on=at(6).date(), night=night(6).id)
     kept = kept.model_copy(update={"outcome": "", "proposed": (*kept.proposed, second)})
     again = follow(kept, CLOSED, pull(9, state="open"))
     assert again
-    assert told_of(kept, again) == kept
+    assert apply_news(kept, again) == kept
 
 
 @pytest.mark.parametrize("kind", ["verified", "regressed", "no effect"])
@@ -59,3 +69,53 @@ def test_an_issue_that_it_had_reopened_is_no_news() -> None:
         answered=True,
     )  # fmt: skip
     assert follow(lesson(5, fates=(fate,))) is None
+
+
+TEXT = "RATES.fetch(code)\n"
+FILE = "app/rate.rb"
+FITS = shaped(evidence=(CitedLine(path=FILE, line=1, quote="RATES", digest=digest(TEXT)),))
+
+
+def merged(*files):
+    return MergedPull(number=1, title="t", sha="a" * 40, merged_at=at(1), files=files)
+
+
+def looked(known, text=TEXT, changed=(FILE,), paths=(FILE,)):
+    return staleness(known, paths, changed, {FILE: text}.get)
+
+
+def test_a_lesson_is_stale_once_its_file_is_gone_or_rewritten():
+    assert looked(FITS) is None
+    assert looked(FITS, "RATES[code]\n") == f"{FILE} was rewritten"
+    assert looked(FITS, paths=()) == f"{FILE} is gone"
+
+
+def test_only_files_that_were_touched_lately_are_read():
+    assert looked(FITS, "RATES[code]\n", changed=()) is None
+    many = tuple(f"f{n:03}.rb" for n in range(MOST_FILES_READ + 50))
+    cited = shaped(evidence=tuple(CitedLine(path=file, line=1) for file in many))
+    assert len(touched_files((merged(*many, "other.rb"),), (cited,))) == MOST_FILES_READ
+    assert touched_files((merged("other.rb"),), (FITS,)) == frozenset()
+
+
+def test_what_was_said_once_is_no_news_and_is_taken_back_when_the_file_is_as_it_was():
+    known = FITS.model_copy(update={"stale": f"{FILE} was rewritten"})
+    assert looked(known, "RATES[code]\n") is None
+    assert looked(known) == ""
+    assert looked(known, changed=()) is None
+    gone = FITS.model_copy(update={"stale": f"{FILE} is gone"})
+    assert looked(gone, changed=()) == ""
+
+
+def test_a_fix_of_its_own_does_not_make_a_lesson_stale():
+    watched = FITS.model_copy(update={"watch": FixWatch(number=7, merged_at=at(2))})
+    assert looked(watched, "Rates.of(code)\n") is None
+    assert looked(watched, paths=()) == f"{FILE} is gone"
+
+
+def test_staleness_is_told_with_what_else_happened_or_alone():
+    gone = lesson(5, evidence=(CitedLine(path=FILE, line=1),))
+    alone = follow(gone)
+    assert (alone.stale, alone.outcome, alone.fates) == (f"{FILE} is gone", "", ())
+    both = follow(gone, CLOSED)
+    assert (both.stale, kinds(both)) == (f"{FILE} is gone", ["closed unmerged"])

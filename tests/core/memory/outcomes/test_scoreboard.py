@@ -9,14 +9,15 @@ from core.scoreboard_shapes import DAY, issue, proposed, published, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.fix_verdict import (
+from nightwatch_core.memory.outcomes.scoreboard import (
     EFFECTS,
+    MOST_MODELS,
     ON_ISSUES,
     OUTCOMES,
     REVIEWS,
     judgements,
+    scoreboard,
 )
-from nightwatch_core.memory.outcomes.scoreboard import MOST_MODELS, scoreboard
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import OutcomeEvent, OutcomeKind
 from nightwatch_core.report import scoreboard_text

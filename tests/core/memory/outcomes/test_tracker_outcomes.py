@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from nightwatch_core.memory.outcomes.fix_watch import Tonight, fix_stands
 from nightwatch_core.memory.outcomes.tracker_outcomes import (
     MOST_FATES,
-    answered,
-    followed,
-    remember,
-    unanswered,
-    waiting,
+    apply_outcomes,
+    follow_lesson,
+    mark_answered,
+    open_trouble,
+    why_no_news,
 )
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Release
@@ -45,7 +45,7 @@ def fate(kind: Any, number: int = 4, **fields: Any) -> OutcomeEvent:
 
 
 def follow(known: Lesson, *items: OwnItem, now: Tonight | None = None) -> OutcomeUpdate | None:
-    return followed(known, items, now or tonight(6), never)
+    return follow_lesson(known, items, now or tonight(6), never)
 
 
 # Whole lives.
@@ -55,11 +55,11 @@ def test_found_merged_deployed_verified_and_back() -> None:
     shop = Production(lesson(80, 78, 85, 79, 81), 5)
     shop.merge()
     assert shop.nights(80) == ["merged"]
-    assert waiting(shop.lesson) == "its fix was merged in #4 and is not yet in production"
+    assert why_no_news(shop.lesson) == "its fix was merged in #4 and is not yet in production"
     assert shop.nights(83, 77) == []
     shop.deploy()
     assert shop.nights(40) == []  # the night of the deploy
-    assert "is being measured since 2031-03-09" in waiting(shop.lesson)
+    assert "is being measured since 2031-03-09" in why_no_news(shop.lesson)
     assert shop.nights(0) == []  # one night is nothing
     assert shop.nights(0, 0) == ["verified"]
     last = shop.lesson.fates[-1]
@@ -67,11 +67,11 @@ def test_found_merged_deployed_verified_and_back() -> None:
     assert (shop.lesson.outcome, last.number) == ("verified", 4)
     assert [one.outcome for one in shop.lesson.proposed] == ["", "verified"]
     assert shop.nights(0, 0, 0, 1, 0) == []  # a stray one
-    assert "so few occurrences are no regression" in waiting(shop.lesson)
+    assert "so few occurrences are no regression" in why_no_news(shop.lesson)
     assert shop.nights(75) == ["regressed"]
-    assert unanswered(shop.lesson).startswith("it came back after its fix in #4: 7")
-    assert not waiting(shop.lesson)
-    assert not unanswered(answered(shop.lesson))
+    assert open_trouble(shop.lesson).startswith("it came back after its fix in #4: 7")
+    assert not why_no_news(shop.lesson)
+    assert not open_trouble(mark_answered(shop.lesson))
     so_far = len(shop.told)
     assert shop.nights(80, 0, 80) == []  # nothing more is said of this fix
     assert len(shop.told) == so_far
@@ -90,10 +90,10 @@ def test_a_fix_that_does_not_help() -> None:
     assert shop.nights(80) == ["merged"]
     told = shop.nights(80, 79, 84, 78, 81, 80, 83)
     assert told == ["no effect"]
-    assert unanswered(shop.lesson).startswith("its fix in #4 had no effect: 403 in 120 h before")
+    assert open_trouble(shop.lesson).startswith("its fix in #4 had no effect: 403 in 120 h before")
     assert shop.nights(*[0] * 40) == ["verified"]
     assert shop.lesson.fates[-1].because.startswith("after all: ")
-    assert not unanswered(shop.lesson)
+    assert not open_trouble(shop.lesson)
 
 
 def test_a_fix_that_helps_too_little() -> None:
@@ -111,9 +111,9 @@ def test_a_fix_that_is_turned_down() -> None:
     told = follow(known, pull(state="closed", words=words), issue())
     assert kinds(told) == ["closed unmerged"]
     assert told
-    kept = remember(known, told)
+    kept = apply_outcomes(known, told)
     why = "its fix was rejected in #4: changes requested: rates belong into the database"
-    assert unanswered(kept) == why
+    assert open_trouble(kept) == why
     assert kept.outcome == "closed unmerged"
     assert not kept.watch
     assert follow(kept, pull(state="closed", words=words), issue()) is None
@@ -154,7 +154,7 @@ def test_a_fix_that_may_have_helped_enough_is_not_judged() -> None:
     shop.merge()
     shop.deploy()
     assert shop.nights(10, *[3] * 20) == ["merged"]
-    assert not waiting(shop.lesson)
+    assert not why_no_news(shop.lesson)
 
 
 def test_an_error_seen_once_is_never_verified_by_a_week() -> None:
@@ -168,9 +168,9 @@ def test_a_fix_that_never_comes_to_production_is_news_after_two_weeks() -> None:
     shop = Production(lesson(80, 80), 2)
     shop.merge()
     shop.nights(*[80] * 14)
-    assert waiting(shop.lesson)
+    assert why_no_news(shop.lesson)
     shop.nights(80)
-    assert not waiting(shop.lesson)
+    assert not why_no_news(shop.lesson)
 
 
 # Fates of items.
@@ -182,7 +182,7 @@ def test_every_fate_is_noticed_once() -> None:
     told = follow(known, merged, issue(state="closed", state_reason="completed"))
     assert kinds(told) == ["closed", "merged", "edited before merge"]
     assert told
-    assert [one.outcome for one in remember(known, told).proposed] == [
+    assert [one.outcome for one in apply_outcomes(known, told).proposed] == [
         "closed",
         "edited before merge",
     ]
@@ -194,7 +194,7 @@ def test_an_issue_goes_to_and_fro() -> None:
     unwanted = issue(state="closed", state_reason="not_planned", words=("works as designed",))
     for item in (issue(), shut, shut, issue(state_reason="reopened"), issue(), shut, unwanted):
         news = follow(known, item)
-        known = remember(known, news) if news else known
+        known = apply_outcomes(known, news) if news else known
         told += kinds(news)
     # the third closing is told under the same night's name, and so not kept twice
     assert told == ["closed", "reopened", "closed", "not planned"]
@@ -230,10 +230,10 @@ def test_our_own_reopening_is_no_news() -> None:
     shop.items = (*shop.items, issue(state="closed", state_reason="completed"))
     shop.nights(80, 0, 0, 0)
     assert shop.nights(80) == ["regressed"]
-    shop.lesson = answered(shop.lesson)
+    shop.lesson = mark_answered(shop.lesson)
     shop.items = (shop.items[0], issue(state_reason="reopened"))
     assert shop.nights(80) == ["reopened"]
-    assert not unanswered(shop.lesson)
+    assert not open_trouble(shop.lesson)
 
 
 def test_the_source_says_that_it_came_back() -> None:
@@ -253,7 +253,7 @@ def test_hostile_words_are_bounded() -> None:
     (noticed,) = told.fates
     assert len(noticed.words) == 10
     assert all(len(word) <= 500 and "\x1b" not in word for word in noticed.words)
-    assert len(unanswered(remember(lesson(80), told))) < 400
+    assert len(open_trouble(apply_outcomes(lesson(80), told))) < 400
 
 
 # The watch.
@@ -261,7 +261,7 @@ def test_hostile_words_are_bounded() -> None:
 
 def watch_of(known: Lesson, now: Tonight, **fields: Any) -> FixWatch:
     merged = pull(state="merged", merged_at=fields.get("merged_at", at(5) + DAY / 3))
-    told = followed(known, (merged,), now, fields.get("stands", never))
+    told = follow_lesson(known, (merged,), now, fields.get("stands", never))
     assert told
     assert told.watch
     return told.watch
@@ -331,7 +331,7 @@ def running(known: Lesson, deployed: float = 6, **fields: Any) -> Lesson:
 
 
 def after(known: Lesson, now: Tonight) -> tuple[int, float]:
-    told = followed(known, (), now, never)
+    told = follow_lesson(known, (), now, never)
     watch = told.watch if told else known.watch
     assert watch
     return watch.after.occurrences, round(watch.after.hours, 3)
@@ -348,7 +348,7 @@ def test_only_what_lies_after_the_deploy_counts() -> None:
 
 def test_where_nothing_tells_old_from_new_the_next_window_begins() -> None:
     known = running(lesson(80), deployed=6.5)
-    told = followed(known, (), tonight(7, 24), never)
+    told = follow_lesson(known, (), tonight(7, 24), never)
     assert told
     assert told.watch
     assert (told.watch.after, told.watch.until) == (OccurrenceCount(), at(7))
@@ -384,12 +384,12 @@ def test_old_code_that_still_runs_says_nothing_of_the_fix() -> None:
 
 def test_traffic_is_known_where_every_night_knows_it() -> None:
     known = running(lesson(80))
-    told = followed(known, (), tonight(7, 5, traffic=1_000), never)
+    told = follow_lesson(known, (), tonight(7, 5, traffic=1_000), never)
     assert told
     assert told.watch
     assert told.watch.after.traffic == 1_000
-    later = remember(known, told)
-    blind = followed(later, (), tonight(8, 5), never)
+    later = apply_outcomes(known, told)
+    blind = follow_lesson(later, (), tonight(8, 5), never)
     assert blind
     assert blind.watch
     assert blind.watch.after.traffic is None
@@ -452,7 +452,7 @@ def test_lives_of_any_kind(days: list[tuple[list[OwnItem], int]]) -> None:
     for own, occurrences in days:
         before = shop.lesson
         now = tonight(shop.number + 1, occurrences, commit=None)
-        told = {str(followed(before, order, now, never)) for order in permutations(own)}
+        told = {str(follow_lesson(before, order, now, never)) for order in permutations(own)}
         assert len(told) == 1
         shop.items = tuple(own)
         shop.nights(occurrences)
@@ -467,16 +467,16 @@ def test_lives_of_any_kind(days: list[tuple[list[OwnItem], int]]) -> None:
 def test_what_is_remembered_twice_is_remembered_once(names: list[Any]) -> None:
     fates = tuple(fate(kind, number) for number, kind in enumerate(names))
     told = OutcomeUpdate(fingerprint=NAME, fates=fates, outcome="x")
-    once = remember(lesson(80), told)
-    assert remember(once, told) == once
-    assert remember(answered(once), told).fates == answered(once).fates
+    once = apply_outcomes(lesson(80), told)
+    assert apply_outcomes(once, told) == once
+    assert apply_outcomes(mark_answered(once), told).fates == mark_answered(once).fates
     assert len(once.fates) <= MOST_FATES
 
 
 def test_what_was_merged_later_overtakes_a_rejection() -> None:
     told = lesson(80, fates=(fate("closed unmerged"), fate("merged", 9)))
-    assert not unanswered(told)
-    assert unanswered(lesson(80, fates=(fate("merged"), fate("reopened", 3)))) == (
+    assert not open_trouble(told)
+    assert open_trouble(lesson(80, fates=(fate("merged"), fate("reopened", 3)))) == (
         "its issue #3 was reopened"
     )
-    assert not unanswered(lesson(80, fates=(fate("closed"), fate("not planned"))))
+    assert not open_trouble(lesson(80, fates=(fate("closed"), fate("not planned"))))

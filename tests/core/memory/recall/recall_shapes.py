@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime
 
 from nightwatch_core.memory.lessons.index_text import entry_of
-from nightwatch_core.memory.recall.search_document import of_case, remembered
+from nightwatch_core.memory.recall.search_document import document_of_case, traces_of
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
@@ -35,10 +35,10 @@ def kept(of: Case, file: str, **fields) -> Lesson:
         "file": f"errors/{file}.md",
         "error_class": leader.error_class,
         "transaction": leader.transaction,
-        "message": of_case(of).message,
+        "message": document_of_case(of).message,
         "root_cause": "It is known.",
         "first_detected": leader.last_seen.date() if leader.last_seen else date(2031, 1, 1),
-        **remembered(of),
+        **traces_of(of),
         **fields,
     }
     return Lesson(**told)

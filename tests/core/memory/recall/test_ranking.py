@@ -1,7 +1,7 @@
 from core.memory.recall.recall_shapes import DRIVER, OTHERS, TOTAL, VIEW, case, kept, link
 from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.seed_score import THRESHOLD, is_same
+from nightwatch_core.memory.recall.seed_score import THRESHOLD, is_same
 from nightwatch_core.models.error import Frame
 from nightwatch_core.ports import Recall
 

@@ -4,10 +4,10 @@ from core.memory.recall.recall_shapes import DRIVER, TOTAL, VIEW, case, kept, li
 from nightwatch_core.memory.recall.search_document import (
     MOST_FRAMES,
     MOST_PLACES,
+    document_of_case,
+    document_of_lesson,
     frame_name,
-    of_case,
-    of_lesson,
-    remembered,
+    traces_of,
 )
 from nightwatch_core.models.error import Frame
 
@@ -43,7 +43,7 @@ def test_other_functions_have_other_names():
 
 
 def test_frames_of_the_application_count_and_the_root_cause_comes_first():
-    found = of_case(
+    found = document_of_case(
         case(links=(link("Wrapped", frames=(DRIVER, VIEW)), link("KeyError", frames=(TOTAL,))))
     )
     assert found.frames == ("cart/models.total", "cart/views.show")
@@ -51,30 +51,36 @@ def test_frames_of_the_application_count_and_the_root_cause_comes_first():
 
 
 def test_without_frames_of_the_application_all_count():
-    assert of_case(case(links=(link(frames=(DRIVER,)),))).frames == ("psycopg/cursor.execute",)
+    assert document_of_case(case(links=(link(frames=(DRIVER,)),))).frames == (
+        "psycopg/cursor.execute",
+    )
 
 
 def test_causes_are_the_exceptions_below_the_reported_one():
     links = (link("KeyError", "no key total"), link("OSError", "disk full"), link("", "lost"))
-    assert of_case(case(links=links)).causes == ("OSError: disk full",)
+    assert document_of_case(case(links=links)).causes == ("OSError: disk full",)
 
 
 def test_a_lesson_keeps_the_footprint_of_its_case():
     of = case(links=(link("KeyError", "no key total"), link("OSError", "disk full")))
-    assert of_lesson(kept(of, "a", tags=("x",))) == of_case(of).model_copy(update={"tags": ("x",)})
+    assert document_of_lesson(kept(of, "a", tags=("x",))) == document_of_case(of).model_copy(
+        update={"tags": ("x",)}
+    )
 
 
 def test_nothing_is_a_footprint_too():
-    found = of_case(case(error_class="", message="", transaction=""))
+    found = document_of_case(case(error_class="", message="", transaction=""))
     assert (found.frames, found.places, found.causes) == ((), (), ())
-    assert remembered(case(links=(link("", frames=(Frame(path=""),)),)))["frames"] == ()
+    assert traces_of(case(links=(link("", frames=(Frame(path=""),)),)))["frames"] == ()
 
 
 def test_huge_and_hostile_traces_stay_small_and_quick():
     frames = [
         Frame(path="/" * 50_000 + f"{at}", function="a" * 100_000, in_app=True) for at in range(300)
     ]
-    found = of_case(case(message="x" * 1_000_000, links=(link("E" * 10_000, frames=frames),) * 9))
+    found = document_of_case(
+        case(message="x" * 1_000_000, links=(link("E" * 10_000, frames=frames),) * 9)
+    )
     assert len(found.model_dump_json()) < 60_000
     assert len(found.frames) <= MOST_FRAMES
     assert len(found.places) <= MOST_PLACES

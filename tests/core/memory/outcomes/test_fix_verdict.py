@@ -5,10 +5,10 @@ from core.follow_world import Production, at, lesson, night, record, seen, tonig
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.memory.outcomes.exposure import bursts
+from nightwatch_core.memory.outcomes.fix_verdict import AS_BEFORE_SHARE, NO_EFFECT_ABOVE, judge_fix
 from nightwatch_core.memory.outcomes.rates import compare, dispersion
-from nightwatch_core.memory.outcomes.tracker_outcomes import unanswered, waiting
-from nightwatch_core.memory.outcomes.usual_rate import bursts
-from nightwatch_core.memory.outcomes.verdicts import AS_BEFORE_SHARE, NO_EFFECT_ABOVE, judged
+from nightwatch_core.memory.outcomes.tracker_outcomes import open_trouble, why_no_news
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
 
@@ -27,10 +27,10 @@ def merged_after(*before: int) -> Production:
 def test_a_fix_that_does_nothing_is_told_within_days(nights: int, level: int) -> None:
     shop = merged_after(*[level] * nights)
     assert shop.nights(level, level) == []  # too soon
-    assert "is being measured" in waiting(shop.lesson)
+    assert "is being measured" in why_no_news(shop.lesson)
     assert shop.nights(level, level) == ["no effect"]
-    assert unanswered(shop.lesson).startswith("its fix in #4 had no effect: ")
-    assert not waiting(shop.lesson)
+    assert open_trouble(shop.lesson).startswith("its fix in #4 had no effect: ")
+    assert not why_no_news(shop.lesson)
 
 
 def test_it_takes_days_and_enough_of_them() -> None:
@@ -45,7 +45,7 @@ def test_too_few_nights_or_hours_tell_nothing(nights: int, hours: float) -> None
         now = OccurrenceCount(occurrences=round(80 * hours / 24), hours=hours, nights=nights)
         times = {"merged_at": at(1.3), "deployed_at": at(2), "until": at(5)}
         watch = FixWatch(number=4, before=before, after=now, **times)
-        return judged(lesson(80), watch, tonight(5, 80), ())[0].verdict
+        return judge_fix(lesson(80), watch, tonight(5, 80), ())[0].verdict
 
     assert verdict(3, 72) == "no effect"
     assert verdict(nights, hours) == ""

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.body import body, summary
-from nightwatch_core.memory.lessons.maker import file_name, lesson_from
-from nightwatch_core.memory.lessons.nights import MOST_NIGHTS, night_date, seen_again
+from nightwatch_core.memory.lessons.file_names import file_name
+from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.lessons.text import FIELDS, LIMIT, document, lesson_of
-from nightwatch_core.memory.reuse import reused
+from nightwatch_core.memory.limits import MOST_NIGHTS
+from nightwatch_core.memory.nights import add_sighting, night_date
+from nightwatch_core.memory.reuse import reused_analysis
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.proposal import Receipt
@@ -76,13 +78,13 @@ def test_a_night_told_twice_counts_once():
     first = lesson_from(analysis(), night(1), DIGESTS)
     again = lesson_from(analysis(), night(1), DIGESTS, (), first)
     assert again == first
-    assert seen_again(first, case(), night(1)).nights == first.nights
+    assert add_sighting(first, case(), night(1)).nights == first.nights
 
 
 def test_nights_are_capped_and_the_newest_stay():
     many = lesson()
     for day in range(1, 29):
-        many = seen_again(many, case(), night(day))
+        many = add_sighting(many, case(), night(day))
     nights = many.nights * 3
     crowded = many.model_copy(
         update={
@@ -92,14 +94,14 @@ def test_nights_are_capped_and_the_newest_stay():
         }
     )
     assert len(crowded.nights) == 84
-    capped = seen_again(crowded, case(), night(30))
+    capped = add_sighting(crowded, case(), night(30))
     assert len(capped.nights) == MOST_NIGHTS
     assert capped.nights[-1].night == night(30).id
 
 
 def test_a_reused_analysis_adds_the_night_and_numbers_only():
     earlier = lesson(edits=(Edit(path="a", old="x", new="y"),), has_fix=True, tags=("a",))
-    again = lesson_from(reused(earlier, case(), night(2)), night(2), {}, (), earlier)
+    again = lesson_from(reused_analysis(earlier, case(), night(2)), night(2), {}, (), earlier)
     ours = {"nights": (), "seen_until": None, "aliases": (), "occurrences": 0}
     ours |= {"matched": 0, "last_matched": None}
     assert again.model_copy(update=ours) == earlier.model_copy(update=ours)
@@ -152,9 +154,9 @@ def test_a_night_without_a_date_in_its_name_has_that_of_its_window():
 
 
 def test_a_look_at_older_days_takes_nothing_back():
-    known = seen_again(lesson(), case(), night(5))
+    known = add_sighting(lesson(), case(), night(5))
     until = night(5).window.until
-    assert seen_again(known, case(), night(2)).seen_until == until
+    assert add_sighting(known, case(), night(2)).seen_until == until
     assert lesson_from(analysis(), night(2), DIGESTS, (), known).seen_until == until
 
 
@@ -162,7 +164,7 @@ def test_a_reused_lesson_becomes_tonights_analysis_at_no_cost():
     known = lesson(
         nights=seen(1, 2), issue_number=4, edits=(Edit(path="a", old="x", new="y"),), has_fix=True
     )
-    again = reused(known, case(), night(3))
+    again = reused_analysis(known, case(), night(3))
     assert again.because == ("known since 2031-03-01, 3rd night, issue #4",)
     assert again.ending == Ending(kind="reused", detail=file_name(known))
     assert (again.model, again.usage.new_tokens, again.iterations) == ("memory", 0, 0)

@@ -19,7 +19,7 @@ NOISE = frozenset(
 )
 SAME = ("same fingerprint",)
 SAME_BY_ALIAS = (*SAME, "known under another name")
-NAMESAKE = ("shares a name",)  # of a lesson on another class of error
+SHARES_A_NAME = ("shares a name",)  # of a lesson on another class of error
 _LONGEST = 500  # characters of a class or transaction that are looked at
 _CLASS_PARTS = re.compile(r"::|\.")
 _TRANSACTION_PARTS = re.compile(r"[/:#]")
@@ -103,7 +103,7 @@ def is_same(match: Match) -> bool:
     return match.because in (SAME, SAME_BY_ALIAS)
 
 
-def is_kin(case: Case, lesson: Lesson) -> bool:
+def is_same_error(case: Case, lesson: Lesson) -> bool:
     """Whether a lesson that carries one of the case's names may be about the same error.
 
     Its own fingerprint says so. An alias does where any of their classes is the same: a document

@@ -1,23 +1,24 @@
-"""How much of a lesson is kept: lists and texts bounded, and what goes first where it is too much.
-
-Values of a lesson come from strangers and from documents that people edit, so that nothing about
-their size is taken for granted.
-"""
+"""How a lesson is shortened: its lists to their bounds, then what goes first to save room."""
 
 import re
 from collections.abc import Callable
+from functools import partial
 
-from nightwatch_core.memory.lessons.nights import MOST_ALIASES, MOST_NIGHTS
-from nightwatch_core.memory.lessons.numbers import MOST_PROPOSED
+from nightwatch_core.memory.limits import (
+    LONGEST_BECAUSE,
+    LONGEST_NAME,
+    LONGEST_WORDS,
+    MOST_ALIASES,
+    MOST_FATES,
+    MOST_NIGHTS,
+    MOST_PROMOTED,
+    MOST_PROPOSED,
+    MOST_QUOTES_KEPT,
+)
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 from nightwatch_core.text.escaping import clean
 
-MOST_FATES = 40
-MOST_WORDS, LONGEST_WORDS = 5, 500  # of what reviewers said about one item
-LONGEST_NAME = 200  # characters of a fingerprint or alias
-LONGEST_BECAUSE = 1_000
-MOST_PROMOTED = 200
 TEXTS = frozenset(n for n, field in Lesson.model_fields.items() if field.annotation is str)
 LISTS = frozenset(
     n for n, field in Lesson.model_fields.items() if field.annotation == tuple[str, ...]
@@ -28,7 +29,7 @@ Shortening = Callable[[Lesson], Lesson]
 
 
 def bounded(lesson: Lesson) -> Lesson:
-    """The lesson with as much of its history as is kept: the newest of every list."""
+    """Cut every list of a lesson to its newest entries, as many as are kept."""
     return lesson.model_copy(
         update={
             "nights": lesson.nights[-MOST_NIGHTS:],
@@ -41,7 +42,7 @@ def bounded(lesson: Lesson) -> Lesson:
 
 
 def _bounded_fate(fate: OutcomeEvent) -> OutcomeEvent:
-    words = tuple(words[:LONGEST_WORDS] for words in fate.words[:MOST_WORDS])
+    words = tuple(words[:LONGEST_WORDS] for words in fate.words[:MOST_QUOTES_KEPT])
     return fate.model_copy(update={"words": words, "because": fate.because[:LONGEST_BECAUSE]})
 
 
@@ -56,15 +57,6 @@ def _with_short_quotes(lesson: Lesson) -> Lesson:
         for one in lesson.fates
     )
     return lesson.model_copy(update={"evidence": tuple(cited), "fates": tuple(fates)})
-
-
-def _with_short_texts(lesson: Lesson) -> Lesson:
-    return _shortened(lesson, text=1_000, items=10, nights=MOST_NIGHTS)
-
-
-def _with_the_shortest_texts(lesson: Lesson) -> Lesson:
-    """So little that it fits, even where every character takes ten in YAML."""
-    return _shortened(lesson, text=100, items=3, nights=10)
 
 
 def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
@@ -117,6 +109,9 @@ def _cut(text: str, most: int) -> str:
 SHORTENINGS: tuple[tuple[str, Shortening], ...] = (
     ("the edits are left out of the front matter", _without_edits),
     ("quotes of evidence are cut, and what reviewers said", _with_short_quotes),
-    ("long texts and lists are cut", _with_short_texts),
-    ("only the beginning of every text and list is kept", _with_the_shortest_texts),
+    ("long texts and lists are cut", partial(_shortened, text=1_000, items=10, nights=MOST_NIGHTS)),
+    (  # so little that it fits, even where every character takes ten in YAML
+        "only the beginning of every text and list is kept",
+        partial(_shortened, text=100, items=3, nights=10),
+    ),
 )

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.notes.researcher import as_task, for_case, intent_of, relevant_learnings
+from nightwatch_core.memory.notes.lesson_notes import as_task
+from nightwatch_core.memory.notes.researcher import (
+    intent_of,
+    learnings_for_case,
+    relevant_learnings,
+)
 from nightwatch_core.memory.notes.scores import hits_in, intent_words
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
@@ -202,7 +207,7 @@ def test_a_fix_that_was_rejected_is_no_solution() -> None:
 def test_a_case_finds_what_was_learned_elsewhere_but_not_its_own_lesson() -> None:
     own, other = lesson(), lesson("v1:other", transaction="Controller/invoices/preview")
     again = lesson("v1:cccc")
-    ids = [one.task_id for one in for_case(case(), map(as_task, (own, again, other)))]
+    ids = [one.task_id for one in learnings_for_case(case(), map(as_task, (own, again, other)))]
     assert ids == ["v1:other"]
     assert "<" not in intent_of(case(message="no rate for 17 of <b>"))
 

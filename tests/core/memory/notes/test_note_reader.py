@@ -5,7 +5,8 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.notes.notes import normalised, notes_in, rendered
+from nightwatch_core.memory.notes.note_layout import normalised, rendered
+from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.learning import Decision, Notes, Problem
 
 SEED = """\
