@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from nightwatch_core.adapters.new_relic.answers import Unwell
-from nightwatch_core.adapters.new_relic.documents import INBOX
 from nightwatch_core.adapters.new_relic.groups import Draft
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.rows import moment, text
@@ -16,6 +15,14 @@ from nightwatch_core.text.templates import message_template
 
 NAME = "New Relic's Errors Inbox"
 PAGES = 3  # of New Relic's length
+ERROR_GROUPS = (
+    "query ErrorGroups($guids:[EntityGuid!],$cursor:String,$states:[ErrorsInboxErrorGroupState!],"
+    "$from:EpochMilliseconds!,$to:EpochMilliseconds!){actor{errorsInbox{errorGroups("
+    "entityGuids:$guids,cursor:$cursor,filter:{states:$states},"
+    "sortBy:[{field:OCCURRENCES,direction:DESC}],timeWindow:{startTime:$from,endTime:$to})"
+    "{nextCursor totalCount results{id name message state source regressedAt "
+    "assignment{email userInfo{name}}}}}}}"
+)
 STATES: Mapping[object, TriageState] = {
     "UNRESOLVED": "",
     "RESOLVED": "resolved",
@@ -59,7 +66,7 @@ def read(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox:
     cursor: str | None = None
     for _ in range(PAGES):
         answer = client.ask(
-            INBOX,
+            ERROR_GROUPS,
             **{"guids": list(guids), "states": list(STATES), "cursor": cursor},
             **{"from": first, "to": last},
         )

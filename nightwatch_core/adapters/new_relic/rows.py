@@ -4,14 +4,16 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
+from nightwatch_core.adapters.new_relic.answers import Answer, Unwell
 from nightwatch_core.adapters.new_relic.nrql import DETAIL, USERS
 from nightwatch_core.intake.grouping import MAX_HOSTS
 from nightwatch_core.models.error import RejectedRecord
 
 LONGEST_MESSAGE = 16_000  # characters
 LONGEST_NAME = 4_096
+LONGEST_LABEL = 200  # of a host, a release, an id
 _HOUR = 3_600
 _NEVER = datetime.min.replace(tzinfo=UTC)
 Pair = tuple[str, str]  # raw error class and raw transaction
@@ -37,6 +39,15 @@ class Row:
         return self.last or _NEVER
 
 
+def results_of(answer: Answer, alias: str) -> tuple[list[Any], Mapping[str, Any]]:
+    """Rows of one NRQL text and what stands beside them; raises where New Relic left them out."""
+    container = answer.at("actor", "account", alias)
+    rows = container.get("results") if isinstance(container, Mapping) else None
+    if not isinstance(rows, list):
+        raise Unwell("New Relic left the rows out of its answer: try again in some minutes")
+    return rows, container
+
+
 def read(
     results: Iterable[object], facets: tuple[str, ...]
 ) -> tuple[list[Row], list[RejectedRecord]]:
@@ -47,45 +58,47 @@ def read(
         names = facet(fields, facets)
         count = integer(fields.get("n", fields.get("count")))
         if not names[0] or count is None or count < 1:
-            told = str(result)[:500]
+            shown = str(result)[:500]
             rejects.append(
-                RejectedRecord(place=f"row {at}", reason="no class or no count", text=told)
+                RejectedRecord(place=f"row {at}", reason="no class or no count", text=shown)
             )
-            continue
-        rows.append(_row(fields, names, count))
+        else:
+            rows.append(_row(fields, names, count))
     return rows, rejects
 
 
 def merged(rows: Iterable[Row]) -> list[Row]:
     """One row a facet; users of several are at least the most of one."""
-    found: dict[tuple[Pair, str], Row] = {}
+    by_facet: dict[tuple[Pair, str], Row] = {}
     for row in rows:
         key = (row.pair, row.message)
-        found[key] = _both(found[key], row) if key in found else row
-    return list(found.values())
+        by_facet[key] = _both(by_facet[key], row) if key in by_facet else row
+    return list(by_facet.values())
 
 
 def by_release(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, tuple[str, ...]]:
     """Releases seen failing by pair, oldest first."""
     seen: dict[Pair, list[tuple[datetime, str]]] = {}
-    for result in results:
-        fields = result if isinstance(result, Mapping) else {}
-        names = facet(fields, facets)
-        if names[0] and names[2]:
-            at = moment(fields.get("first")) or _NEVER
-            seen.setdefault((names[0], names[1]), []).append((at, names[2][:200]))
-    return {pair: tuple(dict.fromkeys(v for _, v in sorted(found))) for pair, found in seen.items()}
+    for fields in filter(_is_object, results):
+        error_class, transaction, release = facet(fields, facets)
+        if error_class and release:
+            first = moment(fields.get("first")) or _NEVER
+            pair = (error_class, transaction)
+            seen.setdefault(pair, []).append((first, release[:LONGEST_LABEL]))
+    return {
+        pair: tuple(dict.fromkeys(name for _, name in sorted(releases)))
+        for pair, releases in seen.items()
+    }
 
 
 def by_hour(results: Iterable[object], facets: tuple[str, ...]) -> dict[Pair, dict[int, int]]:
     """Errors by pair and clock hour, counted from 1970."""
     seen: dict[Pair, dict[int, int]] = {}
-    for result in results:
-        fields = result if isinstance(result, Mapping) else {}
-        names = facet(fields, facets)
+    for fields in filter(_is_object, results):
+        error_class, transaction = facet(fields, facets)
         begin, n = integer(fields.get("beginTimeSeconds")), integer(fields.get("n"))
-        if names[0] and begin is not None and n:
-            seen.setdefault((names[0], names[1]), {})[begin // _HOUR] = n
+        if error_class and begin is not None and n:
+            seen.setdefault((error_class, transaction), {})[begin // _HOUR] = n
     return seen
 
 
@@ -95,8 +108,8 @@ def facet(fields: Mapping[str, Any], facets: tuple[str, ...]) -> tuple[str, ...]
     >>> facet({"facet": ["KeyError", "orders/show"]}, ("error.class", "transactionName"))
     ('KeyError', 'orders/show')
     """
-    said = fields.get("facet")
-    listed = said if isinstance(said, list) else [said] if isinstance(said, str) else []
+    given = fields.get("facet")
+    listed = given if isinstance(given, list) else [given] if isinstance(given, str) else []
     named = [fields.get(name) for name in facets]
     values = [*listed, *named[len(listed) :]][: len(facets)]
     return tuple(text(value, LONGEST_NAME) for value in values)
@@ -128,6 +141,7 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
     message = names[2] if len(names) == len(DETAIL) else ""
     users = [integer(fields.get(f"u{at}")) for at in range(len(USERS))]
     hosts = fields.get("hosts")
+    hosts = hosts[:MAX_HOSTS] if isinstance(hosts, list) else []
     return Row(
         pair=(names[0], names[1] if len(names) > 1 else ""),
         message=message or text(fields.get("msg")),
@@ -135,21 +149,22 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
         users=max((each for each in users if each is not None), default=None),
         first=moment(fields.get("first")),
         last=moment(fields.get("last")),
-        hosts=tuple(text(host, 200) for host in hosts[:MAX_HOSTS])
-        if isinstance(hosts, list)
-        else (),
-        release=text(fields.get("ver"), 200) or text(fields.get("commit"), 200),
-        inbox_id=text(fields.get("inbox"), 200),
+        hosts=tuple(text(host, LONGEST_LABEL) for host in hosts),
+        release=text(fields.get("ver"), LONGEST_LABEL) or text(fields.get("commit"), LONGEST_LABEL),
+        inbox_id=text(fields.get("inbox"), LONGEST_LABEL),
     )
 
 
 def _both(one: Row, other: Row) -> Row:
     newest = max(one, other, key=lambda row: row.newest)
-    known = [row.users for row in (one, other) if row.users is not None]
     return replace(
         newest,
         n=one.n + other.n,
-        users=max(known, default=None),
+        users=max((n for n in (one.users, other.users) if n is not None), default=None),
         first=min((row.first for row in (one, other) if row.first), default=None),
         hosts=tuple(dict.fromkeys((*one.hosts, *other.hosts))),
     )
+
+
+def _is_object(result: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(result, Mapping)

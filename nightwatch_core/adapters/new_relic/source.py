@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from nightwatch_core.adapters.new_relic import documents, nrql
-from nightwatch_core.adapters.new_relic import groups as new_relic_groups
-from nightwatch_core.adapters.new_relic import inbox as new_relic_inbox
-from nightwatch_core.adapters.new_relic import rows as new_relic_rows
-from nightwatch_core.adapters.new_relic import traces as new_relic_traces
+from nightwatch_core.adapters.new_relic import inbox, nrql
 from nightwatch_core.adapters.new_relic.application import DAY, Application
-from nightwatch_core.adapters.new_relic.counts import Counter, results_of
+from nightwatch_core.adapters.new_relic.counts import Counter
+from nightwatch_core.adapters.new_relic.groups import Draft, drafts, groups
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
+from nightwatch_core.adapters.new_relic.rows import integer, moment, results_of, text
+from nightwatch_core.adapters.new_relic.traces import (
+    frames_document,
+    traced_occurrences,
+    traces_in,
+)
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.intake.windows import LONGEST
 from nightwatch_core.models.code import Release
@@ -21,6 +24,12 @@ LAG = timedelta(minutes=3)  # agents send once a minute, and New Relic needs its
 AROUND = timedelta(seconds=100)  # traces stand a little beside the events they belong to
 LONGEST_TRACE_WINDOW = timedelta(days=8)  # New Relic keeps traces about so long
 RELEASES_SINCE = timedelta(days=30)
+PING = "query Ping{actor{user{id email name} accounts{id name}}}"
+DEPLOYMENTS = (
+    "query Deployments($g:EntityGuid!,$from:EpochMilliseconds!,$to:EpochMilliseconds!){actor{"
+    "entity(guid:$g){... on ApmApplicationEntity{deploymentSearch(filter:{limit:50,"
+    "timeWindow:{startTime:$from,endTime:$to}}){results{version commit timestamp}}}}}}"
+)
 
 
 class NewRelic:
@@ -70,8 +79,9 @@ class NewRelic:
     def error_groups(self, window: Window) -> Fetched:
         """Every unexpected error of the window; raises `TryLater` or `StopTheNight`."""
         if window.until <= window.since:
-            said = f"all errors until {window.since:%Y-%m-%d %H:%M %Z} were read before"
-            return Fetched(window=window, partial=(f"the window is empty: {said}",))
+            until = f"{window.since:%Y-%m-%d %H:%M %Z}"
+            empty = f"the window is empty: all errors until {until} were read before"
+            return Fetched(window=window, partial=(empty,))
         try:
             return self._fetched(window)
         except GiveUp as error:
@@ -81,46 +91,41 @@ class NewRelic:
         """Up to `limit` traces, newest first; often there are fewer, or none: New Relic samples."""
         if limit < 1:
             return ()
-        guids, known = self._application.guids, self._application.attributes()
-        version = nrql.first_of((*nrql.VERSIONS, *nrql.COMMITS), known.traces)
-        by_transaction = not known.traces or "transactionName" in known.traces
-        query = nrql.occurrences(
-            guids,
-            self._around(group),
-            group.error_class,
-            group.transaction if by_transaction else "",
-            version,
-        )
-        rows = results_of(self._application.ask(found=query), "found")[0]
-        asked = new_relic_traces.sightings(rows, group, guids, version)[:limit]
+        guids, names = self._application.guids, self._application.attributes().traces
+        version = nrql.first_of((*nrql.VERSIONS, *nrql.COMMITS), names)
+        transaction = group.transaction if not names or "transactionName" in names else ""
+        window = self._around(group)
+        query = nrql.occurrences(guids, window, group.error_class, transaction, version)
+        rows = results_of(self._application.ask(rows=query), "rows")[0]
+        asked = traced_occurrences(rows, group, guids, version)[:limit]
         if not asked:
             return ()
         places = {f"g{at}": each.entity for at, each in enumerate(asked)}
         ids = {f"o{at}": each.id for at, each in enumerate(asked)}
-        answer = self._client.ask(documents.frames(len(asked)), **places, **ids)
-        found, troubles = new_relic_traces.traces(asked, answer, group, self._own)
-        if troubles and not found:
+        answer = self._client.ask(frames_document(len(asked)), **places, **ids)
+        traces, troubles = traces_in(asked, answer, group, self._own)
+        if troubles and not traces:
             raise troubles[0]
-        return found
+        return traces
 
     def releases(self) -> tuple[Release, ...]:
         """Deployments of the last 30 days, newest first; empty where none are recorded."""
         now = self._clock.now()
         since, until = (round(at.timestamp() * 1_000) for at in (now - RELEASES_SINCE, now))
-        found: dict[tuple[str, datetime], Release] = {}
+        releases: dict[tuple[str, datetime], Release] = {}
         for entity in self._application.entities():
             variables: dict[str, object] = {"g": entity.guid, "from": since, "to": until}
-            answer = self._client.ask(documents.DEPLOYMENTS, **variables)
+            answer = self._client.ask(DEPLOYMENTS, **variables)
             search = (answer.at("actor", "entity") or {}).get("deploymentSearch") or {}
             for row in search.get("results") or ():
                 release = _release(row)
                 if release:
-                    found[(release.version, release.at)] = release
-        return tuple(sorted(found.values(), key=lambda release: release.at, reverse=True))
+                    releases[(release.version, release.at)] = release
+        return tuple(sorted(releases.values(), key=lambda release: release.at, reverse=True))
 
     def probe(self) -> str:
         """Say who asks, for which application; raises `StopTheNight` with what to do."""
-        actor = self._client.ask(documents.PING).at("actor") or {}
+        actor = self._client.ask(PING).at("actor") or {}
         accounts = [each for each in actor.get("accounts") or () if isinstance(each, Mapping)]
         ids = [each.get("id") for each in accounts]
         if self._account not in ids:
@@ -133,7 +138,7 @@ class NewRelic:
         now = self._clock.now()
         query = nrql.count(self._application.guids, Window(since=now - DAY, until=now))
         rows = results_of(self._application.ask(n=query), "n")[0]
-        seen = new_relic_rows.integer(rows[0].get("n")) if rows else 0
+        seen = integer(rows[0].get("n")) if rows else 0
         quiet = "" if any(each.reporting for each in entities) else ", not reporting now"
         languages = ", ".join(sorted({each.language for each in entities if each.language}))
         return (
@@ -142,40 +147,38 @@ class NewRelic:
         )
 
     def _fetched(self, window: Window) -> Fetched:
-        known = self._application.attributes()
-        counter = Counter(self._application.ask, self._application.guids, known.errors)
-        counted = counter.counted(window)
-        found = new_relic_groups.drafts(counted.whole, counted.detail, self._app)
-        groups = new_relic_groups.groups(
-            found, counted.whole, counted.extras, self._app, self._source, window
-        )
-        groups, partial = self._with_inbox(groups, found, window)
-        if not known.complete:
+        attributes = self._application.attributes()
+        guids = self._application.guids
+        counts = Counter(self._application.ask, guids, attributes.errors).count(window)
+        by_name = drafts(counts.whole, counts.detail, self._app)
+        listed = groups(by_name, counts, self._app, self._source, window)
+        listed, partial = self._with_triage(listed, by_name, window)
+        if not attributes.complete:
             partial += ("New Relic did not say which attributes errors have: no users, releases",)
         return Fetched(
-            groups=groups,
+            groups=listed,
             window=window,
-            rejects=tuple(counted.rejects),
-            partial=(*counted.partial, *partial),
-            traffic=counted.traffic,
+            rejects=tuple(counts.rejects),
+            partial=(*counts.partial, *partial),
+            traffic=counts.traffic,
         )
 
-    def _with_inbox(
-        self,
-        groups: tuple[ErrorGroup, ...],
-        found: Mapping[str, new_relic_groups.Draft],
-        window: Window,
+    def _with_triage(
+        self, listed: tuple[ErrorGroup, ...], by_name: Mapping[str, Draft], window: Window
     ) -> tuple[tuple[ErrorGroup, ...], tuple[str, ...]]:
-        if not groups:
-            return groups, ()
+        """The groups with what the team said about them, and what is missing from that."""
+        if not listed:
+            return listed, ()
         try:
-            inbox = new_relic_inbox.read(self._client, self._application.guids, window)
+            entries = inbox.read(self._client, self._application.guids, window)
         except NightWatchError as trouble:
-            return groups, (f"the Errors Inbox could not be read: {trouble}",)
-        entries = ((group, inbox.entry(found[group.fingerprint])) for group in groups)
-        triaged = tuple(group.model_copy(update=entry._asdict()) for group, entry in entries)
+            return listed, (f"the Errors Inbox could not be read: {trouble}",)
+        triaged = tuple(
+            group.model_copy(update=entries.entry(by_name[group.fingerprint])._asdict())
+            for group in listed
+        )
         more = "the Errors Inbox holds more groups than were read: some may be ignored there"
-        return triaged, (more,) if inbox.more else ()
+        return triaged, (more,) if entries.more else ()
 
     def _around(self, group: ErrorGroup) -> Window:
         until = (group.last_seen or self._clock.now()) + AROUND
@@ -185,8 +188,8 @@ class NewRelic:
 
 def _release(row: object) -> Release | None:
     fields = row if isinstance(row, Mapping) else {}
-    at = new_relic_rows.moment(fields.get("timestamp"))
-    version = new_relic_rows.text(fields.get("version"), 200)
+    at = moment(fields.get("timestamp"))
+    version = text(fields.get("version"), 200)
     if at is None or not version:
         return None
-    return Release(version=version, sha=new_relic_rows.text(fields.get("commit"), 200), at=at)
+    return Release(version=version, sha=text(fields.get("commit"), 200), at=at)

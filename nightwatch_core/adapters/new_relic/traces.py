@@ -20,73 +20,85 @@ _ID = re.compile(r"[A-Za-z0-9+/=_-]{8,120}")
 
 
 @dataclass(frozen=True)
-class Sighting:
+class TracedOccurrence:
     """An occurrence that New Relic keeps a trace of."""
 
     id: str
     entity: str
     message: str
     release: str
-    likeness: int  # 2: the group's own, 1: same message in another spelling, 0: no message
+    closeness: int  # 2: the group's own, 1: same message in another spelling, 0: no message
 
 
-def sightings(
+def traced_occurrences(
     rows: Sequence[object], group: ErrorGroup, entities: Sequence[str], version: str
-) -> tuple[Sighting, ...]:
+) -> tuple[TracedOccurrence, ...]:
     """The occurrences of a group among rows of its class, in their order.
 
     Rows without a message count where no row has the group's: they are the same transaction's.
     """
-    found = []
-    for row in rows:
-        fields = row if isinstance(row, Mapping) else {}
-        sighting = _sighting(fields, group, entities, version)
-        if sighting is not None:
-            found.append(sighting)
-    best = max((each.likeness for each in found), default=0)
-    return tuple(each for each in found if each.likeness == best)
+    fields = (row for row in rows if isinstance(row, Mapping))
+    candidates = [_occurrence(row, group, entities, version) for row in fields]
+    occurrences = [one for one in candidates if one is not None]
+    closest = max((one.closeness for one in occurrences), default=0)
+    return tuple(one for one in occurrences if one.closeness == closest)
 
 
-def _sighting(
+def _occurrence(
     row: Mapping[str, Any], group: ErrorGroup, entities: Sequence[str], version: str
-) -> Sighting | None:
+) -> TracedOccurrence | None:
     name, transaction = facet(row, ("error.class", "transactionName"))
-    occurrence, entity = text(row.get("id"), 200), text(row.get("entityGuid"), 500)
-    same = transaction_template(transaction) == group.transaction
-    if name != group.error_class or not _ID.fullmatch(occurrence) or entity not in entities:
+    id, entity = text(row.get("id"), 200), text(row.get("entityGuid"), 500)
+    if name != group.error_class or not _ID.fullmatch(id) or entity not in entities:
         return None
+    same = transaction_template(transaction) == group.transaction
     if transaction and group.transaction and not same:
         return None
     message = text(row.get("error.message")) or text(row.get("message"))
     if fingerprint(group.app, name, transaction, message) == group.fingerprint:
-        likeness = 2
+        closeness = 2
     elif message_template(message) == message_template(group.message):
-        likeness = 1
+        closeness = 1
     elif not message or not group.message:
-        likeness = 0
+        closeness = 0
     else:
         return None
-    return Sighting(occurrence, entity, message, text(row.get(version), 200), likeness)
+    return TracedOccurrence(id, entity, message, text(row.get(version), 200), closeness)
 
 
-def traces(
-    asked: Sequence[Sighting], answer: Answer, group: ErrorGroup, own: tuple[str, ...]
+def frames_document(many: int) -> str:
+    """A document that reads the stack traces of several occurrences, aliased `x0`, `x1` …"""
+    variables = ",".join(f"$g{at}:EntityGuid!,$o{at}:String!" for at in range(many))
+    parts = " ".join(
+        f"x{at}:entity(guid:$g{at}){{... on ApmApplicationEntity{{language "
+        f"exception(occurrenceId:$o{at}){{message stackTrace{{frames"
+        "{filepath line name formatted}}}}}"
+        for at in range(many)
+    )
+    return f"query Frames({variables}){{actor{{{parts}}}}}"
+
+
+def traces_in(
+    asked: Sequence[TracedOccurrence], answer: Answer, group: ErrorGroup, own: tuple[str, ...]
 ) -> tuple[tuple[Trace, ...], tuple[NightWatchError, ...]]:
-    """The traces of an answer to `frames`, and what went wrong; a trace that is gone is neither."""
-    found, troubles = [], []
-    for at, sighting in enumerate(asked):
+    """The traces of an answer to `frames_document`, and what went wrong.
+
+    A trace that is gone is neither.
+    """
+    traces, troubles = [], []
+    for at, occurrence in enumerate(asked):
         try:
             entity = answer.at("actor", f"x{at}")
         except NightWatchError as trouble:
             troubles.append(trouble)
             continue
-        trace = _trace(entity, sighting, group, own) if isinstance(entity, Mapping) else None
-        found += [trace] if trace else []
-    return tuple(found), tuple(troubles)
+        trace = _trace(entity, occurrence, group, own) if isinstance(entity, Mapping) else None
+        traces += [trace] if trace else []
+    return tuple(traces), tuple(troubles)
 
 
 def _trace(
-    entity: Mapping[str, Any], sighting: Sighting, group: ErrorGroup, own: tuple[str, ...]
+    entity: Mapping[str, Any], occurrence: TracedOccurrence, group: ErrorGroup, own: tuple[str, ...]
 ) -> Trace | None:
     exception = entity.get("exception")
     stack = exception.get("stackTrace") if isinstance(exception, Mapping) else None
@@ -102,9 +114,9 @@ def _trace(
         return None
     first, *others = links
     if not first.error_class:
-        message = sighting.message or group.message
+        message = occurrence.message or group.message
         first = first.model_copy(update={"error_class": group.error_class, "message": message})
-    return trace.model_copy(update={"links": (first, *others), "release": sighting.release})
+    return trace.model_copy(update={"links": (first, *others), "release": occurrence.release})
 
 
 def _links(

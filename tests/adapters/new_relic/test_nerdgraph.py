@@ -7,7 +7,6 @@ import pytest
 from graphql import build_schema, parse, validate
 from services.nerdgraph import KEY, SCHEMA, NerdGraphService
 
-from nightwatch_core.adapters.new_relic import documents
 from nightwatch_core.adapters.new_relic.answers import (
     BadKey,
     BadQuery,
@@ -16,7 +15,11 @@ from nightwatch_core.adapters.new_relic.answers import (
     TooSlow,
     Unwell,
 )
+from nightwatch_core.adapters.new_relic.application import FIND_ENTITY, nrql_document
+from nightwatch_core.adapters.new_relic.inbox import ERROR_GROUPS
 from nightwatch_core.adapters.new_relic.nerdgraph import LONGEST_BODY, NerdGraph, address
+from nightwatch_core.adapters.new_relic.source import DEPLOYMENTS, PING
+from nightwatch_core.adapters.new_relic.traces import frames_document
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
@@ -66,7 +69,7 @@ def test_what_cannot_be_a_key_is_said_before_asking(service: NerdGraphService, k
 
 
 def test_a_question_and_its_answer(service: NerdGraphService) -> None:
-    answer = client(service).ask(documents.PING)
+    answer = client(service).ask(PING)
     assert answer.at("actor", "user", "email") == "bot@example.org"
     with pytest.raises(Unwell, match="left out"):
         answer.at("actor", "elsewhere")
@@ -75,12 +78,12 @@ def test_a_question_and_its_answer(service: NerdGraphService) -> None:
 def test_every_document_fits_the_public_schema() -> None:
     schema = build_schema(SCHEMA)
     for text in (
-        documents.PING,
-        documents.FIND_ENTITY,
-        documents.INBOX,
-        documents.DEPLOYMENTS,
-        documents.nrql(("whole", "detail")),
-        documents.frames(3),
+        PING,
+        FIND_ENTITY,
+        ERROR_GROUPS,
+        DEPLOYMENTS,
+        nrql_document(("whole", "detail")),
+        frames_document(3),
     ):
         assert validate(schema, parse(text)) == []
 
@@ -125,7 +128,7 @@ def test_every_failure_has_its_kind(
 ) -> None:
     service.fail(how, times=2, **given)
     with pytest.raises(kind) as raised:
-        client(service).ask(documents.PING).at("actor")
+        client(service).ask(PING).at("actor")
     assert isinstance(raised.value, to_do)
     assert raised.value.__cause__ is None  # no vendor's exception, which may quote a request
 
@@ -134,13 +137,13 @@ def test_nobody_listens() -> None:
     with NerdGraphService() as gone:
         url = gone.url
     with pytest.raises(Unwell, match="cannot be reached"):
-        NerdGraph(KEY, url, times=QUICK, pause=lambda _: None).ask(documents.PING)
+        NerdGraph(KEY, url, times=QUICK, pause=lambda _: None).ask(PING)
 
 
 def test_an_answer_that_drips_ends_at_the_deadline(service: NerdGraphService) -> None:
     service.fail("drip", seconds=3.0)
     with pytest.raises(TooSlow, match="too slowly"):
-        client(service, deadline=0.3).ask(documents.PING)
+        client(service, deadline=0.3).ask(PING)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +165,7 @@ def test_it_waits_as_told_within_reason(
     waits: list[float] = []
     service.fail("429", retry_after=retry_after)
     asked = client(service, pause=waits.append)
-    assert asked.ask(documents.PING).at("actor", "user", "id") == 7
+    assert asked.ask(PING).at("actor", "user", "id") == 7
     assert waits == [waited]
     assert len(service.requests) == 2
 
@@ -180,27 +183,27 @@ def test_it_does_not_wait_for_long(service: NerdGraphService, retry_after: str, 
     waits: list[float] = []
     service.fail("429", retry_after=retry_after)
     with pytest.raises(Throttled, match=f"fewer requests, and to wait {told}"):
-        client(service, pause=waits.append).ask(documents.PING)
+        client(service, pause=waits.append).ask(PING)
     assert (waits, len(service.requests)) == ([], 1)
 
 
 def test_it_asks_twice_and_no_more(service: NerdGraphService) -> None:
     service.fail("status", times=9, status=502)
     with pytest.raises(Unwell):
-        client(service).ask(documents.PING)
+        client(service).ask(PING)
     assert len(service.requests) == 2
 
 
 def test_what_will_not_change_is_asked_once(service: NerdGraphService) -> None:
     service.fail("status", times=9, status=401)
     with pytest.raises(BadKey):
-        client(service).ask(documents.PING)
+        client(service).ask(PING)
     assert len(service.requests) == 1
 
 
 def test_a_part_may_fail_alone(service: NerdGraphService) -> None:
     service.fail("errors", code="TIMEOUT", path=["actor", "user"])
-    answer = client(service).ask(documents.PING)
+    answer = client(service).ask(PING)
     assert answer.at("actor", "accounts") == [{"id": 1, "name": "main"}]
     for path in (("actor", "user"), ("actor", "user", "email"), ("actor",)):
         with pytest.raises(TooSlow):
@@ -211,7 +214,7 @@ def test_at_most_four_at_once(service: NerdGraphService) -> None:
     service.fail("slow", times=12, seconds=0.05)
     asked = client(service, times=httpx.Timeout(5.0))
     with ThreadPoolExecutor(12) as pool:
-        answers = list(pool.map(lambda _: asked.ask(documents.PING), range(12)))
+        answers = list(pool.map(lambda _: asked.ask(PING), range(12)))
     assert len(answers) == 12
     assert 2 <= service.most_at_once <= 4
 
@@ -222,7 +225,7 @@ def test_the_key_shows_nowhere(service: NerdGraphService) -> None:
     )
     asked = client(service)
     with pytest.raises(Denied) as raised:
-        asked.ask(documents.PING).at("actor")
+        asked.ask(PING).at("actor")
     said = str(raised.value)
     assert KEY not in said + repr(asked) + repr(vars(asked)["_client"])
     assert "\n" not in said
@@ -240,10 +243,10 @@ def test_the_stand_in_is_strict(service: NerdGraphService) -> None:
         with pytest.raises(BadQuery):
             asked.ask(wrong).at("actor")
     text = "SELECT count(*) FROM TransactionError SINCE 1 UNTIL 2"
-    elsewhere = asked.ask(documents.nrql(("x",)), account=2, timeout=60, x=text)
+    elsewhere = asked.ask(nrql_document(("x",)), account=2, timeout=60, x=text)
     with pytest.raises(Denied):
         elsewhere.at("actor", "account")
     with pytest.raises(BadKey):
-        client(service, key="NRAK-OTHER").ask(documents.PING)
+        client(service, key="NRAK-OTHER").ask(PING)
     assert httpx.get(service.url).status_code == 405
     assert httpx.post(service.url, content=b"{}").status_code == 400
