@@ -26,7 +26,7 @@ from nightwatch_core.models.assignment import (
 from nightwatch_core.models.options import NightOptions
 from tasks.code import reader_of
 from tasks.futures import each, same, settled
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY
 from tasks.records import records
 from tasks.wiring import reading, transcripts
 
@@ -48,8 +48,7 @@ def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
     task_run_name="analyse · {assignment.case.leader.short}",
     cache_policy=CacheKeyFnPolicy(cache_key_fn=analysis_key),
     cache_expiration=timedelta(hours=20),
-    persist_result=True,
-    result_serializer="json",
+    **KEPT,
     **PATIENTLY,
 )
 def analyse(assignment: Assignment, options: NightOptions) -> Analysis:

@@ -14,7 +14,7 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.ports import CodeHost, CodeReader
 from nightwatch_core.traces.path_index import PathIndex
 from tasks.futures import attempt
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import reading
 
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
@@ -23,8 +23,7 @@ LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken somethi
 @task(
     name="pin the code",
     task_run_name="pin the code",
-    persist_result=True,
-    result_serializer="json",
+    **KEPT,
     **PATIENTLY,
 )
 def pin_code(options: NightOptions, night: Night, selection: Selection) -> CodeTonight:

@@ -10,15 +10,14 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.traces.frame_mapping import placed
 from tasks.code import index_of, reader_of
 from tasks.futures import each, ends, same
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import reading
 
 
 @task(
     name="fetch errors",
     task_run_name="fetch errors",
-    persist_result=True,
-    result_serializer="json",
+    **KEPT,
     **PATIENTLY,
 )
 def fetch_errors(options: NightOptions, night: Night) -> Fetched:
@@ -29,8 +28,7 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
 @task(
     name="trace",
     task_run_name="trace · {group.short}",
-    persist_result=True,
-    result_serializer="json",
+    **KEPT,
     **PATIENTLY,
 )
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:

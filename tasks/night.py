@@ -25,16 +25,23 @@ from nightwatch_core.models.report import Night, NightKind, RunReport
 from nightwatch_core.report import builder as summing_up
 from nightwatch_core.settings import night_options, settings
 from tasks.futures import attempt
-from tasks.policies import PATIENTLY
-from tasks.wiring import chosen, forget, half_described, nights, publishing, reading
+from tasks.policies import KEPT, PATIENTLY
+from tasks.wiring import (
+    half_described,
+    nights,
+    publishing,
+    reading,
+    reset_ports,
+    with_default_ports,
+)
 
 log = logging.getLogger(__name__)
 
 
 def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     """The choices over the settings, every port filled."""
-    forget()
-    return chosen(night_options(choices))
+    reset_ports()
+    return with_default_ports(night_options(choices))
 
 
 def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> RunReport:
@@ -47,15 +54,14 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
         raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
-    options = chosen(night_options(kept | given))
+    options = with_default_ports(night_options(kept | given))
     return report.model_copy(update={"options": options, "banner": banner(options)})
 
 
 @task(
     name="open the night",
     task_run_name="open the night",
-    persist_result=True,
-    result_serializer="json",
+    **KEPT,
     **PATIENTLY,
 )
 def open_night(options: NightOptions) -> Night:

@@ -13,7 +13,14 @@ from nightwatch_core.report.lookup import SHORTEST, case_of
 from nightwatch_core.settings import night_options
 from tasks.night import given_options
 from tasks.policies import PATIENTLY
-from tasks.wiring import chosen, forget, nights, pasted, publishing, reading
+from tasks.wiring import (
+    keep_pasted_record,
+    nights,
+    publishing,
+    reading,
+    reset_ports,
+    with_default_ports,
+)
 
 
 def single_options(choices: Mapping[str, object], error: str, record: str) -> NightOptions:
@@ -21,14 +28,14 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
 
     A pasted record becomes a file source of its own.
     """
-    forget()
+    reset_ports()
     given = {name: value for name, value in choices.items() if value is not None}
     quiet = {"publish": "none", **given, "force": True, "max_errors": 1}
     if record:
-        quiet |= {"source": "file", "errors": pasted(record)}
+        quiet |= {"source": "file", "errors": keep_pasted_record(record)}
     elif error and not {"source", "errors", "repo", "code"} & set(given):
         quiet = _as_that_night(error) | quiet
-    return chosen(night_options(quiet))
+    return with_default_ports(night_options(quiet))
 
 
 @task(name="seek the error", task_run_name="seek the error", **PATIENTLY)

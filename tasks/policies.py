@@ -1,4 +1,4 @@
-"""When a step is tried again."""
+"""When a step is tried again, and when its result is kept."""
 
 from typing import Any
 
@@ -21,3 +21,6 @@ PATIENTLY: dict[str, Any] = {
     "retry_condition_fn": when_unwell,
 }
 """For steps that touch the outside: 2, 4, 8 seconds and up to half as much again."""
+
+KEPT: dict[str, Any] = {"persist_result": True, "result_serializer": "json"}
+"""For steps that a Retry of the run need not do again: their result is a record in the state folder."""

@@ -8,14 +8,13 @@ from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from tasks.code import index_of, reader_of
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY
 
 
 @task(
     name="research",
     task_run_name="research · {unknown.case.leader.short}",
-    persist_result=True,
-    result_serializer="json",
+    **KEPT,
     **PATIENTLY,
 )
 def research_case(

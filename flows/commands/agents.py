@@ -5,12 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from nightwatch_core.analysis.specs import agents_of
-from tasks.wiring import shelf
+from tasks.wiring import agent_store
 
 
 def agents() -> None:
     """List the agent files, and what is wrong with those that cannot be used."""
-    files, console = agents_of(shelf()), Console()
+    files, console = agents_of(agent_store()), Console()
     table = Table("Agent", "Languages", "Description", box=None, pad_edge=False)
     for agent in files.specs:
         table.add_row(Text(agent.name), Text(", ".join(agent.languages)), Text(agent.description))

@@ -14,7 +14,7 @@ from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings
-from tasks.wiring import chosen, half_described, knowledge_of, publishing, reading
+from tasks.wiring import half_described, knowledge_of, publishing, reading, with_default_ports
 
 
 @with_option_flags
@@ -49,7 +49,7 @@ class Probe(NamedTuple):
 
 def probes(options: NightOptions) -> Iterator[Probe]:
     """Ask every neighbour of a night with these options; writes nothing."""
-    filled = chosen(options)
+    filled = with_default_ports(options)
     read, write, knowledge = reading(filled), publishing(filled), knowledge_of(filled)
     ask: tuple[tuple[str, Callable[[], str]], ...] = (
         (f"errors ({filled.source})", read.errors.probe),

@@ -35,13 +35,13 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line
 from tasks.wiring import (
-    chosen,
+    agent_store,
     nights,
     publishing,
     reading,
-    shelf,
-    task_shelf,
+    task_store,
     transcripts,
+    with_default_ports,
 )
 
 Id = Annotated[
@@ -111,7 +111,7 @@ def _options(sample: bool) -> NightOptions:
     """The options under which a model is asked and the knowledge is written."""
     source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
     unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
-    return chosen(night_options({**source, **unused}))
+    return with_default_ports(night_options({**source, **unused}))
 
 
 def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
@@ -135,7 +135,7 @@ def _target(id: str, options: NightOptions) -> Target:
     if not wanted:
         ours = (one for one in nights().reports() if is_sample(one.options) == is_sample(options))
         wanted = published_last(tuple(ours))
-    task = None if is_sample(options) else task_shelf().read(wanted)
+    task = None if is_sample(options) else task_store().read(wanted)
     if task is not None:
         return Target(task, None)
     lesson = _lesson(wanted, lessons_in(reading(options).knowledge))
@@ -155,7 +155,7 @@ def _draw(target: Target, options: NightOptions, by_rule: bool) -> Drawn:
         cost=options.cost_per_error or options.cost_per_night or None,
         seconds=min(SECONDS, options.seconds_per_error),
     )
-    prompt = shelf().agent(PROMPT).prompt
+    prompt = agent_store().agent(PROMPT).prompt
     transcript = _transcript(target.lesson)
     return drawn_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
 
@@ -166,7 +166,7 @@ def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: Night
     Raises `GiveUp` where they cannot be appended.
     """
     if target.lesson is None:
-        return task_shelf().append(target.task.id, notes, related)
+        return task_store().append(target.task.id, notes, related)
     # Read again: a night may have written the lesson while a person was thinking.
     lesson = reading(options).knowledge.read(target.lesson.file) or target.lesson
     return publishing(options).knowledge.write(add_notes(lesson, notes, related))

@@ -12,7 +12,7 @@ from nightwatch_core.memory.notes.researcher import LIMIT, relevant_learnings
 from nightwatch_core.memory.notes.selection import as_yaml
 from nightwatch_core.models.learning import FoundLearning, TaskFile
 from nightwatch_core.models.options import NightOptions
-from tasks.wiring import knowledge_of, task_shelf
+from tasks.wiring import knowledge_of, task_store
 
 Intent = Annotated[str, typer.Argument(help="What you are about to do, in a sentence.")]
 Limit = Annotated[int, typer.Option(min=1, max=50, help="Documents to name at most.")]
@@ -43,5 +43,5 @@ def documents_with_learnings(sample: bool, archive: bool = False) -> tuple[TaskF
     knowledge = knowledge_of(NightOptions(source=SAMPLE if sample else "file"))
     old = archived_lessons(knowledge) if archive else ()
     lessons = (one for one in (*lessons_in(knowledge), *old) if not one.superseded_by)
-    tasks = () if sample else task_shelf().tasks()
+    tasks = () if sample else task_store().tasks()
     return (*tasks, *map(as_task, lessons))

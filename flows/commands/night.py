@@ -12,7 +12,7 @@ from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.settings import night_options
-from tasks.wiring import chosen
+from tasks.wiring import with_default_ports
 
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every step as it runs.")]
 
@@ -30,7 +30,7 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
 def check_options(choices: dict[str, Any]) -> None:
     """End at once where the options cannot work: Prefect need not start for that."""
     try:
-        lookback(chosen(night_options(choices)).since)
+        lookback(with_default_ports(night_options(choices)).since)
     except NightWatchError as trouble:
         complain(trouble)
 

@@ -29,7 +29,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings
-from tasks.wiring import chosen, publishing, reading, task_shelf, working_copy
+from tasks.wiring import publishing, reading, task_store, with_default_ports, working_copy
 
 Yes = Annotated[
     str, typer.Option("--yes", help="Choose without a terminal: numbers (1,3), or all.")
@@ -116,7 +116,7 @@ def promotion_options(choices: Mapping[str, object], sample: bool) -> NightOptio
     """The options under which code is read and the outbox is made; errors are not read."""
     source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
     local = {"model": RULES, "notify": "local"}
-    return chosen(night_options({**choices, **source, **local}))
+    return with_default_ports(night_options({**choices, **source, **local}))
 
 
 def offer(options: NightOptions, to: Destination | None) -> Offered:
@@ -128,7 +128,7 @@ def offer(options: NightOptions, to: Destination | None) -> Offered:
     commit = None if where == "checkout" else reading(options).code.head()
     before = _read(options, commit)
     lessons = lessons_in(reading(options).knowledge)
-    tasks = () if is_sample(options) else task_shelf().tasks()
+    tasks = () if is_sample(options) else task_store().tasks()
     return Offered(offers(lessons, tasks, before or ""), before, where, commit)
 
 
@@ -202,7 +202,7 @@ def _remembered(options: NightOptions, made: Promotion) -> Promotion:
 def _remember(options: NightOptions, document: str, digests: tuple[str, ...]) -> None:
     lesson = _lesson(options, document)
     if lesson is None:
-        task_shelf().mark_promoted(document, digests)
+        task_store().mark_promoted(document, digests)
         return
     kept = tuple(dict.fromkeys((*lesson.promoted, *digests)))
     publishing(options).knowledge.write(lesson.model_copy(update={"promoted": kept}))

@@ -20,7 +20,7 @@ from nightwatch_core.adapters.stores.ledger import LedgerOutbox
 from nightwatch_core.adapters.stores.nights import NightStore
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
-from nightwatch_core.intake import default_ports as choosing
+from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.many_sources import ManySources
 from nightwatch_core.intake.windows import source_key
 from nightwatch_core.learnings.library import Library
@@ -68,7 +68,7 @@ def transcripts() -> Transcripts:
     return Transcripts(settings().state / "transcripts", SystemClock())
 
 
-def shelf() -> AgentStore:
+def agent_store() -> AgentStore:
     """The agent files."""
     return AgentFiles(settings().home / "agents")
 
@@ -78,7 +78,7 @@ def knowledge_of(options: NightOptions) -> KnowledgeReader:
     return local.knowledge(options, settings())
 
 
-def task_shelf() -> TaskStore:
+def task_store() -> TaskStore:
     """The task files that hold notes, whatever the options."""
     return TaskFiles(settings().tasks, settings().state / "tasks.lock")
 
@@ -98,23 +98,23 @@ def serve_library(library: Library) -> None:
     mcp_server.serve(library)
 
 
-def pasted(record: str) -> str:
+def keep_pasted_record(record: str) -> str:
     """Keep a pasted record as a file an error source can read; returns its path."""
     return str(keep_pasted(record, settings().state / "pasted"))
 
 
-def forget() -> None:
+def reset_ports() -> None:
     """Make all ports anew at the next call: files may have changed since the last night."""
     _reading.cache_clear()
     _publishing.cache_clear()
 
 
-def chosen(options: NightOptions) -> NightOptions:
+def with_default_ports(options: NightOptions) -> NightOptions:
     """The options with every port filled; a test's options stay as they are."""
     if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
-    return choosing.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
+    return default_ports.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:
@@ -124,7 +124,7 @@ def half_described() -> Mapping[str, tuple[str, ...]]:
 
 LOCAL: Mapping[str, frozenset[str]] = {
     "source": frozenset({"file", "sample"}),
-    "code": choosing.ON_THIS_MACHINE,
+    "code": default_ports.ON_THIS_MACHINE,
     "model": frozenset({"rules"}),
     "delivery": frozenset({"local"}),
     "notify": frozenset({"local"}),
@@ -141,7 +141,7 @@ SERVICES: Mapping[str, str] = {
 def _available(at: Settings) -> Mapping[str, frozenset[str]]:
     lacking = services.lacking(at)
     ready = {port: {name} - lacking.keys() for port, name in SERVICES.items()}
-    compatible = {choosing.COMPATIBLE} if at.anthropic_base_url else set()
+    compatible = {default_ports.COMPATIBLE} if at.anthropic_base_url else set()
     return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
         "model": LOCAL["model"] | ready["model"] | compatible
     }
@@ -150,7 +150,7 @@ def _available(at: Settings) -> Mapping[str, frozenset[str]]:
 @lru_cache(maxsize=4)
 def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     rules = RulesModel()
-    is_local = options.model == choosing.RULES
+    is_local = options.model == default_ports.RULES
     return ReadingPorts(
         errors=_errors(options, at),
         code=_code(options, at),
@@ -161,7 +161,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         clock=SystemClock(),
         stand_in=None if is_local else rules,
         recall=local.recall(options, at),
-        tasks=None if choosing.is_sample(options) else task_shelf(),
+        tasks=None if default_ports.is_sample(options) else task_store(),
     )
 
 

@@ -10,7 +10,7 @@ from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.stores.ignore_files import IgnoreFile
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.intake import default_ports as choosing
+from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource
 from nightwatch_core.sample.records import sample_errors
@@ -31,21 +31,21 @@ def sample_records(at: Settings) -> ErrorSource:
 
 def checkout(options: NightOptions, at: Settings) -> Checkout | SampleCode:
     """The sample application, or the checkout that was named."""
-    if options.code == choosing.SAMPLE:
+    if options.code == default_ports.SAMPLE:
         return SampleCode(sample.stream(), at.state / "sample" / sample.APPLICATION)
     return Checkout(Path(options.repo).expanduser(), options.base_branch)
 
 
 def delivery(options: NightOptions, at: Settings, night: str) -> LocalDelivery:
     """Files; drafts too, where there is a checkout to put a branch into."""
-    code = checkout(options, at) if options.code in choosing.ON_THIS_MACHINE else None
+    code = checkout(options, at) if options.code in default_ports.ON_THIS_MACHINE else None
     return LocalDelivery(at.state / "nights", night, code, SystemClock())
 
 
 def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
     """Lessons, patterns and ignore rules; the sample has its own."""
     rules = ignore_file(options, at).path
-    if choosing.is_sample(options):
+    if default_ports.is_sample(options):
         own = at.state / "sample"
         return KnowledgeFiles(own / "knowledge", rules, own / "knowledge-index.json")
     return KnowledgeFiles(at.knowledge, rules, at.state / "knowledge-index.json")
@@ -55,12 +55,12 @@ def ignore_file(options: NightOptions, at: Settings) -> IgnoreFile:
     """The team's rules: those beside its lessons, else those of home; the sample has home's."""
     own, home = at.knowledge / "ignore.yml", at.home / "knowledge" / "ignore.yml"
     path = own if own.is_file() or not home.is_file() else home
-    return IgnoreFile(home if choosing.is_sample(options) else path, SystemClock())
+    return IgnoreFile(home if default_ports.is_sample(options) else path, SystemClock())
 
 
 def recall(options: NightOptions, at: Settings) -> SearchIndex:
     """The search over those lessons; its index may be deleted, it is made again."""
-    if choosing.is_sample(options):
+    if default_ports.is_sample(options):
         sample_folder = at.state / "sample"
         return SearchIndex(sample_folder / "recall.sqlite3", sample_folder / "knowledge")
     return SearchIndex(at.state / "recall.sqlite3", at.knowledge)

@@ -25,7 +25,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.settings import night_options, settings
 from tasks.dependencies import Dependencies, using
-from tasks.wiring import chosen, publishing, reading, services
+from tasks.wiring import publishing, reading, services, with_default_ports
 
 
 class LaterClock(SystemClock):
@@ -54,7 +54,7 @@ def nightly_later(ahead: timedelta) -> Callable[..., RunReport]:
 
     def run(**choices: Any) -> RunReport:
         asked = night_options(choices)
-        options = chosen(asked)
+        options = with_default_ports(asked)
         filled = {name: value for name, value in options if value != getattr(asked, name)}
         with using(worlds(options, LaterClock(ahead))):
             return nightly(**choices | filled)

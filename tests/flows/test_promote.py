@@ -81,9 +81,9 @@ def shop(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "CLAUDE.md").write_bytes(RULES.encode())
     for name, value in settings_of(home).items():
         monkeypatch.setenv(name, value)
-    wiring.forget()
+    wiring.reset_ports()
     yield folder
-    wiring.forget()
+    wiring.reset_ports()
 
 
 def settings_of(home: Path) -> dict[str, str]:
@@ -129,7 +129,7 @@ def test_into_the_working_tree(shop, home):
     lesson = kept.read(kept.index().solutions[0].file)
     assert lesson.promoted == (found.offers[0].digest,)
     assert lesson.notes == LESSON.notes
-    assert wiring.task_shelf().read("task-abc123").promoted == (found.offers[1].digest,)
+    assert wiring.task_store().read("task-abc123").promoted == (found.offers[1].digest,)
 
 
 def test_nothing_chosen_changes_nothing(shop):
