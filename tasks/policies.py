@@ -23,4 +23,4 @@ PATIENTLY: dict[str, Any] = {
 """For steps that touch the outside: 2, 4, 8 seconds and up to half as much again."""
 
 KEPT: dict[str, Any] = {"persist_result": True, "result_serializer": "json"}
-"""For steps that a Retry of the run need not do again: their result is a record in the state folder."""
+"""For steps that a Retry of the run need not do again: their results are kept as records."""
