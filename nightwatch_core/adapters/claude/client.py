@@ -8,7 +8,6 @@ credit left.
 import re
 import ssl
 from collections.abc import Callable, Mapping
-from email.utils import mktime_tz, parsedate_tz
 from functools import cache
 from math import inf
 
@@ -18,6 +17,7 @@ from pydantic import SecretStr
 
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.retry_after import retry_after
 
 ADDRESS = "https://api.anthropic.com"
 CONNECTING = 10.0  # seconds
@@ -134,22 +134,8 @@ def asked_wait(problem: Exception, now: float) -> float | None:
     headers = problem.response.headers
     if headers.get("x-should-retry") == "false":
         return inf
-    exact = _seconds(headers.get("retry-after-ms", ""), now)
-    return _seconds(headers.get("retry-after", ""), now) if exact is None else exact / 1_000
-
-
-def _seconds(header: str, now: float) -> float | None:
-    """A number of seconds, or a date, in the future.
-
-    >>> _seconds("1.5", 0), _seconds("Thu, 01 Jan 1970 00:00:30 GMT", 10), _seconds("soon", 0)
-    (1.5, 20, None)
-    """
-    try:
-        seconds = float(header)
-    except ValueError:
-        date = parsedate_tz(header)
-        seconds = mktime_tz(date) - now if date else -1.0
-    return seconds if seconds >= 0 else None  # also what is not a number
+    exact = retry_after(headers.get("retry-after-ms", ""), now)
+    return retry_after(headers.get("retry-after", ""), now) if exact is None else exact / 1_000
 
 
 def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError:

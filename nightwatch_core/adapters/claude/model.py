@@ -17,7 +17,7 @@ import anthropic
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude import client as library
-from nightwatch_core.adapters.claude.cache_gate import PROCESS, Gate, Passage, beginning
+from nightwatch_core.adapters.claude.cache_gate import PROCESS, Ended, Gate, beginning
 from nightwatch_core.adapters.claude.features import (
     Features,
     Json,
@@ -91,8 +91,8 @@ class Claude:
             if announced := betas(features, self._tuning):
                 request["betas"] = announced
             cached = beginning(request, (self._address, self._key.get_secret_value()))
-            with self._gate.entered(cached, end - time.monotonic()) as passage:
-                message = self._run(self._turn(request, spent, end, passage), end)
+            with self._gate.entered(cached, end - time.monotonic()) as ended:
+                message = self._run(self._turn(request, spent, end, ended), end)
         except library.TooLong as long:
             usage = sum(spent, Usage())
             turn = AssistantTurn()
@@ -143,12 +143,12 @@ class Claude:
         with ThreadPoolExecutor(1) as beside:  # a notebook's thread has a loop of its own
             return beside.submit(asyncio.run, bounded()).result()
 
-    async def _turn(self, request: Json, spent: list[Usage], end: float, passage: Passage) -> Any:
+    async def _turn(self, request: Json, spent: list[Usage], end: float, ended: Ended) -> Any:
         async def once(client: Any) -> Any:
             try:
-                return await self._streamed(client, request, spent, passage)
+                return await self._streamed(client, request, spent, ended)
             finally:
-                passage.over()
+                ended(False)
 
         return await self._patiently(once, end)
 
@@ -174,9 +174,7 @@ class Claude:
         own = self._patience * 2 ** (attempt - 1) * random.uniform(0.75, 1.0)
         return own if asked is None else asked
 
-    async def _streamed(
-        self, client: Any, request: Json, spent: list[Usage], passage: Passage
-    ) -> Json:
+    async def _streamed(self, client: Any, request: Json, spent: list[Usage], ended: Ended) -> Json:
         """One message, whole; what it took is in `spent` even where it breaks."""
         begun: Any = None
         opening = client.beta.messages.stream(**request)
@@ -184,7 +182,7 @@ class Claude:
             async with opening as stream:
                 async for event in stream:
                     if event.type == "message_start":
-                        passage.begun()
+                        ended(True)
                     if begun is not None or event.type == "message_start":
                         begun = stream.current_message_snapshot
         except library.DAMAGED as problem:

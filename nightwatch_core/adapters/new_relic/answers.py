@@ -101,14 +101,14 @@ class Answer:
         for failure in self.failures:
             if failure.concerns(path):
                 raise failure.error
-        found: Any = self.data
+        value: Any = self.data
         for name in path:
-            if found is None:
+            if value is None:
                 return None
-            if not isinstance(found, Mapping) or name not in found:
+            if not isinstance(value, Mapping) or name not in value:
                 raise Unwell("New Relic left out a part of its answer: try again in some minutes")
-            found = found[name]
-        return found
+            value = value[name]
+        return value
 
 
 def failure(error: object, cleaned: Callable[[str], str]) -> Failure:
@@ -116,29 +116,29 @@ def failure(error: object, cleaned: Callable[[str], str]) -> Failure:
     fields = error if isinstance(error, dict) else {}
     extensions = fields.get("extensions")
     codes = extensions if isinstance(extensions, dict) else {}
-    said = [str(codes[name]) for name in CODES if codes.get(name)]
+    given = [str(codes[name]) for name in CODES if codes.get(name)]
     message = cleaned(str(fields.get("message") or ""))
     # A code says more than a message, which may quote anything.
-    words = " ".join(said).upper() or message.upper()
+    words = " ".join(given).upper() or message.upper()
     kind, _, advice = next(row for row in KINDS if any(word in words for word in row[1]))
     path = tuple(map(str, listed(fields.get("path"))))
     return Failure(path, kind(f"{advice} ({message})" if message else advice))
 
 
-def failed_status(status: int, said: str) -> NightWatchError | None:
-    """What a status other than 200 means; `said` is the body, cleaned."""
+def failed_status(status: int, body: str) -> NightWatchError | None:
+    """What a status other than 200 means; `body` is cleaned."""
     if status == 200:
         return None
-    known = STATUSES.get(status)
-    if known:
-        return known(f"{ADVICE[known]} (HTTP {status})")
+    kind = STATUSES.get(status)
+    if kind:
+        return kind(f"{ADVICE[kind]} (HTTP {status})")
     if status >= 500:
         return Unwell(f"New Relic is unwell (HTTP {status}): try again in some minutes")
     if 300 <= status < 400 or status in (404, 405):
         return StopTheNight(
             f"there is no NerdGraph at NEW_RELIC_API_URL (HTTP {status}): check the address"
         )
-    return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {said}")
+    return BadQuery(f"New Relic refuses a request of ours (HTTP {status}): {body}")
 
 
 def throttled(seconds: float) -> Throttled:

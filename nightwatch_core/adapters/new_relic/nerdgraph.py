@@ -7,10 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,20 +25,18 @@ from nightwatch_core.adapters.new_relic.answers import (
     throttled,
 )
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.text.retry_after import retry_after
 
-REGIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "US": "https://api.newrelic.com/graphql",
-        "EU": "https://api.eu.newrelic.com/graphql",
-        "JP": "https://api.jp.newrelic.com/graphql",
-        "FEDRAMP": "https://gov-api.newrelic.com/graphql",
-    }
-)
+REGIONS: Mapping[str, str] = {
+    "US": "https://api.newrelic.com/graphql",
+    "EU": "https://api.eu.newrelic.com/graphql",
+    "JP": "https://api.jp.newrelic.com/graphql",
+    "FEDRAMP": "https://gov-api.newrelic.com/graphql",
+}
 AT_ONCE = 4  # requests; New Relic advises at most 5 complex queries of one user at a time
 QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default is 5
 LONGEST_BODY = 16_000_000  # bytes
 LONGEST_WAIT = 60.0  # seconds; told to come back later than that, we do not wait at all
-TRIES = 2
 TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
 DEADLINE = QUERY_SECONDS + 30.0  # seconds of one request, however slowly its bytes drip
 _DAY = 86_400.0  # seconds
@@ -80,18 +75,16 @@ class NerdGraph:
         Told to wait for more than `LONGEST_WAIT` seconds it gives up at once. Raises `TryLater` or
         `StopTheNight` where there is no answer, or none of its parts came.
         """
-        for left in range(TRIES - 1, -1, -1):
-            try:
-                answer, wait = self._asked(query, variables), 1.0
-                unwell = any(isinstance(f.error, Throttled | Unwell) for f in answer.failures)
-                if not left or not unwell:
-                    return answer
-            except (Throttled, Unwell) as error:
-                wait = error.wait if isinstance(error, Throttled) else 1.0
-                if not left or wait > LONGEST_WAIT:
-                    raise
-            self._pause(wait)
-        raise Unwell("New Relic was not asked")
+        try:
+            answer, wait = self._asked(query, variables), 1.0
+            if not any(isinstance(f.error, Throttled | Unwell) for f in answer.failures):
+                return answer
+        except (Throttled, Unwell) as error:
+            wait = error.wait if isinstance(error, Throttled) else 1.0
+            if wait > LONGEST_WAIT:
+                raise
+        self._pause(wait)
+        return self._asked(query, variables)
 
     def _asked(self, query: str, variables: Mapping[str, object]) -> Answer:
         status, headers, body = self._exchange(json.dumps({"query": query, "variables": variables}))
@@ -134,9 +127,9 @@ class NerdGraph:
     def _check(self, status: int, headers: httpx.Headers, body: bytes) -> None:
         """Raise what a status other than 200 means."""
         error = failed_status(status, self._clean(body[:500].decode("utf-8", "replace")))
-        asked = _wait(headers.get("Retry-After", ""))
+        asked = retry_after(headers.get("Retry-After", ""), time.time())
         if isinstance(error, Throttled) and asked is not None:
-            raise throttled(asked)
+            raise throttled(min(max(asked, 1.0), _DAY))
         if error:
             raise error
 
@@ -187,16 +180,3 @@ def _read(answer: httpx.Response, end: float) -> bytes:
         if time.monotonic() > end:
             raise TooSlow("New Relic's answer came too slowly: try again")
     return b"".join(parts)
-
-
-def _wait(said: str) -> float | None:
-    """Seconds to wait, told as a number or a date: a second to a day; None where it is neither."""
-    text = said.strip()
-    if text.isascii() and text.isdigit():
-        return min(max(float(text[:9]), 1.0), _DAY)
-    try:
-        at = parsedate_to_datetime(text)
-        seconds = (at.astimezone(UTC) - datetime.now(UTC)).total_seconds()
-    except (TypeError, ValueError, OverflowError, IndexError):
-        return None
-    return min(max(seconds, 1.0), _DAY)

@@ -1,6 +1,6 @@
 """Texts of NRQL queries: the only place where a value becomes part of one.
 
-Attributes come from one list, values go through `literal`, and the whole is sent as a GraphQL
+Attributes are named here alone, values go through `literal`, and the whole is sent as a GraphQL
 variable. NRQL's escape rule is not documented, so names that would need it are asked for by a
 pattern that is safe without it (`matching`); the caller compares the rows' names itself.
 """
@@ -20,17 +20,6 @@ VERSIONS = ("service.version", "tags.service.version", "tags.releaseTag", "appVe
 COMMITS = ("tags.commit", "commit")
 HOSTS = ("host", "hostname", "host.name", "tags.host")
 INBOX_GROUP = "error.group.guid"
-# Every attribute that may stand in a query.
-ATTRIBUTES = frozenset(
-    (
-        *("error.class", "error.message", "error.expected", "transactionName", "entityGuid"),
-        *("timestamp", "id", "message", "traceId", "name", "accountId", INBOX_GROUP),
-        *USERS,
-        *VERSIONS,
-        *COMMITS,
-        *HOSTS,
-    )
-)
 NOT_EXPECTED = "(error.expected IS NULL OR error.expected IS FALSE)"
 FACETS = ("error.class", "transactionName")
 DETAIL = (*FACETS, "error.message")
@@ -50,7 +39,7 @@ def literal(text: str) -> str:
     """
     if len(text) > 1_000:
         raise ValueError("the value is too long for a query")
-    if not all(map(_speakable, text)):
+    if not text.isprintable():
         raise ValueError("the value holds a control character")
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
@@ -65,7 +54,7 @@ def matching(name: str, value: str) -> str:
     "error.class LIKE 'App%Cart%'"
     """
     if len(value) <= LONGEST_VALUE and not any(map(_odd, value)):
-        return f"{attribute(name)} = {literal(value)}"
+        return f"{name} = {literal(value)}"
     more = "%" if len(value) > LONGEST_VALUE else ""
     return _like(name, value[:LONGEST_VALUE] + more)
 
@@ -77,17 +66,6 @@ def like_template(name: str, template: str) -> str:
     "transactionName LIKE '%GET%/orders/%'"
     """
     return _like(name, f"%{_PLACEHOLDER.sub('%', template)[:LONGEST_VALUE]}%")
-
-
-def attribute(name: str) -> str:
-    """The name of an attribute of our list; raises `ValueError` for any other.
-
-    >>> attribute("error.class")
-    'error.class'
-    """
-    if name not in ATTRIBUTES:
-        raise ValueError("the attribute is not one that NightWatch asks for")
-    return name
 
 
 def between(window: Window) -> str:
@@ -113,7 +91,7 @@ def of_entities(guids: Iterable[str]) -> str:
 
 def keys(event: str, guids: Iterable[str], window: Window) -> str:
     """Which attributes the application's events have."""
-    return f"SELECT keyset() FROM {_event(event)} WHERE {of_entities(guids)} {between(window)}"
+    return f"SELECT keyset() FROM {event} WHERE {of_entities(guids)} {between(window)}"
 
 
 def errors(
@@ -121,22 +99,18 @@ def errors(
 ) -> str:
     """Unexpected errors counted by `facets`; the count comes first, because it ranks the facets."""
     columns = ["count(*) AS 'n'"]
-    columns += [
-        f"uniqueCount({attribute(name)}) AS 'u{at}'"
-        for at, name in enumerate(USERS)
-        if name in known
-    ]
+    columns += [f"uniqueCount({name}) AS 'u{at}'" for at, name in enumerate(USERS) if name in known]
     columns += ["earliest(timestamp) AS 'first'", "latest(timestamp) AS 'last'"]
     columns += ["latest(error.message) AS 'msg'"]
     for key, names in (("ver", VERSIONS), ("commit", COMMITS), ("inbox", (INBOX_GROUP,))):
         name = first_of(names, known)
-        columns += [f"latest({attribute(name)}) AS '{key}'"] if name else []
+        columns += [f"latest({name}) AS '{key}'"] if name else []
     host = first_of(HOSTS, known)
-    columns += [f"uniques({attribute(host)}, 20) AS 'hosts'"] if host else []
+    columns += [f"uniques({host}, 20) AS 'hosts'"] if host else []
     return _query(
         f"SELECT {', '.join(columns)} FROM TransactionError",
         f"WHERE {of_entities(guids)} AND {NOT_EXPECTED}",
-        f"FACET {', '.join(map(attribute, facets))} {between(window)} LIMIT MAX",
+        f"FACET {', '.join(facets)} {between(window)} LIMIT MAX",
     )
 
 
@@ -145,7 +119,7 @@ def versions(guids: Iterable[str], window: Window, name: str) -> str:
     return _query(
         "SELECT count(*) AS 'n', earliest(timestamp) AS 'first' FROM TransactionError",
         f"WHERE {of_entities(guids)} AND {NOT_EXPECTED}",
-        f"FACET {', '.join(FACETS)}, {attribute(name)} {between(window)} LIMIT MAX",
+        f"FACET {', '.join(FACETS)}, {name} {between(window)} LIMIT MAX",
     )
 
 
@@ -169,7 +143,7 @@ def occurrences(
     """The newest traced occurrences that may belong to a group, for the caller to choose from."""
     conditions = [of_entities(guids), matching("error.class", error_class)]
     conditions += [like_template("transactionName", transaction)] if transaction else []
-    release = f", {attribute(version)}" if version else ""
+    release = f", {version}" if version else ""
     return _query(
         "SELECT id, timestamp, entityGuid, error.class, error.message, message, transactionName"
         f"{release} FROM ErrorTrace",
@@ -215,21 +189,11 @@ def first_of(names: Iterable[str], known: frozenset[str]) -> str:
 
 def _like(name: str, pattern: str) -> str:
     safe = "".join("%" if _odd(character) else character for character in pattern)
-    return f"{attribute(name)} LIKE {literal(_MANY.sub('%', safe))}"
+    return f"{name} LIKE {literal(_MANY.sub('%', safe))}"
 
 
 def _odd(character: str) -> bool:
-    return character in _NEEDS_ESCAPE or not _speakable(character)
-
-
-def _speakable(character: str) -> bool:
-    return character.isprintable()
-
-
-def _event(name: str) -> str:
-    if name not in ("TransactionError", "ErrorTrace"):
-        raise ValueError("the event is not one that NightWatch asks for")
-    return name
+    return character in _NEEDS_ESCAPE or not character.isprintable()
 
 
 def _query(*parts: str) -> str:

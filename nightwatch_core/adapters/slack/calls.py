@@ -4,7 +4,6 @@ slack_sdk would repeat a post after a lost connection and wait as long as it is 
 retries are off, and its transport refuses redirects (they would carry the token to another host).
 """
 
-import email.utils
 import json
 import logging
 import re
@@ -25,6 +24,7 @@ from slack_sdk.web import SlackResponse
 from nightwatch_core.adapters.slack.advice import AMBIGUOUS, TEMPORARY, advice
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
+from nightwatch_core.text.retry_after import retry_after
 
 TRIES = 4
 LONGEST_WAIT = 60.0  # seconds; told to wait longer, the night goes on without
@@ -91,7 +91,8 @@ class SlackCalls:
         """Wait where Slack asks for it; raise for any other error."""
         if response.status_code != 429:
             raise _error(response)
-        seconds = _retry_after(_header(response, "retry-after"), self._clock.now().timestamp())
+        now = self._clock.now().timestamp()
+        seconds = max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0)
         if last or seconds > min(LONGEST_WAIT, self._patience):
             raise TryLater(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
         self._patience -= seconds
@@ -148,22 +149,6 @@ def _error(response: SlackResponse) -> Exception:
 
 def _word(value: object) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[a-z0-9_.:,]{1,80}", value) else ""
-
-
-def _retry_after(value: str, now: float) -> float:
-    """Seconds to wait: a number, or until a date; one where that cannot be read.
-
-    >>> _retry_after("7", 0.0), _retry_after("soon", 0.0), _retry_after("-3", 0.0)
-    (7.0, 1.0, 1.0)
-    >>> _retry_after("Thu, 01 Jan 1970 00:00:30 GMT", 10.0)
-    20.0
-    """
-    if re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,6})?", value):
-        return max(1.0, float(value))
-    try:
-        return max(1.0, email.utils.parsedate_to_datetime(value).timestamp() - now)
-    except (ValueError, OverflowError):
-        return 1.0
 
 
 def _header(response: SlackResponse, name: str) -> str:

@@ -139,12 +139,12 @@ def test_after_four_minutes_without_a_call_one_goes_ahead_again():
             waited.append(timeout)
             return True
 
-    gate = Gate(clock=clock, signal=Noting)
+    gate = Gate(clock=clock, event=Noting)
     for now, waits in ((0, 1), (200, 0), (439, 0), (679, 1), (900, 0)):
         clock.now, before = float(now), len(waited)
         with gate.entered("p", 100.0) as first, gate.entered("p", 8.0) as second:
-            first.begun()
-            second.begun()
+            first(True)
+            second(True)
         assert len(waited) - before == waits, now
     assert waited == [4.0, 4.0]
 
@@ -157,10 +157,10 @@ def test_a_call_that_never_began_leaves_the_gate_as_it_was():
             waited.append(self.is_set())
             return True
 
-    gate = Gate(signal=Noting)
+    gate = Gate(event=Noting)
     for _ in range(2):
         with gate.entered("p", 8.0) as first, gate.entered("p", 8.0):
-            first.over()
+            first(False)
         with gate.entered("q", 8.0), gate.entered("", 8.0):
             pass
     assert waited == [False, False]

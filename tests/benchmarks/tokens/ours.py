@@ -64,7 +64,7 @@ def analysed(
         for one in unknown
     )
     tonight = CodeTonight(commit=code.commit)
-    gate = Gate(signal=lambda: Held(service.rounds))
+    gate = Gate(event=lambda: Held(service.rounds))
     model = Claude(SecretStr(service.key), MODEL, service.url, gate=gate)
     able = model.capabilities()
     waves = first_wave(OPTIONS, TONIGHT, tonight, prepared, able)
