@@ -9,8 +9,8 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder as summing_up
 from nightwatch_core.report import view as reports
+from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
-from nightwatch_core.report.values import BRIEF
 from tasks.futures import attempt
 from tasks.night import banner
 from tasks.policies import PATIENTLY
@@ -49,7 +49,7 @@ def show_in_prefect(report: RunReport) -> None:
                 "confidence": r.confidence,
                 "done": r.done,
             }
-            for r in shown.rows.items
+            for r in shown.rows
         ],
         description=shown.headline,
     )

@@ -16,7 +16,7 @@ from nightwatch_core.models.pattern import IgnoreSuggestion
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignoring.backtest import SINGLE_RUN
 from nightwatch_core.patterns.ignoring.suggestions import rule_of
-from nightwatch_core.report.memory import backtested
+from nightwatch_core.report.learned import backtest_sentence
 from nightwatch_core.text.escaping import line
 from tasks.wiring import ignore_file, nights
 
@@ -65,7 +65,7 @@ def suggestions(night: OfNight = "", sample: Sample = False) -> None:
     for number, each in enumerate(report.learned.suggestions, 1):
         console.print(Text(f"{number}. {summary(rule_of(each))}", "bold"))
         console.print(Text(f"   {line(each.evidence, 600)}"))
-        console.print(Text(f"   back-test: {backtested(each.backtest)}", "dim"))
+        console.print(Text(f"   back-test: {backtest_sentence(each.backtest)}", "dim"))
     if report.learned.suggestions:
         console.print(Text(f"Accept one: nightwatch ignore accept 1 --night {report.night.id}"))
     else:

@@ -13,7 +13,7 @@ from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard as scoreboard_of
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import Scoreboard
-from nightwatch_core.report.scoreboard_text import Table as Cells
+from nightwatch_core.report.blocks import Table as Cells
 from nightwatch_core.report.scoreboard_text import reliability, sentences, sorts
 from tasks.wiring import knowledge_of
 

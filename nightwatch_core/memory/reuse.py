@@ -129,6 +129,7 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
     Its evidence comes unverified and its score is 0: a document is never trusted for these; look
     the quotes up and compute the score as for any other answer.
     """
+    known_since = _known_since(lesson, night)
     return Analysis(
         case=case,
         title=lesson.title or case.title,
@@ -140,7 +141,8 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
         learnings=tuple(Learning(fact=fact) for fact in lesson.learnings),
         tags=lesson.tags,
         related_to=lesson.related,
-        because=(_known_since(lesson, night),),
+        because=(known_since,),
+        known_since=known_since,
         ending=Ending(kind="reused", detail=lesson.file or file_name(lesson)),
         known_as=tuple(sorted(lesson.names)),
         rejected=refused_fixes(lesson),

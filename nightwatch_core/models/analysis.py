@@ -162,6 +162,14 @@ class SecondLook(Value):
     usage: Usage = Usage()  # of the second, within the analysis's own
 
 
+class TrackRecord(Value):
+    """How often findings that were as sure proved right in this installation."""
+
+    said: Confidence
+    right: float  # half right counts half
+    decided: int
+
+
 class Analysis(Value):
     """The verdict on one case, with its because."""
 
@@ -197,6 +205,8 @@ class Analysis(Value):
     settled: tuple[int, ...] = ()  # issues we reopened for it, and people closed again
     waiting: str = ""  # why a known error that goes on is no news: its fix is not deployed yet …
     news: str = ""  # why a known error was looked at again
+    known_since: str = ""  # of a finding that is reused: since when, for people
+    track_record: TrackRecord | None = None  # None: too few are decided yet
     code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""

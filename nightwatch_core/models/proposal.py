@@ -65,13 +65,17 @@ class DraftPull(Value):
 Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminator="kind")]
 
 
+SkipCause = Literal["limit", "choice", "settled", "nothing new", "weak", "refused", ""]
+
+
 class Skip(Value):
     """Something that was not proposed, and why."""
 
     fingerprint: str
     title: str
     kind: str  # issue | comment | pull
-    reason: str
+    reason: str  # for people
+    cause: SkipCause = ""  # for control flow; empty where it was kept before there were causes
 
 
 class PublishPlan(Value):

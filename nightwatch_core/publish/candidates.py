@@ -1,9 +1,18 @@
 """What issues and pull requests have in common: who comes first, what is known, how it is named."""
 
 import hashlib
+from typing import NamedTuple
 
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.proposal import OwnItem, Skip
+from nightwatch_core.models.proposal import OwnItem, Skip, SkipCause
+
+
+class Reason(NamedTuple):
+    """Why something is not proposed: a cause for control flow, a text for people."""
+
+    cause: SkipCause
+    text: str
+
 
 _CONFIDENCE = {"high": 0.3, "medium": 0.15, "low": 0.0}
 
@@ -42,8 +51,12 @@ def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None
     return next(iter(ours), None)
 
 
-def skip(analysis: Analysis, kind: str, reason: str) -> Skip:
+def skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:
     """What is not proposed, and why."""
     return Skip(
-        fingerprint=analysis.fingerprint, title=analysis.case.title, kind=kind, reason=reason
+        fingerprint=analysis.fingerprint,
+        title=analysis.case.title,
+        kind=kind,
+        reason=reason.text,
+        cause=reason.cause,
     )

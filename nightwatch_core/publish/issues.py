@@ -13,7 +13,13 @@ from nightwatch_core.models.proposal import (
     Skip,
 )
 from nightwatch_core.publish import issue_text
-from nightwatch_core.publish.candidates import effect_key, in_order, known_item, skip
+from nightwatch_core.publish.candidates import (
+    Reason,
+    effect_key,
+    in_order,
+    known_item,
+    skip,
+)
 
 
 def plan_issues(
@@ -36,7 +42,7 @@ def plan_issues(
         known = known_item(analysis, issues)
         draft = _about(analysis, known, repository, night)
         opens = isinstance(draft, OpenIssue) and known is None
-        no_room = _room(options, open_now, new) if opens else ""
+        no_room = _room(options, open_now, new) if opens else None
         if isinstance(draft, Skip):
             skips.append(draft)
         elif reason := _no_issue_by_choice(options) or _no_news(draft, options) or no_room:
@@ -54,17 +60,8 @@ def _about(
         return _issue(analysis, known, repository, night)
     if known.state == "open":
         return _news(analysis, known, repository, night)
-    if analysis.waiting:
-        return skip(analysis, "issue", f"issue #{known.number} is closed: {analysis.waiting}")
-    if known.state_reason == "not_planned":
-        return skip(analysis, "issue", f"issue #{known.number} was closed as not planned")
-    if known.number in analysis.settled:
-        why = f"issue #{known.number} was opened again for this error before, and closed again"
-        return skip(analysis, "issue", why)
-    last = max((g.last_seen for g in analysis.case.groups if g.last_seen), default=None)
-    if known.closed_at is None or last is None or last <= known.closed_at:
-        why = f"issue #{known.number} is closed, and no occurrence after that is known"
-        return skip(analysis, "issue", why)
+    if settled := _settled(analysis, known):
+        return skip(analysis, "issue", Reason("settled", f"issue #{known.number} {settled}"))
     key = _news_key(repository, known, night)
     why = f" ({analysis.news})" if analysis.news else ""
     news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
@@ -76,11 +73,26 @@ def _about(
     )
 
 
+def _settled(analysis: Analysis, known: OwnItem) -> str:
+    """Why a closed issue stays closed; empty where its error came back."""
+    if analysis.waiting:
+        return f"is closed: {analysis.waiting}"
+    if known.state_reason == "not_planned":
+        return "was closed as not planned"
+    if known.number in analysis.settled:
+        return "was opened again for this error before, and closed again"
+    last = max((g.last_seen for g in analysis.case.groups if g.last_seen), default=None)
+    if known.closed_at is None or last is None or last <= known.closed_at:
+        return "is closed, and no occurrence after that is known"
+    return ""
+
+
 def _issue(
     analysis: Analysis, known: OwnItem | None, repository: str, night: str
 ) -> OpenIssue | Skip:
     if analysis.confidence == "low" and not analysis.has_fix:
-        return skip(analysis, "issue", "low confidence and no fix: only in the report")
+        reason = Reason("weak", "low confidence and no fix: only in the report")
+        return skip(analysis, "issue", reason)
     key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
     return OpenIssue(
         key=key,
@@ -93,13 +105,8 @@ def _issue(
 
 def _news(analysis: Analysis, known: OwnItem, repository: str, night: str) -> Comment | Skip:
     """A comment only where something changed: a fresh analysis of an error that has an issue."""
-    if analysis.ending.kind == "reused":
-        return skip(analysis, "comment", f"known, nothing new since issue #{known.number}")
-    if analysis.confidence == "low" and not analysis.has_fix:
-        return skip(analysis, "comment", f"nothing to add to issue #{known.number}")
-    if fix_digest(analysis.fix) in analysis.rejected:
-        why = "the analysis comes to the very fix that failed"
-        return skip(analysis, "comment", f"nothing to add to issue #{known.number}: {why}")
+    if reason := _nothing_to_add(analysis, known):
+        return skip(analysis, "comment", reason)
     key = _news_key(repository, known, night)
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
@@ -111,26 +118,40 @@ def _news(analysis: Analysis, known: OwnItem, repository: str, night: str) -> Co
     )
 
 
+def _nothing_to_add(analysis: Analysis, known: OwnItem) -> Reason | None:
+    if analysis.ending.kind == "reused":
+        return Reason("nothing new", f"known, nothing new since issue #{known.number}")
+    if analysis.confidence == "low" and not analysis.has_fix:
+        return Reason("weak", f"nothing to add to issue #{known.number}")
+    if fix_digest(analysis.fix) in analysis.rejected:
+        why = "the analysis comes to the very fix that failed"
+        return Reason("nothing new", f"nothing to add to issue #{known.number}: {why}")
+    return None
+
+
 def _news_key(repository: str, known: OwnItem, night: str) -> str:
     """One for comment and reopening: an issue that was reopened tonight has been told the news."""
     return effect_key("news", repository, str(known.number), night)
 
 
-def _room(options: NightOptions, open_now: int, new: int) -> str:
-    """Why there is no room for one more issue; empty where there is."""
+def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
+    """Why there is no room for one more issue; None where there is."""
     if new >= options.max_issues:
-        return f"limit of new issues a night (max_issues {options.max_issues})"
+        return Reason("limit", f"limit of new issues a night (max_issues {options.max_issues})")
     if open_now >= options.max_open_issues:
-        return f"{open_now} of our issues are open (max_open_issues {options.max_open_issues})"
-    return ""
+        limit = f"max_open_issues {options.max_open_issues}"
+        return Reason("choice", f"{open_now} of our issues are open ({limit})")
+    return None
 
 
-def _no_news(draft: Proposal, options: NightOptions) -> str:
+def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
     """Why a comment would tell nothing: without lessons a fresh analysis is no sign of a change."""
-    afresh = options.force or not options.compound_enabled
-    unknown = isinstance(draft, Comment) and afresh
-    return "analysed afresh by choice: nothing tells what changed" if unknown else ""
+    if isinstance(draft, Comment) and (options.force or not options.compound_enabled):
+        return Reason("choice", "analysed afresh by choice: nothing tells what changed")
+    return None
 
 
-def _no_issue_by_choice(options: NightOptions) -> str:
-    return "nothing is published by choice (publish none)" if options.publish == "none" else ""
+def _no_issue_by_choice(options: NightOptions) -> Reason | None:
+    if options.publish == "none":
+        return Reason("choice", "nothing is published by choice (publish none)")
+    return None

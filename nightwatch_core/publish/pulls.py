@@ -9,7 +9,13 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import DraftPull, OwnItem, Proposal, PublishPlan, Receipt, Skip
 from nightwatch_core.publish import issue_text, policy
-from nightwatch_core.publish.candidates import effect_key, in_order, known_item, skip
+from nightwatch_core.publish.candidates import (
+    Reason,
+    effect_key,
+    in_order,
+    known_item,
+    skip,
+)
 
 Read = Callable[[str], str | None]
 _MADE = ("done", "already there")
@@ -37,11 +43,8 @@ def plan_pulls(
             _not_this_one(analysis, known, night)
             or _no_pull_by_choice(options)
             or _settled(known_item(analysis, issues), issue, receipts)
-            or applied.refusal
-            or policy.refused(applied.changes, read)
-            or _unseen(analysis, applied, read)
-            or _does_not_parse(applied, read)
-            or ("" if _is_tonights(known, night) else _no_room_for_pull(options, new))
+            or _refused(analysis, applied, read)
+            or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
         if reason:
             skips.append(skip(analysis, "pull", reason))
@@ -58,38 +61,54 @@ def _is_tonights(known: OwnItem | None, night: str) -> bool:
     return known is not None and known.night == night
 
 
-def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> str:
+def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reason | None:
     """Why no draft is due, given the one there is; another fix than a failed one gets its own."""
     if fixing.fix_digest(analysis.fix) in analysis.rejected:
-        return "this very fix was turned down, or did not help, before: not proposed again"
+        text = "this very fix was turned down, or did not help, before: not proposed again"
+        return Reason("settled", text)
     if known is None or _is_tonights(known, night):
-        return ""
+        return None
     if known.state == "open" or known.number not in analysis.failed_pulls:
         state = "closed unmerged: not proposed again" if known.state == "closed" else known.state
-        return f"draft #{known.number} {'was' if known.state == 'closed' else 'is'} {state}"
-    return ""
+        verb = "was" if known.state == "closed" else "is"
+        return Reason("settled", f"draft #{known.number} {verb} {state}")
+    return None
 
 
-def _no_pull_by_choice(options: NightOptions) -> str:
+def _no_pull_by_choice(options: NightOptions) -> Reason | None:
     if options.publish == "all":
-        return ""
-    return f"no pull requests by choice (publish {options.publish})"
+        return None
+    return Reason("choice", f"no pull requests by choice (publish {options.publish})")
 
 
-def _no_room_for_pull(options: NightOptions, new: int) -> str:
+def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:
     if new < options.max_pull_requests:
-        return ""
-    return f"limit of draft pull requests a night (max_pull_requests {options.max_pull_requests})"
+        return None
+    limit = f"max_pull_requests {options.max_pull_requests}"
+    return Reason("limit", f"limit of draft pull requests a night ({limit})")
 
 
-def _settled(known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]) -> str:
-    """Why an error that people have dealt with needs no fix; empty where it was reopened."""
+def _settled(
+    known: OwnItem | None, issue: int | None, receipts: tuple[Receipt, ...]
+) -> Reason | None:
+    """Why an error that people have dealt with needs no fix; None where it was reopened."""
     if known is None or known.state == "open":
-        return ""
+        return None
     if any(r.number == issue and r.status in _MADE for r in receipts):
-        return ""
+        return None
     planned = " as not planned" if known.state_reason == "not_planned" else ""
-    return f"issue #{known.number} is closed{planned}"
+    return Reason("settled", f"issue #{known.number} is closed{planned}")
+
+
+def _refused(analysis: Analysis, applied: fixing.Applied, read: Read) -> Reason | None:
+    """Why a fix cannot be, or may not be, proposed."""
+    text = (
+        applied.refusal
+        or policy.refused(applied.changes, read)
+        or _unseen(analysis, applied, read)
+        or _does_not_parse(applied, read)
+    )
+    return Reason("refused", text) if text else None
 
 
 def _unseen(analysis: Analysis, applied: fixing.Applied, read: Read) -> str:

@@ -57,31 +57,6 @@ def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
     )
 
 
-def in_a_line(told: Accounts) -> str:
-    """The accounts in one line, for a channel; what there is nothing to say about is left out.
-
-    >>> in_a_line(Accounts(analysed=2, usage=Usage(input_tokens=9000), tokens_per_error=4500))
-    '9,000 new tokens (4,500 an error) · $0.00'
-    >>> in_a_line(Accounts())
-    ''
-    """
-    if not told.analysed + told.failed:
-        return ""
-    used, looks = told.usage, told.second_looks
-    cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
-    parts = (
-        f"{used.new_tokens:,} new tokens ({told.tokens_per_error or 0:,.0f} an error)",
-        cost,
-        f"prompt cache {told.prompt_cache_rate:.0%}" if told.prompt_cache_rate else "",
-        f"${used.saved:.2f} saved by it" if used.saved and used.saved >= 0.005 else "",
-        f"code cache {told.code_cache_rate:.0%}" if told.code_cache_rate else "",
-        f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
-        f"{used.compactions} summaries" if used.compactions else "",
-        f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
-    )
-    return " · ".join(part for part in parts if part)
-
-
 def _confidences(analyses: tuple[Analysis, ...]) -> Confidences:
     counted = Counter(one.confidence for one in analyses)
     return Confidences(high=counted["high"], medium=counted["medium"], low=counted["low"])

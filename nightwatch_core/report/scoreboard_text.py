@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from nightwatch_core.memory.outcomes.calibration import MINIMUM, chance
 from nightwatch_core.memory.outcomes.scoreboard import OUTCOMES
 from nightwatch_core.models.outcome import AnalysisGroup, ConfidenceTier, Scoreboard, SuccessRate
-from nightwatch_core.models.value import Value
+from nightwatch_core.report.blocks import Table
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.words import money, plural
 
@@ -16,13 +16,6 @@ NOTHING = (
 )
 OBSERVED = "Observed, not an experiment: errors that resemble known ones may be easier ones."
 BRIER = "0 is perfect, always saying 50 % gets 0.25"
-
-
-class Table(Value):
-    """Headings, and rows of as many cells; the first cell names its row."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def reliability(board: Scoreboard) -> Table:

@@ -1,81 +1,59 @@
 """What one night tells in the morning: the view that every rendering shows, and its headline."""
 
-from collections.abc import Iterable
-from itertools import chain
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
-from nightwatch_core.report import memory
-from nightwatch_core.report.accounting import in_a_line
-from nightwatch_core.report.cards import card, published, row
-from nightwatch_core.report.hints import PUBLISHED, capture, command
-from nightwatch_core.report.sections import (
-    code_cache,
-    dropped,
-    facts,
-    failures,
-    files,
-    rejects,
-    warnings,
+from nightwatch_core.report import sections
+from nightwatch_core.report.blocks import (
+    Block,
+    ErrorTable,
+    Fact,
+    Findings,
+    Paragraphs,
+    ReportView,
+    Section,
+    Standing,
 )
-from nightwatch_core.report.values import FULL, Done, Fact, Limits, ReportView, Standing
+from nightwatch_core.report.error_rows import error_row
+from nightwatch_core.report.finding import finding
+from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
+from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
+from nightwatch_core.report.publications import PUBLISHED, Publication, published_for
+from nightwatch_core.report.scoreboard_text import reliability, sentences
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import Some, first, plural, spending
+from nightwatch_core.text.words import capped, plural
 
 NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."
 NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
 UNREADABLE = "No error group was found, but some records could not be read."
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
+UNSAID = "The night ended without saying why: see the flow run's log."
 
 
 def view(report: RunReport, limits: Limits = FULL) -> ReportView:
     """The night in reading order: clean, bounded text for every rendering."""
-    ranked = [
-        (rank, analysis, _published(report, analysis))
-        for rank, analysis in enumerate(report.analyses, 1)
-    ]
-    rows = tuple(row(*each) for each in ranked[: limits.rows])
-    cards = tuple(card(*each, report.receipts) for each in ranked[: limits.cards])
+    made = (make(report, limits) for make in _SECTIONS)
     return ReportView(
-        night=line(report.night.id, 120),
+        night=line(report.night.id, NAME),
         status=report.status,
         standing=_standing(report),
         headline=headline(report),
-        warnings=warnings(report, limits),
-        banner=tuple(line(each, 300) for each in _banner(report)),
+        warnings=_warnings(report, limits),
+        banner=tuple(line(each, TEXT) for each in _banner(report)),
         counts=tuple(_counts(report)),
-        rows=Some(items=rows, more=len(ranked) - len(rows)),
-        cards=Some(items=cards, more=len(ranked) - len(cards)),
-        failures=failures(report, limits),
-        dropped=dropped(report, limits),
-        dropped_groups=len(report.dropped),
-        elsewhere=first(_elsewhere(report), limits.lines),
-        followed=memory.followed(report, limits),
-        outcomes=memory.outcomes(report, limits),
-        patterns=memory.patterns(report, limits),
-        suggestions=memory.suggestions(report, limits),
-        rejects=rejects(report, limits),
-        rejected=len(report.rejects),
-        complaints=first([line(each, 300) for each in report.complaints], limits.lines),
-        scored=memory.scored(report),
-        learned=memory.learned(report),
-        listings=memory.listings(report, limits),
-        capture=_capture(report),
-        spent=(in_a_line(report.accounts) if report.usage.calls else "") or spending(report.usage),
-        code_cache=code_cache(report),
-        facts=tuple(facts(report)),
-        files=files(report),
-        again=_again(report),
+        sections=tuple(each for each in made if each.blocks and each.kind not in limits.without),
     )
 
 
 def headline(report: RunReport) -> str:
     """The night in one line; never "0 errors" where the source gave no usable answer."""
     if report.status == "failed":
-        found = plural(report.errors, "error group")
-        return f"The night failed after {found} had been read." if report.errors else NOTHING_CAME
+        read = plural(report.errors, "error group")
+        return f"The night failed after {read} had been read." if report.errors else NOTHING_CAME
     if not (report.errors or report.analyses or report.failures):
         if report.status == "degraded":
             return NOTHING_READ
@@ -83,10 +61,10 @@ def headline(report: RunReport) -> str:
     fresh, known = _fresh(report), _known(report)
     groups = sum(len(analysis.case.groups) for analysis in fresh)
     cases = f" in {plural(len(fresh), 'case')}" if groups > len(fresh) else ""
-    findings = f": {', '.join(_findings(report))}" if fresh else ""
-    analysed = f"{groups:,} of {plural(report.errors, 'error group')} analysed{cases}{findings}"
-    told = (f"{len(known):,} known", f"{len(report.failures):,} failed", *memory.verdicts(report))
-    return " · ".join((analysed, *told))
+    results = f": {', '.join(_results(report))}" if fresh else ""
+    analysed = f"{groups:,} of {plural(report.errors, 'error group')} analysed{cases}{results}"
+    counts = (f"{len(known):,} known", f"{len(report.failures):,} failed")
+    return " · ".join((analysed, *counts, *_verdicts(report)))
 
 
 def record_of(report: RunReport) -> NightRecord:
@@ -107,6 +85,74 @@ def record_of(report: RunReport) -> NightRecord:
     )
 
 
+def _errors(report: RunReport, limits: Limits) -> Section:
+    shown = report.analyses[: limits.rows]
+    rows = tuple(
+        error_row(rank, each, _published(report, each)) for rank, each in enumerate(shown, 1)
+    )
+    table = ErrorTable(items=rows, more=len(report.analyses) - len(rows))
+    return Section(kind="errors", blocks=(table,) if rows else ())
+
+
+def _findings(report: RunReport, limits: Limits) -> Section:
+    shown = report.analyses[: limits.findings]
+    items = tuple(
+        finding(rank, each, _published(report, each), report.receipts, limits)
+        for rank, each in enumerate(shown, 1)
+    )
+    found = Findings(items=items, more=len(report.analyses) - len(items))
+    return Section(kind="findings", title="Analyses", blocks=(found,) if items else ())
+
+
+def _patterns(report: RunReport, limits: Limits) -> Section:
+    entries = [pattern_entry(each) for each in report.learned.patterns]
+    return sections.entries_section("patterns", "Patterns", entries, limits.common)
+
+
+def _suggestions(report: RunReport, limits: Limits) -> Section:
+    numbered = enumerate(report.learned.suggestions, 1)
+    entries = [suggestion_entry(number, each) for number, each in numbered]
+    title = "Ignore rules you might add"
+    return sections.entries_section("suggestions", title, entries, limits.common)
+
+
+def _outcomes(report: RunReport, limits: Limits) -> Section:
+    title = "What became of earlier proposals"
+    return sections.entries_section("outcomes", title, outcome_entries(report), limits.lines)
+
+
+def _scoreboard(report: RunReport, limits: Limits) -> Section:
+    """How right earlier analyses proved; nothing before anything is decided."""
+    board = report.learned.scoreboard
+    if board is None or not board.found.decided:
+        return Section(kind="scoreboard")
+    words = (Paragraphs(text=each) for each in sentences(board))
+    blocks: tuple[Block, ...] = (reliability(board), *words)
+    return Section(kind="scoreboard", title="Scoreboard", blocks=blocks)
+
+
+_SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
+    _errors,
+    _findings,
+    sections.failures,
+    _patterns,
+    _suggestions,
+    _outcomes,
+    sections.elsewhere,
+    _scoreboard,
+    sections.dropped,
+    sections.unreadable,
+    sections.complaints,
+    sections.run,
+    sections.files,
+    sections.end,
+)
+
+
+def _published(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]:
+    return published_for(report, (analysis.case.fingerprint, *analysis.case.aliases))
+
+
 def _fresh(report: RunReport) -> tuple[Analysis, ...]:
     return tuple(each for each in report.analyses if each.ending.kind != "reused")
 
@@ -124,7 +170,7 @@ def _explained(report: RunReport) -> int:
     return sum(bool(a.root_cause.strip()) and a.confidence != "low" for a in _fresh(report))
 
 
-def _findings(report: RunReport) -> Iterable[str]:
+def _results(report: RunReport) -> Iterator[str]:
     fixes = sum(each.has_fix for each in _fresh(report))
     yield f"{_explained(report):,} with a root cause"
     for count, text in (
@@ -138,7 +184,19 @@ def _findings(report: RunReport) -> Iterable[str]:
             yield text
 
 
-def _counts(report: RunReport) -> Iterable[Fact]:
+def _verdicts(report: RunReport) -> Iterator[str]:
+    """What production says of merged fixes tonight."""
+    kinds = Counter(fate.kind for each in report.followed for fate in each.fates)
+    for count, verb in (
+        (kinds["verified"], "verified"),
+        (kinds["no effect"], "without effect"),
+        (kinds["regressed"], "regressed"),
+    ):
+        if count:
+            yield f"{plural(count, 'fix', 'fixes')} {verb}"
+
+
+def _counts(report: RunReport) -> Iterator[Fact]:
     if report.status == "failed" and not report.errors:
         return  # a nought would read like a quiet night
     fresh = _fresh(report)
@@ -162,34 +220,11 @@ def _standing(report: RunReport) -> Standing:
     return "good" if report.errors or report.rejects or report.failures else "calm"
 
 
+def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
+    """Why the night is not complete; never empty where it is not."""
+    reasons = capped([line(each, LONG) for each in report.degraded], limits.lines)
+    return reasons if report.status == "complete" or reasons else (UNSAID,)
+
+
 def _banner(report: RunReport) -> tuple[str, ...]:
     return (*report.banner, DRY) if report.options.dry_run else report.banner
-
-
-def _published(report: RunReport, analysis: Analysis) -> tuple[Done, ...]:
-    names = (analysis.case.fingerprint, *analysis.case.aliases)
-    return published(names, report.receipts, report.skips)
-
-
-def _elsewhere(report: RunReport) -> tuple[Done, ...]:
-    """Receipts and skips of errors without a card: nothing published goes unsaid."""
-    cases = (analysis.case for analysis in report.analyses)
-    carded = set(chain.from_iterable((case.fingerprint, *case.aliases) for case in cases))
-    told = {each.fingerprint for each in report.receipts}
-    told |= {each.fingerprint for each in report.skips}
-    return published(told - carded, report.receipts, report.skips)
-
-
-def _capture(report: RunReport) -> str:
-    found = [*filter(None, (capture(each, report.receipts) for each in report.analyses))]
-    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    return f"{found[0]}{more}" if found else ""
-
-
-def _again(report: RunReport) -> str:
-    names = chain(
-        (each.fingerprint for each in report.analyses),
-        (each.case.fingerprint for each in report.failures),
-        (each.group.fingerprint for each in report.dropped),
-    )
-    return next(filter(None, map(command, names)), "")

@@ -1,6 +1,7 @@
 """Reports of invented nights, for every rendering's tests."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from core.scoreboard_shapes import record
 
@@ -32,6 +33,8 @@ from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEve
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult, Night, RunReport
+from nightwatch_core.report.limits import FULL, Limits
+from nightwatch_core.report.view import view
 
 NOW = datetime(2026, 11, 20, 4, 0, tzinfo=UTC)
 HOSTILE = (
@@ -209,6 +212,7 @@ def complete(**changes: object) -> RunReport:
             root_cause="The importer reads every file as UTF-8. Some hotels send Latin-1.",
             ending=Ending(kind="reused", detail="errors/2026-11-02_valueerror.md"),
             because=("known since 2026-11-02", "the cited files are unchanged"),
+            known_since="known since 2026-11-02",
             usage=Usage(),
             iterations=0,
         ),
@@ -403,6 +407,12 @@ def remembered(**changes: object) -> RunReport:
     return report.model_copy(update=update | changes)
 
 
+def regression() -> RunReport:
+    """An error that the team had resolved, with an assignee who would like to be markup."""
+    leader = group(inbox="resolved, and back; assigned to @ann <b>Ann</b>")
+    return complete(analyses=(analysis(case=Case(leader=leader)),))
+
+
 def failed() -> RunReport:
     return empty(
         status="failed",
@@ -429,7 +439,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     """A report in which every free string is `text`."""
     report = remembered()
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
-    fixed |= {"standing", "publish", "effort", "said", "verdict", "field"}
+    fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):
@@ -441,3 +451,8 @@ def hostile(text: str = HOSTILE) -> RunReport:
     spoilt = spoiled(report.model_dump())
     assert isinstance(spoilt, dict)
     return RunReport.model_validate(spoilt)
+
+
+def shown(report: RunReport, kind: str, limits: Limits = FULL) -> Any:
+    """The first block of a section of the report."""
+    return view(report, limits).section(kind).blocks[0]

@@ -1,44 +1,22 @@
-"""The morning in Slack: a message with headline and table, a reply per error, and a follow-up.
+"""Slack's blocks for the blocks of a report; nothing makes no block.
 
-Every section has its share of the message, shares sum to less than the budget of slack_limits, and
-the table takes what the others left: whatever the night held, there is nothing to complain about.
 Links are text, not buttons: a button of an app without a server shows a warning sign.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from nightwatch_core.adapters.slack.cards import reply
-from nightwatch_core.adapters.slack.limits import BUDGET, LIMITS, weight
-from nightwatch_core.adapters.slack.mrkdwn import code, mrkdwn, plain
-from nightwatch_core.adapters.slack.parts import (
-    Block,
-    Blocks,
-    bulleted,
-    context,
-    done,
-    headed,
-    header,
-    published,
-    section,
-    whole_lines,
-)
-from nightwatch_core.models.report import RunReport
-from nightwatch_core.models.value import Value
-from nightwatch_core.report.values import Limits, ReportView, Row, Standing
-from nightwatch_core.report.view import view
-from nightwatch_core.text.words import NOT_SHOWN, Some, plural
+from nightwatch_core.adapters.slack.limits import HEADER, TABLE, TABLE_ROWS, weight
+from nightwatch_core.adapters.slack.mrkdwn import code, fenced, link, mrkdwn, plain, prose, size
+from nightwatch_core.report import blocks as report
+from nightwatch_core.report.error_rows import Row
+from nightwatch_core.report.excerpts import Excerpt, code_text
+from nightwatch_core.report.publications import Publication
+from nightwatch_core.text.words import NOT_SHOWN, plural
 
-PARENT, FOLLOW_UP = "parent", "follow-up"
-SHOWN = Limits(rows=50, cards=20, reasons=6, examples=2, lines=6, common=3)
-LIGHTS: dict[Standing, str] = {"calm": "🟢", "good": "🟢", "degraded": "🟠", "failed": "🔴"}
-ENDS: dict[Standing, str] = {"degraded": " is incomplete", "failed": " failed"}
-# At most so many characters of the parent message; what is left is the table's.
-SHARES = {"trouble": 1_500, "headline": 500, "banner": 500, "failures": 900, "dropped": 700}
-SHARES |= {"remarks": 900, "end": 1_500}
-FOLLOWING = {"links": 2_500, "outcomes": 1_700, "patterns": 2_300, "suggestions": 2_300}
-ACCEPT = "Accept one of them: `nightwatch ignore accept N`"
+Block = dict[str, JsonValue]
+Blocks = tuple[Block, ...]
 COLUMNS: tuple[tuple[str, dict[str, JsonValue]], ...] = (
     ("#", {"align": "right"}),
     ("Error", {"is_wrapped": True}),
@@ -47,78 +25,138 @@ COLUMNS: tuple[tuple[str, dict[str, JsonValue]], ...] = (
     ("Confidence", {"align": "left"}),
     ("Done", {"is_wrapped": True}),
 )
+_REST = 60  # characters of the line that ends a cut list
+_BESIDE_CODE = 310  # characters of an excerpt's place, remark and note
+_REMARK = 230  # characters of what is set apart below prose
 
 
-class Message(Value):
-    """One message; `part` names it within its night, for ever. `text` stands for the blocks."""
-
-    part: str
-    blocks: Blocks
-    text: str
-
-
-def messages(report: RunReport) -> tuple[Message, ...]:
-    """The parent, then its replies in order; every one within Slack's limits."""
-    shown = view(report, SHOWN)
-    names = _names(analysis.case.fingerprint for analysis in report.analyses)
-    replies = (
-        Message(part=name, blocks=blocks, text=text)
-        for name, (blocks, text) in zip(names, map(reply, shown.cards.items), strict=False)
-    )
-    return (_parent(shown), *replies, *_follow_up(shown))
+def header(text: str) -> Blocks:
+    """A large line; `text` may hold anything."""
+    shown = plain(text, HEADER)
+    words: JsonValue = {"type": "plain_text", "text": shown, "emoji": False}
+    return ({"type": "header", "text": words},) if shown else ()
 
 
-def withdrawn(part: str) -> Message:
-    """What replaces a reply that a later run of the same night no longer has."""
-    text = "This is no longer part of the night's report."
-    return Message(part=part, blocks=section(text), text=text)
+def section(text: str) -> Blocks:
+    """Escaped text."""
+    return ({"type": "section", "text": _mrkdwn(text)},) if text else ()
 
 
-def _names(fingerprints: Iterable[str]) -> Iterable[str]:
-    """Names of the replies: an error keeps its own when the ranking changes."""
-    seen: dict[str, int] = {}
-    for each in fingerprints:
-        name = f"error {plain(each, 100)}"
-        seen[name] = seen.get(name, 0) + 1
-        yield name if seen[name] == 1 else f"{name} ({seen[name]})"
+def context(text: str) -> Blocks:
+    """Escaped text in small print."""
+    return ({"type": "context", "elements": [_mrkdwn(text)]},) if text else ()
 
 
-def _parent(shown: ReportView) -> Message:
-    title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
-    title += ENDS.get(shown.standing, "")
-    above = (*header(title), *_above(shown))
-    below = (*_lists(shown), *_end(shown))
-    table = _table(shown.rows, BUDGET - weight(above) - weight(below))
-    return Message(part=PARENT, blocks=(*above, *table, *below), text=_plainly(title, shown))
-
-
-def _above(shown: ReportView) -> Iterable[Block]:
-    yield from section(_trouble(shown))
-    yield from section(f"*{mrkdwn(shown.headline, SHARES['headline'] - 2)}*")
-    yield from context(mrkdwn(" ".join(shown.banner), SHARES["banner"]))
-
-
-def _trouble(shown: ReportView) -> str:
-    said = [mrkdwn(each, 400) for each in shown.warnings]
-    return bulleted("What is missing tonight", said, SHARES["trouble"])
-
-
-def _table(rows: Some[Row], room: int) -> Iterable[Block]:
-    """As many rows as there is room for, and how many there are more."""
-    room = min(room, LIMITS["table characters"]) - 60
-    filled = [_cells(*(name for name, _ in COLUMNS))]
-    for row in rows.items:
+def table(shown: report.ErrorTable, room: int) -> Blocks:
+    """As many rows as `room` characters take, and how many there are more."""
+    room = min(room, TABLE) - _REST
+    rows = [_cells(*(name for name, _ in COLUMNS))]
+    for row in shown.items:
         cells = _row(row)
         room -= weight(cells)
-        if room < 0 or len(filled) == LIMITS["table rows"]:
+        if room < 0 or len(rows) == TABLE_ROWS:
             break
-        filled.append(cells)
-    if len(filled) == 1:
-        return
+        rows.append(cells)
+    if len(rows) == 1:
+        return ()
     settings: list[JsonValue] = [setting for _, setting in COLUMNS]
-    yield {"type": "table", "column_settings": settings, "rows": filled}
-    if more := len(rows.items) - (len(filled) - 1) + rows.more:
-        yield from context(NOT_SHOWN.format(more=more))
+    filled: Block = {"type": "table", "column_settings": settings, "rows": [*rows]}
+    more = len(shown.items) - (len(rows) - 1) + shown.more
+    return (filled, *(context(NOT_SHOWN.format(more=more)) if more else ()))
+
+
+def section_text(shown: report.Section, share: int) -> str:
+    """A section under its title in at most `share` characters; empty where it has no blocks."""
+    room = share - size(shown.title) - 4
+    text = "\n".join(filter(None, (_text(block, room) for block in shown.blocks)))
+    return f"*{mrkdwn(shown.title)}*\n{text}" if text and shown.title else text
+
+
+def _text(block: report.Block, room: int) -> str:
+    match block:
+        case report.Facts():
+            texts = (f"{fact.name}: {mrkdwn(fact.text, 150)}" for fact in block.items)
+            return " · ".join(texts)
+        case report.Paragraphs():
+            remark = f"\n_{mrkdwn(block.remark, _REMARK - 30)}_" if block.remark else ""
+            return prose(block.text, room - (_REMARK if remark else 0)) + remark
+        case report.Verbatim():
+            return fenced(block.text, room)
+        case report.Command():
+            return f"{block.name}: {code(block.text, 400)}"
+        case report.Paths():
+            return f"{block.name}: {', '.join(code(each, 300) for each in block.items)}"
+        case report.Bullets():
+            each_room = (room - _REST) // max(1, len(block.items)) - 4
+            return bulleted([mrkdwn(each, each_room) for each in block.items], room, block.more)
+        case report.Entries():
+            return bulleted([_entry(each) for each in block.items], room, block.more)
+        case report.Publications():
+            return bulleted([publication(each) for each in block.items], room, block.more)
+        case report.DropReasons():
+            return bulleted([_drop_reason(each) for each in block.items], room, block.more)
+        case report.Excerpts():
+            each_room = (room - _REST) // max(1, len(block.items)) - _BESIDE_CODE
+            texts = (_excerpt(each, each_room) for each in block.items)
+            return "\n".join((*texts, *((block.rest,) if block.more else ())))
+        case report.ErrorTable() | report.Findings() | report.Table():
+            return ""  # they have messages of their own, or are left out of Slack's view
+
+
+def bulleted(texts: Sequence[str], room: int, more: int = 0) -> str:
+    """A list of escaped texts in at most `room` characters; `more` are missing already.
+
+    >>> print(bulleted(("a", "b" * 40), 80))
+    • a
+    • and 1 more: see report.json
+    """
+    kept: list[str] = []
+    for at, each in enumerate(texts):
+        room -= size(each) + 3
+        if room < _REST:
+            more += len(texts) - at
+            break
+        kept.append(f"• {each}")
+    if more:
+        kept.append(f"• {NOT_SHOWN.format(more=more)}")
+    return "\n".join(kept)
+
+
+def publication(each: Publication) -> str:
+    """Something published, with its address, or why not."""
+    name = link(each.text, each.address)
+    return f"{name}: {mrkdwn(each.note, 160)}" if each.note else name
+
+
+def whole_lines(text: str, limit: int) -> str:
+    r"""The first lines that fit; a line cut in two could leave half a link.
+
+    >>> whole_lines("one\ntwo", 5)
+    'one'
+    """
+    while size(text) > limit:
+        text = text.rpartition("\n")[0]
+    return text
+
+
+def _entry(entry: report.Entry) -> str:
+    head = link(entry.head, entry.address) if entry.address else f"*{mrkdwn(entry.head, 200)}*"
+    text = f": {mrkdwn(entry.text, 300)}" if entry.text else ""
+    small = f" ({mrkdwn(entry.small, 200)})" if entry.small else ""
+    return f"{head}{text}{small}"
+
+
+def _drop_reason(each: report.DropReason) -> str:
+    seen = f"{plural(each.groups, 'group')}, seen {plural(each.count, 'time')}"
+    return f"{seen}: {mrkdwn(each.reason, 120)}"
+
+
+def _excerpt(excerpt: Excerpt, room: int) -> str:
+    remark = f" ({mrkdwn(excerpt.remark, 20)})" if excerpt.remark else ""
+    note = f": {mrkdwn(excerpt.note, 150)}" if excerpt.note else ""
+    head = f"{code(excerpt.place, 130)}{remark}{note}"
+    quoted = fenced(code_text(excerpt.lines), room)
+    return f"{head}\n{quoted}" if quoted else head
 
 
 def _row(row: Row) -> JsonValue:
@@ -137,77 +175,6 @@ def _cells(*texts: str) -> JsonValue:
     return [{"type": "raw_text", "text": text or "–"} for text in texts]
 
 
-def _lists(shown: ReportView) -> Iterable[Block]:
-    failed = [headed(each) for each in shown.failures.items]
-    yield from section(bulleted("Failed analyses", failed, SHARES["failures"], shown.failures.more))
-    name = f"Not analysed: {plural(shown.dropped_groups, 'error group')}"
-    bunches = [
-        f"{plural(each.groups, 'group')}, seen {plural(each.count, 'time')}: "
-        + mrkdwn(each.reason, 120)
-        for each in shown.dropped.items
-    ]
-    yield from section(bulleted(name, bunches, SHARES["dropped"], shown.dropped.more))
-    remarks = list(_remarks(shown))
-    yield from section(bulleted("To put right", remarks, SHARES["remarks"]))
-
-
-def _remarks(shown: ReportView) -> Iterable[str]:
-    if shown.rejected:
-        where = f": all of them in {code(shown.files[-1], 400)}" if shown.files else ""
-        yield f"{plural(shown.rejected, 'record')} could not be read{where}"
-    for each in shown.complaints.items:
-        yield mrkdwn(each, 200)
-
-
-def _end(shown: ReportView) -> Iterable[Block]:
-    """Where everything can be read, and what it cost."""
-    used = f"Used: {mrkdwn(shown.spent, 150)}"
-    learned = mrkdwn(shown.learned, 250)
-    again = f"One error again: {code(shown.again, 130)}" if shown.again else ""
-    yield from context("\n".join(filter(None, (_files(shown), learned, used, again))))
-
-
-def _files(shown: ReportView) -> str:
-    return f"Report: {', '.join(code(each, 300) for each in shown.files[:3])}" * bool(shown.files)
-
-
-def _follow_up(shown: ReportView) -> Iterable[Message]:
-    """Issues and pull requests with links, patterns, ignore rules; none where there is nothing."""
-    became = [headed(each) for each in (*shown.followed.items, *shown.outcomes.items)]
-    more = shown.followed.more + shown.outcomes.more
-    named = (
-        ("Issues and pull requests", list(_links(shown)), FOLLOWING["links"], 0),
-        ("What became of earlier proposals", became, FOLLOWING["outcomes"], more),
-        ("Patterns", [headed(e) for e in shown.patterns.items], FOLLOWING["patterns"], 0),
-        (
-            "Ignore rules you might add",
-            [headed(each) for each in shown.suggestions.items],
-            FOLLOWING["suggestions"],
-            0,
-        ),
-    )
-    texts = [bulleted(*each) for each in named]
-    texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
-    blocks = tuple(block for text in texts for block in section(text))
-    if blocks:
-        text = "\n".join(filter(None, texts))
-        yield Message(part=FOLLOW_UP, blocks=blocks, text=whole_lines(text))
-
-
-def _links(shown: ReportView) -> Iterable[str]:
-    for card in shown.cards.items:
-        if told := ", ".join(map(done, published(card.done))):
-            yield f"{card.rank}. {code(card.error, 80) or 'an error'}: {told}"
-    yield from map(done, published(shown.elsewhere.items))
-
-
-def _plainly(title: str, shown: ReportView) -> str:
-    """What a notification shows, and the whole message where Slack refuses its blocks."""
-    rows = [
-        f"{row.rank}. {code(row.error, 80)} ({row.count:,}): {mrkdwn(row.cause, 120)}"
-        for row in shown.rows.items[:8]
-    ]
-    headline = f"*{mrkdwn(shown.headline, SHARES['headline'] - 2)}*"
-    return whole_lines(
-        "\n".join(filter(None, (title, _trouble(shown), headline, *rows, _files(shown))))
-    )
+def _mrkdwn(text: str) -> Block:
+    """`verbatim` keeps Slack from finding addresses and names in the text."""
+    return {"type": "mrkdwn", "text": text, "verbatim": True}

@@ -12,11 +12,11 @@ from typing import Any
 
 from slack_sdk.web import SlackResponse
 
-from nightwatch_core.adapters.slack import blocks as slack_blocks
+from nightwatch_core.adapters.slack import thread as slack_thread
 from nightwatch_core.adapters.slack.advice import BLOCKS_REFUSED, GONE, THREAD_GONE
-from nightwatch_core.adapters.slack.blocks import Message
 from nightwatch_core.adapters.slack.calls import Refused, SlackCalls, Unsure
 from nightwatch_core.adapters.slack.messages import Sent, SentMessages
+from nightwatch_core.adapters.slack.thread import Message
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
 
@@ -69,7 +69,7 @@ class SlackDelivery:
         """Say of replies that the night no longer has that they do not hold."""
         for each in self._sent.all():
             if each.part not in parts and each.ts not in ("", thread) and each.digest != WITHDRAWN:
-                self._edited(slack_blocks.withdrawn(each.part), each.ts)
+                self._edited(slack_thread.withdrawn(each.part), each.ts)
                 self._sent.keep(each.part, each.ts, WITHDRAWN)
 
     def _post(self, message: Message, digest: str, thread: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 from slack_sdk.web import SlackResponse
 
-from nightwatch_core.adapters.slack import blocks as slack_blocks
+from nightwatch_core.adapters.slack import thread as slack_thread
 from nightwatch_core.adapters.slack.advice import INVITE
 from nightwatch_core.adapters.slack.calls import Refused, SlackCalls
 from nightwatch_core.adapters.slack.delivery import SlackDelivery
@@ -60,7 +60,7 @@ class SlackNotifier:
         night = line(report.night.id, 120)
         sent = SentMessages(self._database, night, channel)
         delivery = SlackDelivery(calls, sent, (night, channel), self._clock, self._sleep)
-        parent, *replies = slack_blocks.messages(report)
+        parent, *replies = slack_thread.messages(report)
         thread = delivery.deliver(parent)
         for each in replies:
             delivery.deliver(each, thread)

@@ -9,10 +9,10 @@ from typing import overload
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
+from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.stores import atomic_files as atomic
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
 
 

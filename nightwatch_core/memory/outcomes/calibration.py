@@ -2,7 +2,7 @@
 
 from statistics import NormalDist
 
-from nightwatch_core.models.analysis import Analysis, Confidence
+from nightwatch_core.models.analysis import Analysis, Confidence, TrackRecord
 from nightwatch_core.models.outcome import ConfidenceTier, Scoreboard
 
 NOMINAL: dict[Confidence, float] = {"high": 0.9, "medium": 0.6, "low": 0.3}
@@ -64,7 +64,9 @@ def calibrated(analysis: Analysis, board: Scoreboard) -> Analysis:
     lower = _lower(tier)
     so = f": said {lower} instead" if lower else ""
     because = f"findings said {tier.said} proved right {proved(tier)}{so}"
-    update: dict[str, object] = {"chance": ours, "because": (*analysis.because, because)}
+    record = TrackRecord(said=tier.said, right=tier.found.right, decided=tier.found.decided)
+    update: dict[str, object] = {"chance": ours, "track_record": record}
+    update["because"] = (*analysis.because, because)
     if lower:
         update |= {"confidence": lower, "said": analysis.said or analysis.confidence}
     return analysis.model_copy(update=update)

@@ -14,7 +14,8 @@ from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.report import Accounts, Confidences
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.report.accounting import accounts, in_a_line
+from nightwatch_core.report.accounting import accounts
+from nightwatch_core.report.accounts_text import accounts_line
 
 SPENT = Usage(calls=3, input_tokens=100, output_tokens=50, cache_write_tokens=50,
               cache_read_tokens=850, cost=0.5, saved=0.25, priced="2026-09-25")  # fmt: skip
@@ -31,7 +32,7 @@ def looked_again(kept, *confidence, skipped=""):
 
 def test_a_quiet_night_divides_by_nothing():
     assert accounts(()) == Accounts()
-    assert in_a_line(accounts(())) == ""
+    assert accounts_line(accounts(())) == ""
 
 
 def test_rates_and_averages():
@@ -55,7 +56,7 @@ def test_rates_and_averages():
 def test_an_unknown_price_is_not_zero():
     told = accounts((analysis(usage=Usage(input_tokens=5, cost=None, saved=None), model="qwen"),))
     assert (told.cost_per_error, told.priced, told.tokens_per_error) == (None, "", 5.0)
-    assert "price unknown" in in_a_line(told)
+    assert "price unknown" in accounts_line(told)
 
 
 def test_what_second_looks_changed():
@@ -77,7 +78,7 @@ def test_what_second_looks_changed():
 def test_a_line_for_a_channel():
     reads = CodeReads(asked=1, memory=1)
     told = accounts((analysis(usage=SPENT, model=OPUS, code_reads=reads),))
-    assert in_a_line(told) == (
+    assert accounts_line(told) == (
         "200 new tokens (200 an error) · $0.50 · prompt cache 85% · $0.25 saved by it · "
         "code cache 50%"
     )

@@ -5,11 +5,11 @@ import io
 from core.report_fixture import analysis, complete
 from rich.console import Console
 
+from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.builder import code_reads
-from nightwatch_core.report.html import as_html
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.text.words import caching

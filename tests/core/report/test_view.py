@@ -1,6 +1,7 @@
 """What a report says, before it is rendered."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from core.report_fixture import (
@@ -13,16 +14,17 @@ from core.report_fixture import (
     group,
     hostile,
     huge,
+    shown,
 )
 
 from nightwatch_core.models.analysis import Analysis, Edit, Ending, Evidence, Usage
 from nightwatch_core.models.error import Case, DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import Receipt
-from nightwatch_core.models.report import LearningResult
-from nightwatch_core.report.cards import known_since
-from nightwatch_core.report.code import DIFF_LINES, diff, snippet
-from nightwatch_core.report.values import BRIEF, Limits
+from nightwatch_core.models.proposal import Receipt, Skip
+from nightwatch_core.report.blocks import Command, Fact, Facts
+from nightwatch_core.report.error_rows import known_since
+from nightwatch_core.report.excerpts import evidence_excerpt, fix_excerpt
+from nightwatch_core.report.limits import BRIEF, DIFF_LINES, Limits
 from nightwatch_core.report.view import headline, record_of, view
 
 
@@ -79,8 +81,8 @@ def test_a_dry_run_says_so() -> None:
 def test_known_errors_say_since_when() -> None:
     known = complete().analyses[3]
     assert known_since(known) == "known since 2026-11-02"
-    assert view(complete()).rows.items[3].done == "known since 2026-11-02"
-    silent = known.model_copy(update={"because": ()})
+    assert view(complete()).rows[3].done == "known since 2026-11-02"
+    silent = known.model_copy(update={"known_since": ""})
     assert known_since(silent) == "known"
     assert known_since(analysis()) == ""
 
@@ -91,9 +93,9 @@ def test_receipts_find_their_case_by_alias_and_none_goes_unsaid() -> None:
         Receipt(key=name, kind="issue", fingerprint=name, status="done", number=number)
         for number, name in enumerate((group(2).fingerprint, "s1:9", "v1:gone"))
     )
-    shown = view(empty(errors=2, analyses=(analysis(case=merged),), receipts=receipts))
-    assert [done.text for done in shown.cards.items[0].done] == ["issue #0", "issue #1"]
-    assert [done.text for done in shown.elsewhere.items] == ["issue #2"]
+    night = view(empty(errors=2, analyses=(analysis(case=merged),), receipts=receipts))
+    assert [each.text for each in night.findings[0].publications] == ["issue #0", "issue #1"]
+    assert [each.text for each in night.elsewhere] == ["issue #2"]
 
 
 def test_refused_and_unknown_receipts_are_no_success() -> None:
@@ -101,8 +103,8 @@ def test_refused_and_unknown_receipts_are_no_success() -> None:
         Receipt(key=status, kind="pull", fingerprint="v1:0000000000000001", status=status)
         for status in ("refused", "unknown")
     )
-    shown = view(complete(receipts=receipts, skips=())).cards.items[0].done
-    assert [(done.text, done.ok) for done in shown] == [
+    publications = view(complete(receipts=receipts, skips=())).findings[0].publications
+    assert [(each.text, each.ok) for each in publications] == [
         ("draft pull request refused", False),
         ("draft pull request unconfirmed", False),
     ]
@@ -115,68 +117,68 @@ def test_record_of_a_night() -> None:
 
 
 def test_price_unknown_is_said() -> None:
-    assert "price unknown" in view(empty(usage=Usage(calls=1, cost=None))).spent
+    night = empty(usage=Usage(calls=1, cost=None))
+    used = Facts(items=(Fact(name="Used", text="0 tokens in 1 call, price unknown"),))
+    assert used in view(night, BRIEF).section("end").blocks
 
 
 def test_evidence_lines_are_numbered() -> None:
-    shown = snippet(Evidence(path="a.py", line=9, quote="\none\n\nthree\n"))
-    assert [(each.number, each.text) for each in shown.lines] == [
-        (9, "one"),
-        (10, ""),
-        (11, "three"),
-    ]
-    assert snippet(Evidence(path="a.py", line=9)).lines == ()
+    lines = evidence_excerpt(Evidence(path="a.py", line=9, quote="\none\n\nthree\n")).lines
+    assert [(each.number, each.text) for each in lines] == [(9, "one"), (10, ""), (11, "three")]
+    assert evidence_excerpt(Evidence(path="a.py", line=9)).lines == ()
 
 
 def test_diffs_of_every_action() -> None:
-    assert [each.mark for each in diff(Edit(path="a", action="create", new="x\ny\n")).lines] == [
-        "+",
-        "+",
-    ]
-    assert diff(Edit(path="a", action="delete")).lines == ()
+    def marks(**edit: Any) -> list[str]:
+        return [each.mark for each in fix_excerpt(Edit(path="a", **edit)).lines]
+
+    assert marks(action="create", new="x\ny\n") == ["+", "+"]
+    assert marks(action="delete") == []
     far = "\n".join(map(str, range(60)))
-    marks = [each.mark for each in diff(Edit(path="a", old=far, new=f"a\n{far}\nz")).lines]
-    assert marks.count("…") == 1
-    assert (marks[0], marks[-1]) == ("+", "+")
+    changed = marks(old=far, new=f"a\n{far}\nz")
+    assert (changed[0], changed[-1], changed.count("…")) == ("+", "+", 1)
 
 
 def test_diffs_of_huge_texts_are_short() -> None:
-    shown = diff(Edit(path="a", old="a\nb\n" * 50_000, new="b\na\n" * 50_000))
-    assert len(shown.lines) <= 2 * DIFF_LINES + 10
+    edit = Edit(path="a", old="a\nb\n" * 50_000, new="b\na\n" * 50_000)
+    assert len(fix_excerpt(edit).lines) <= 2 * DIFF_LINES + 10
 
 
 def test_a_diff_shows_characters_that_hide() -> None:
-    lines = diff(Edit(path="a", old="x", new="x\u202e")).lines
-    assert lines[-1].text == "x\\u202e"
+    assert fix_excerpt(Edit(path="a", old="x", new="x\u202e")).lines[-1].text == "x\\u202e"
 
 
 def test_lists_are_cut_and_say_so() -> None:
-    shown = view(huge(), BRIEF)
-    assert (len(shown.rows.items), shown.rows.more) == (25, 175)
-    assert (len(shown.cards.items), shown.cards.more) == (10, 190)
-    assert shown.rejects.more == 2995
-    assert shown.rows.rest == "and 175 more: see report.json"
-    assert sum(bunch.groups for bunch in shown.dropped.items) == shown.dropped_groups == 5000
-    bunch = shown.dropped.items[0]
-    assert bunch.examples.more == bunch.groups - 2
-    assert bunch.examples.items[0].count >= bunch.examples.items[1].count
+    for kind, items, more in (
+        ("errors", 25, 175),
+        ("findings", 10, 190),
+        ("unreadable", 5, 2995),
+        ("dropped", 3, 0),
+    ):
+        block = shown(huge(), kind, BRIEF)
+        assert (len(block.items), block.more) == (items, more)
+    reasons = shown(huge(), "dropped", BRIEF).items
+    assert sum(reason.groups for reason in reasons) == 5000
+    assert reasons[0].more == reasons[0].groups - 2
+    assert reasons[0].items[0].count >= reasons[0].items[1].count
+    assert shown(huge(), "errors", BRIEF).rest == "and 175 more: see report.json"
 
 
 def test_many_reasons_are_cut_too() -> None:
     dropped = tuple(DroppedGroup(group=group(n), reason=f"reason {n}") for n in range(60))
-    shown = view(empty(errors=60, dropped=dropped), Limits(reasons=40)).dropped
-    assert (len(shown.items), shown.more) == (40, 20)
+    block = shown(empty(errors=60, dropped=dropped), "dropped", Limits(reasons=40))
+    assert (len(block.items), block.more) == (40, 20)
 
 
-def test_lists_inside_a_card_are_cut() -> None:
+def test_lists_inside_a_finding_are_cut() -> None:
     steps = tuple(f"step {n}" for n in range(30))
     edits = tuple(Edit(path=f"f{n}.py", old="a", new="b") for n in range(12))
-    card = view(empty(errors=1, analyses=(analysis(next_steps=steps, fix=edits),))).cards.items[0]
-    assert card.next_steps[-1] == "and 20 more: see report.json"
-    assert card.fix.more == 2
+    (finding,) = view(empty(errors=1, analyses=(analysis(next_steps=steps, fix=edits),))).findings
+    more = {each.kind: getattr(each.blocks[0], "more", 0) for each in finding.sections}
+    assert (more["next"], more["fix"]) == (20, 2)
 
 
-def test_an_analysis_with_nothing_in_it_makes_a_card() -> None:
+def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
     bare = Analysis(
         case=Case(leader=group(transaction="", hourly=(), users=None, first_seen=None)),
         title="",
@@ -184,30 +186,34 @@ def test_an_analysis_with_nothing_in_it_makes_a_card() -> None:
         confidence="low",
         ending=Ending(kind="wrapped up"),
     )
-    shown = view(empty(errors=1, analyses=(bare,)))
-    assert shown.cards.items[0].title == "KeyError"
-    assert shown.rows.items[0].cause == "no cause found"
-    assert shown.rows.items[0].done == "–"
-    assert "0 with a root cause" in shown.headline
+    night = view(empty(errors=1, analyses=(bare,)))
+    assert night.findings[0].title == "KeyError"
+    assert (night.rows[0].cause, night.rows[0].done) == ("No cause was found.", "–")
+    assert "0 with a root cause" in night.headline
 
 
-def test_facts_name_what_differs_from_the_defaults() -> None:
-    facts = {fact.name: fact.text for fact in view(complete()).facts}
-    assert facts["Options"] == "source=file, errors=export.jsonl"
-    assert facts["Code"] == "tidepool at 9f8e7d6c5b4a main (head of main)"
-    assert facts["Ran"] == "2026-11-20 04:05 UTC, took 1 min 12 s"
+@pytest.mark.parametrize(
+    ("changes", "name", "text"),
+    [
+        ({}, "Options", "source=file, errors=export.jsonl"),
+        ({}, "Code", "tidepool at 9f8e7d6c5b4a main (head of main)"),
+        ({}, "Ran", "2026-11-20 04:05 UTC, took 1 min 12 s"),
+        ({"finished": NOW - timedelta(hours=1)}, "Ran", "2026-11-20 04:05 UTC, took 0 s"),
+    ],
+)
+def test_facts_of_the_run(changes: dict[str, Any], name: str, text: str) -> None:
+    assert Fact(name=name, text=text) in shown(complete(**changes), "run").items
 
 
-def test_a_clock_that_went_back_makes_no_negative_duration() -> None:
-    facts = {fact.name: fact.text for fact in view(empty(finished=NOW - timedelta(hours=1))).facts}
-    assert facts["Ran"].endswith("took 0 s")
-
-
-def test_learning_that_failed_is_told() -> None:
-    assert "disk" in view(empty(learned=LearningResult(failure="the disk is full"))).learned
+def test_only_what_a_limit_holds_back_waits() -> None:
+    told = {"fingerprint": "v1:0000000000000001", "title": "T", "reason": "limit of patience"}
+    for cause, text in (("limit", "issue waits"), ("choice", "no issue"), ("", "no issue")):
+        night = complete(receipts=(), skips=(Skip(**told, kind="issue", cause=cause),))
+        assert view(night).rows[0].done == text
 
 
 def test_no_command_is_offered_for_a_hostile_name() -> None:
-    shown = view(hostile("$(reboot)"))
-    assert shown.again == ""
-    assert {card.again for card in shown.cards.items} == {""}
+    night = view(hostile("$(reboot)"))
+    blocks = [*night.section("run").blocks, *night.section("end").blocks]
+    blocks += [block for each in night.findings for part in each.sections for block in part.blocks]
+    assert not [block for block in blocks if isinstance(block, Command)]

@@ -1,14 +1,15 @@
 """The report as one HTML page: no scripts, nothing loaded from elsewhere, everything escaped."""
 
+from functools import cache
 from urllib.parse import quote
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.page import TEMPLATES
-from nightwatch_core.report.style import STYLE
-from nightwatch_core.report.values import FULL, CodeLine, Limits
+from nightwatch_core.report.blocks import Block
+from nightwatch_core.report.excerpts import CodeLine
+from nightwatch_core.report.limits import FULL, Limits
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.words import plural
@@ -20,8 +21,7 @@ LINE_KINDS = {"+": "added", "-": "removed", "…": "gap"}
 
 def as_html(report: RunReport, limits: Limits = FULL) -> str:
     """The whole report as one self-contained page."""
-    page = _environment().get_template("page.html")
-    return page.render(report=view(report, limits), style=Markup(STYLE))
+    return _environment().get_template("page.html").render(report=view(report, limits))
 
 
 def bars(counts: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
@@ -63,9 +63,10 @@ def address_of(address: str) -> str:
     return f"file://{quote(address, errors='replace')}" if local else ""
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=DictLoader(TEMPLATES),
+        loader=PackageLoader("nightwatch_core.adapters.html"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -76,11 +77,16 @@ def _environment() -> Environment:
         "prose": prose,
         "href": address_of,
         "plural": plural,
-        "kind": _kind,
+        "line_kind": _line_kind,
+        "type": _type,
     }
     environment.globals |= {"height": HEIGHT, "pitch": PITCH}
     return environment
 
 
-def _kind(code: CodeLine) -> str:
+def _type(block: Block) -> str:
+    return type(block).__name__
+
+
+def _line_kind(code: CodeLine) -> str:
     return LINE_KINDS.get(code.mark, "")

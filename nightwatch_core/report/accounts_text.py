@@ -1,16 +1,16 @@
-"""What the night took and how well it was spent, as facts for every rendering."""
+"""What the night took and how well it was spent, in words."""
 
 from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.report import Accounts
-from nightwatch_core.report.values import Fact
+from nightwatch_core.report.blocks import Fact
 from nightwatch_core.text.words import money, plural
 
 
-def accounted(told: Accounts) -> Iterable[Fact]:
+def accounts_facts(told: Accounts) -> Iterable[Fact]:
     """One fact a line; what there is nothing to say about is left out, all of it for rules alone.
 
-    >>> [fact.text for fact in accounted(Accounts(analysed=2, missed=1, priced="2026-11-01"))]
+    >>> [fact.text for fact in accounts_facts(Accounts(analysed=2, missed=1, priced="2026-11-01"))]
     ['of 2026-11-01', '1 call named a file that is not there']
     """
     if not told.analysed + told.failed:
@@ -18,6 +18,32 @@ def accounted(told: Accounts) -> Iterable[Fact]:
     for name, say in _LINES:
         if text := say(told):
             yield Fact(name=name, text=text)
+
+
+def accounts_line(told: Accounts) -> str:
+    """The accounts in one line, for a channel; what there is nothing to say about is left out.
+
+    >>> from nightwatch_core.models.analysis import Usage
+    >>> accounts_line(Accounts(analysed=2, usage=Usage(input_tokens=9000), tokens_per_error=4500))
+    '9,000 new tokens (4,500 an error) · $0.00'
+    >>> accounts_line(Accounts())
+    ''
+    """
+    if not told.analysed + told.failed:
+        return ""
+    used, looks = told.usage, told.second_looks
+    cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
+    parts = (
+        f"{used.new_tokens:,} new tokens ({told.tokens_per_error or 0:,.0f} an error)",
+        cost,
+        f"prompt cache {told.prompt_cache_rate:.0%}" if told.prompt_cache_rate else "",
+        f"${used.saved:.2f} saved by it" if used.saved and used.saved >= 0.005 else "",
+        f"code cache {told.code_cache_rate:.0%}" if told.code_cache_rate else "",
+        f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
+        f"{used.compactions} summaries" if used.compactions else "",
+        f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
+    )
+    return " · ".join(part for part in parts if part)
 
 
 def _tokens(told: Accounts) -> str:

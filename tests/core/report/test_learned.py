@@ -1,113 +1,45 @@
 """What the memory has to say, in every rendering of the report."""
 
-import re
 from datetime import date, timedelta
 
 import pytest
-from core.report.test_report_renderings import Page, flat, printed, text_of
-from core.report_fixture import NOW, analysis, complete, empty, followed, remembered
+from core.report.golden_reports import printed
+from core.report_fixture import NOW, analysis, complete, empty, followed, remembered, shown
 from core.scoreboard_shapes import record
-from markdown_it import MarkdownIt
 
-from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
+from nightwatch_core.models.analysis import TrackRecord
 from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult
-from nightwatch_core.report.hints import capture, proved
-from nightwatch_core.report.html import as_html
-from nightwatch_core.report.markdown import as_markdown
-from nightwatch_core.report.memory import ORDER, VERDICTS, backtested
-from nightwatch_core.report.values import BRIEF, FULL
+from nightwatch_core.report.blocks import Paths
+from nightwatch_core.report.learned import ORDER, VERDICTS, backtest_sentence, learned_sentence
+from nightwatch_core.report.limits import BRIEF
+from nightwatch_core.report.publications import capture_command
 from nightwatch_core.report.view import record_of, view
-
-RENDERINGS = ["terminal", "markdown", "html"]
-EVERYWHERE = (
-    "proved right here 7 of 9 times when said high",
-    "Looked at again: a new release touches its files",
-    "its fix is not deployed yet",
-    "because same root cause; same module",
-    "seen on 3 nights since 2026-11-02",
-    "1. exact: Net::ReadTimeout",
-    "over 14 nights it would have hidden 3 error groups (412 times), 1 of them fixed later",
-    "at most 12 users a night",
-    "holds until 2026-12-20, and not above 40 a day",
-    "nightwatch ignore accept 1",
-    "verified: pull request #9",
-    "12 in 48 h before, 0 in 120 h after",
-    "regressed: pull request #6",
-    "0 in 240 h after the fix, then 31 in 24 h",
-    "closed unmerged: pull request #5",
-    "The import is meant to skip these.",
-    "being measured: pull request #7",
-    "Lessons: 3 new, 1 refreshed, 4 reused.",
-    "1 lesson no longer fits the code.",
-    "2 lessons moved to the archive.",
-    "Capture what was learned: nightwatch compound v1:0000000000000001",
-)
-ON_PAPER = (
-    "Scoreboard",
-    "Said high 9 times, merged 7, verified 3, wrong 2; said medium 4 times, merged 2",
-    "50 to 92 %",
-    "Brier score 0.198",
-    "with prior knowledge 4 analyses, 1.5 of 4 right",
-    "Observed, not an experiment",
-    "Half right: edited before merge",
-)
-
-
-@pytest.mark.parametrize("render", RENDERINGS)
-@pytest.mark.parametrize("fact", EVERYWHERE)
-def test_every_rendering_tells_what_the_memory_knows(render: str, fact: str) -> None:
-    assert fact in text_of(render, remembered())
-
-
-@pytest.mark.parametrize("render", ["markdown", "html"])
-@pytest.mark.parametrize("fact", ON_PAPER)
-def test_the_scoreboard_is_in_the_kept_reports(render: str, fact: str) -> None:
-    assert fact.lower() in text_of(render, remembered()).lower()
 
 
 @pytest.mark.parametrize("board", [None, scoreboard([]), scoreboard(record("..."))])
 def test_no_scoreboard_before_anything_is_decided(board) -> None:  # type: ignore[no-untyped-def]
     night = complete(learned=LearningResult(scoreboard=board))
-    assert view(night).scored is None
-    for text in (as_markdown(night), as_html(night)):
-        assert "Scoreboard" not in text
+    assert view(night).section("scoreboard").blocks == ()
 
 
-def test_the_scoreboard_is_a_table_in_markdown_and_html() -> None:
-    markdown = MarkdownIt("commonmark").enable("table").render(as_markdown(remembered()))
-    cells = "".join(re.findall(r"<td[^>]*>([^<]*)</td>", markdown))
-    assert "78 %" in cells
-    page = as_html(remembered())
-    assert page.count('<table class="rows score">') == 1
-    assert '<span class="badge medium">medium</span></td>' in page
-
-
-def test_every_colour_of_the_page_is_one_for_light_and_dark() -> None:
-    style = as_html(remembered()).split("<style>")[1].split("</style>")[0]
-    light, dark = style.split("prefers-color-scheme: dark")
-    used = set(re.findall(r"var\((--[\w-]+)\)", style))
-    assert used <= set(re.findall(r"(--[\w-]+):", light))
-    assert used <= set(re.findall(r"(--[\w-]+):", dark))
-
-
-def test_names_of_shelved_lessons_are_in_the_details() -> None:
-    page = Page(as_html(remembered()))
-    for name in ("errors/a.md", "errors/x.md", "errors/y.md"):
-        assert name in page.text
+def test_names_of_shelved_lessons_are_cut() -> None:
     many = LearningResult(archived=tuple(f"errors/{n}.md" for n in range(70)))
-    assert "and 20 more: see report.json" in as_html(complete(learned=many))
+    (paths,) = (
+        block
+        for block in view(complete(learned=many)).section("run").blocks
+        if isinstance(block, Paths)
+    )
+    assert (len(paths.items), paths.more) == (50, 20)
 
 
 def test_verdicts_of_production_come_first_then_what_asks_for_somebody() -> None:
-    heads = [each.head.partition(":")[0] for each in view(remembered()).followed.items]
+    heads = [each.head.partition(":")[0] for each in shown(remembered(), "outcomes").items]
     assert heads == ["regressed", "verified", "closed unmerged", "being measured"]
     assert ORDER[: len(VERDICTS)] == VERDICTS
-    text = flat(printed(remembered(), 200))
-    assert text.index("regressed: pull") < text.index("closed unmerged: pull")
 
 
 def test_an_item_is_told_once() -> None:
@@ -117,29 +49,27 @@ def test_an_item_is_told_once() -> None:
         ),
         OwnItem(kind="issue", number=9, fingerprint="v1:4", state="open"),
     )
-    shown = view(remembered(outcomes=items))
-    assert [each.head for each in shown.outcomes.items] == ["issue #9 open"]
-    (address,) = (each.address for each in shown.followed.items if each.address)
-    assert address == "https://g.example/9"
+    entries = shown(remembered(outcomes=items), "outcomes").items
+    assert [each.head for each in entries if "#9" in each.head] == [
+        "verified: pull request #9",
+        "issue #9 open",
+    ]
+    assert [each.address for each in entries if each.address] == ["https://g.example/9"]
 
 
 def test_long_lists_of_news_are_cut_and_say_so() -> None:
     fates = tuple(OutcomeEvent(kind="merged", number=n, on=NOW.date()) for n in range(60))
-    shown = view(empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=fates),)))
-    assert (len(shown.followed.items), shown.followed.more) == (50, 10)
-    assert "and 10 more: see report.json" in as_markdown(
-        empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=fates),))
-    )
+    block = shown(empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=fates),)), "outcomes")
+    assert (len(block.items), block.more) == (50, 10)
 
 
 def test_a_followed_lesson_without_title_or_figures_is_named_all_the_same() -> None:
     fate = OutcomeEvent(kind="no effect", number=None, on=NOW.date())
-    (line,) = view(
-        empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=(fate,)),))
-    ).followed.items
+    night = empty(followed=(OutcomeUpdate(fingerprint="v1:1", fates=(fate,)),))
+    (line,) = shown(night, "outcomes").items
     assert (line.head, line.text, line.small) == ("no effect: pull request", "v1:1", "")
     nothing = empty(followed=(OutcomeUpdate(fingerprint="v1:1"),))
-    assert view(nothing).followed.items == ()
+    assert view(nothing).section("outcomes").blocks == ()
 
 
 def test_a_verdict_without_words_of_its_own_takes_the_figures_of_the_watch() -> None:
@@ -147,7 +77,7 @@ def test_a_verdict_without_words_of_its_own_takes_the_figures_of_the_watch() -> 
     merged = worked.model_copy(
         update={"fates": (OutcomeEvent(kind="merged", number=9, on=NOW.date()),)}
     )
-    small = [view(empty(followed=(each,))).followed.items[0].small for each in (worked, merged)]
+    small = [shown(empty(followed=(each,)), "outcomes").items[0].small for each in (worked, merged)]
     assert small == ["12 in 48 h before, 0 in 120 h after", ""]
 
 
@@ -164,26 +94,27 @@ def many_suggestions(count: int) -> LearningResult:
 
 def test_suggestions_keep_their_numbers_and_the_evening_reads_three() -> None:
     night = complete(learned=many_suggestions(30))
-    heads = [each.head for each in view(night, FULL).suggestions.items]
+    heads = [each.head for each in shown(night, "suggestions").items]
     assert heads[:2] == ["1. exact: E0", "2. exact: E1"]
     assert len(heads) == 20
-    for some in (view(night, BRIEF).suggestions, view(night, BRIEF).patterns):
-        assert (len(some.items), some.more) == (3, 27)
+    for kind in ("suggestions", "patterns"):
+        block = shown(night, kind, BRIEF)
+        assert (len(block.items), block.more) == (3, 27)
 
 
 def test_a_rule_without_end_tripwire_or_history_says_so() -> None:
-    (line,) = view(complete(learned=many_suggestions(1))).suggestions.items
+    (line,) = shown(complete(learned=many_suggestions(1)), "suggestions").items
     assert "never expires, whatever the rate" in line.more
     assert line.small == "not back-tested: there is no earlier night to test it on"
     field = IgnoreSuggestion(
         pattern="E", match="exact", reason="r", evidence="e", field="error_class"
     )
-    (line,) = view(complete(learned=LearningResult(suggestions=(field,)))).suggestions.items
+    (line,) = shown(complete(learned=LearningResult(suggestions=(field,))), "suggestions").items
     assert line.head == "1. exact: E in error class"
 
 
 def test_a_backtest_without_fixes_or_users() -> None:
-    said = backtested(Backtest(nights=1, groups=1, occurrences=1))
+    said = backtest_sentence(Backtest(nights=1, groups=1, occurrences=1))
     assert said == (
         "over 1 night it would have hidden 1 error group (1 time), none of them fixed later; "
         "users not known"
@@ -194,7 +125,7 @@ def test_a_pattern_of_one_night_has_no_since() -> None:
     once = Pattern(
         title="t", description="d", pattern_type="systemic_issue", nights=(date(2031, 3, 1),)
     )
-    (line,) = view(complete(learned=LearningResult(patterns=(once,)))).patterns.items
+    (line,) = shown(complete(learned=LearningResult(patterns=(once,))), "patterns").items
     assert line.more == ("seen on 1 night",)
 
 
@@ -213,7 +144,7 @@ def test_a_pattern_of_one_night_has_no_since() -> None:
     ],
 )
 def test_what_was_learned_in_a_line(told: LearningResult, expected: str) -> None:
-    said = view(complete(learned=told)).learned
+    said = learned_sentence(complete(learned=told))
     assert said.startswith(expected)
     assert bool(said) == bool(expected)
 
@@ -221,7 +152,7 @@ def test_what_was_learned_in_a_line(told: LearningResult, expected: str) -> None
 def test_a_dry_run_keeps_no_lesson() -> None:
     night = remembered()
     dry = night.model_copy(update={"options": night.options.model_copy(update={"dry_run": True})})
-    assert "Lessons:" not in view(dry).learned
+    assert "Lessons:" not in learned_sentence(dry)
 
 
 def receipt(**changes: object) -> Receipt:
@@ -242,7 +173,7 @@ def receipt(**changes: object) -> Receipt:
     ],
 )
 def test_capturing_is_offered_after_something_was_opened(changes, offered: bool) -> None:  # type: ignore[no-untyped-def]
-    assert bool(capture(analysis(), (receipt(**changes),))) == offered
+    assert bool(capture_command(analysis(), (receipt(**changes),))) == offered
 
 
 def test_no_capturing_is_offered_for_a_hostile_name() -> None:
@@ -250,7 +181,7 @@ def test_no_capturing_is_offered_for_a_hostile_name() -> None:
     case = analysis().case
     leader = case.leader.model_copy(update={"fingerprint": evil})
     named = analysis(case=case.model_copy(update={"leader": leader}))
-    assert capture(named, (receipt(fingerprint=evil),)) == ""
+    assert capture_command(named, (receipt(fingerprint=evil),)) == ""
 
 
 def test_the_terminal_offers_one_and_counts_the_others() -> None:
@@ -258,32 +189,25 @@ def test_the_terminal_offers_one_and_counts_the_others() -> None:
     assert "compound v1:0000000000000001 (and 2 more)" in printed(complete(receipts=receipts))
 
 
-def test_a_proof_is_only_ours() -> None:
-    said = "findings said high proved right 7 of 9 times here"
-    assert proved(analysis(because=(said,))) == ""  # not calibrated: no chance
-    assert proved(analysis(chance=0.8, because=())) == ""
-    assert proved(analysis(chance=0.8, because=(f"“{said}”",))) == ""
-    lowered = analysis(chance=0.2, confidence="medium", said="high", because=(f"{said}: …",))
-    assert proved(lowered) == ("proved right here 7 of 9 times when said high, lowered from high")
-
-
-def test_a_known_error_says_what_its_confidence_is_worth() -> None:
-    known = complete().analyses[3]
-    board = scoreboard(record("mmmmmmmmmcc"))
-    night = complete(analyses=(calibrated(known, board),))
-    for render in RENDERINGS:
-        assert "proved right here 9 of 11 times when said high" in text_of(render, night)
+def test_a_confidence_says_what_it_is_worth_here() -> None:
+    (finding,) = view(empty(analyses=(analysis(),))).findings
+    assert finding.proved == ""
+    record = TrackRecord(said="high", right=7.5, decided=9)
+    lowered = analysis(confidence="medium", said="high", track_record=record)
+    (finding,) = view(empty(analyses=(lowered,))).findings
+    assert finding.proved == "proved right here 7.5 of 9 times when said high, lowered from high"
 
 
 def test_watch_days_do_not_make_a_line_of_their_own_once_decided() -> None:
     (worked,) = (each for each in followed() if each.watch and each.watch.verdict)
     later = worked.model_copy(update={"fates": ()})
-    assert view(empty(followed=(later,))).followed.items == ()
+    assert view(empty(followed=(later,))).section("outcomes").blocks == ()
     assert worked.watch is not None
     running = worked.watch.model_copy(
         update={"verdict": "", "deployed_at": NOW - timedelta(days=1)}
     )
-    (line,) = view(empty(followed=(later.model_copy(update={"watch": running}),))).followed.items
+    night = empty(followed=(later.model_copy(update={"watch": running}),))
+    (line,) = shown(night, "outcomes").items
     assert line.small == "12 in 48 h before, 0 in 120 h after"
 
 

@@ -1,0 +1,100 @@
+"""What was published for an error, what was not, and the commands that go with it."""
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.proposal import Receipt, Skip
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.value import Value
+from nightwatch_core.report.limits import LONG, TEXT
+from nightwatch_core.text.escaping import line
+
+PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
+NAMES = {
+    "issue": "issue",
+    "comment": "comment on issue",
+    "reopen": "reopened issue",
+    "pull": "draft pull request",
+}
+_STATUSES = {  # what a receipt's status adds to its name
+    "done": "",
+    "already there": " (already there)",
+    "refused": " refused",
+    "unknown": " unconfirmed",
+    "held back": " held back (dry run)",
+}
+
+
+class Publication(Value):
+    """Something published, or why not; `address` is an http(s) address, a path, or empty."""
+
+    text: str
+    address: str = ""
+    note: str = ""
+    state: Literal["published", "waits", "failed", "skipped"] = "published"
+
+    @property
+    def ok(self) -> bool:
+        """Whether it can be read where it was published."""
+        return self.state == "published"
+
+
+def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication, ...]:
+    """What was published for an error known by `names`, then what was not, with reasons."""
+    ours = frozenset(names)
+    return (
+        *(_receipt(each) for each in report.receipts if each.fingerprint in ours),
+        *(_skip(each) for each in report.skips if each.fingerprint in ours),
+    )
+
+
+def published_elsewhere(report: RunReport) -> tuple[Publication, ...]:
+    """Receipts and skips of errors without a finding: nothing published goes unsaid."""
+    cases = [analysis.case for analysis in report.analyses]
+    shown = {name for case in cases for name in (case.fingerprint, *case.aliases)}
+    all_names = {each.fingerprint for each in report.receipts}
+    all_names |= {each.fingerprint for each in report.skips}
+    return published_for(report, all_names - shown)
+
+
+def capture_command(analysis: Analysis, receipts: tuple[Receipt, ...]) -> str:
+    """How to keep what was learned; empty where no issue or pull request was opened for it."""
+    names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
+    opened = any(
+        each.kind in ("issue", "pull") and each.status in PUBLISHED and each.fingerprint in names
+        for each in receipts
+    )
+    return one_command(analysis.case.fingerprint, "compound") if opened else ""
+
+
+def one_command(fingerprint: str, verb: str = "one") -> str:
+    """A command for one error, to run it again or else; empty for a name no shell should see.
+
+    >>> one_command("v1:ab12"), one_command("v1:ab12", "compound"), one_command("v1:$(reboot)")
+    ('nightwatch one v1:ab12', 'nightwatch compound v1:ab12', '')
+    """
+    safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,99}", fingerprint)
+    return f"nightwatch {verb} {fingerprint}" if safe else ""
+
+
+def _receipt(receipt: Receipt) -> Publication:
+    number = f" #{receipt.number}" if receipt.number is not None else ""
+    name = NAMES.get(receipt.kind, line(receipt.kind, 40))
+    return Publication(
+        text=f"{name}{number}{_STATUSES[receipt.status]}",
+        address=line(receipt.url, LONG),
+        note=line(receipt.reason or receipt.title, TEXT),
+        state="published" if receipt.status in PUBLISHED else "failed",
+    )
+
+
+def _skip(skip: Skip) -> Publication:
+    name = NAMES.get(skip.kind, line(skip.kind, 40))
+    waits = skip.cause == "limit"
+    return Publication(
+        text=f"{name} waits" if waits else f"no {name}",
+        note=line(skip.reason, TEXT),
+        state="waits" if waits else "skipped",
+    )
