@@ -24,12 +24,17 @@ test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idl
 	$(BIN)/lint-imports
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
 
-test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve
-	$(QUIET) $(BIN)/pytest -q -m slow --durations=10
+test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 9 minutes)
+	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow --durations=10
 
 fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails; not part of CI
 	@end=$$(( $$(date +%s) + $(MINUTES) * 60 )); while [ $$(date +%s) -lt $$end ]; do \
 		$(QUIET) HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -q -x -n 2 -m "hypothesis and not slow" tests/core tests/adapters || exit 1; done
+
+mutants: $(VENV)/.developing ## break lines one by one: which do tests miss? ONLY='*policy*' picks
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group mutants
+	@$(QUIET) $(BIN)/mutmut run $(if $(ONLY),"$(ONLY)") | tr '\r' '\n' | tail -n 2
+	@$(BIN)/mutmut results
 
 bench: $(VENV)/.developing ## figures on the development data in ../shared/eval
 	$(BIN)/python tests/benchmarks/run.py
@@ -55,4 +60,4 @@ $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $@
 
-.PHONY: help night ui test test-slow fuzz bench sample format clean
+.PHONY: help night ui test test-slow fuzz mutants bench sample format clean

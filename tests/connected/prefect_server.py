@@ -16,9 +16,7 @@ STARTING = 180.0  # seconds
 @contextmanager
 def prefect_server(folder: Path) -> Iterator[str]:
     """Start a server of its own; yields the address for PREFECT_API_URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     address = f"http://127.0.0.1:{port}/api"
     environment = {
         **{name: v for name, v in os.environ.items() if not name.startswith("PREFECT_")},
@@ -44,6 +42,14 @@ def prefect_server(folder: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(60)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def _answers(address: str) -> bool:

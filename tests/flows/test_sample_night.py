@@ -4,7 +4,7 @@ import json
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,15 @@ ROOT = Path(__file__).resolve().parents[2]
 TRUTH = json.loads((ROOT / "tests/core/sample/sample_truth.json").read_text(encoding="utf-8"))
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 
-
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[Path]:
-    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
-        yield tmp_path / "state"
+CANARIES = {
+    "NEW_RELIC_API_KEY": "NRAK-CANARY",
+    "NEW_RELIC_ACCOUNT_ID": "1",
+    "GITHUB_TOKEN": "ghp_CANARY",
+    "GITHUB_REPO": "acme/shop",
+    "SLACK_BOT_TOKEN": "xoxb-CANARY",
+    "SLACK_CHANNEL": "C1",
+    "ANTHROPIC_API_KEY": "sk-ant-CANARY",
+}
 
 
 class Listener:
@@ -45,6 +49,37 @@ class Listener:
             caller.close()
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Two nights on the sample in one state folder, everything else connected to the listener."""
+
+    state: Path
+    first: RunReport
+    second: RunReport
+    calls: int  # that left for what was connected
+    changed: bool  # whether the checkout is another one
+
+
+@pytest.fixture(scope="module")
+def sample(prefect_server: None, tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    folder = tmp_path_factory.mktemp("sample")
+    listener, before = Listener(), _git(ROOT, "status", "--porcelain")
+    address = f"http://127.0.0.1:{listener.port}"
+    urls = ("NEW_RELIC_API_URL", "GITHUB_API_URL", "SLACK_API_URL", "ANTHROPIC_BASE_URL")
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    own = {"NO_PROXY": "127.0.0.1,localhost", "NIGHTWATCH_STATE": str(folder / "state")}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: folder / "results"}),
+    ):
+        for name, value in {**dict.fromkeys((*urls, *proxies), address), **CANARIES, **own}.items():
+            patch.setenv(name, value)
+        first = nightly(max_errors=20, max_pull_requests=3, max_issues=9)
+        second = nightly()
+    changed = _git(ROOT, "status", "--porcelain") != before
+    return Sample(folder / "state", first, second, listener.calls, changed)
+
+
 def causes(report: RunReport) -> dict[str, tuple[dict[str, Any], Analysis]]:
     """Analyses by the id of the error they are about."""
     by_group = {
@@ -61,10 +96,9 @@ def causes(report: RunReport) -> dict[str, tuple[dict[str, Any], Analysis]]:
     return found
 
 
-def test_the_sample_night_finds_what_is_wrong(state: Path) -> None:
-    report = nightly(max_errors=20, max_pull_requests=3, max_issues=9)
-    assert report.status == "complete"
-    found = causes(report)
+def test_the_sample_night_finds_what_is_wrong(sample: Sample) -> None:
+    assert sample.first.status == "complete"
+    found = causes(sample.first)
     right_place = {
         name
         for name, (error, analysis) in found.items()
@@ -93,73 +127,44 @@ def test_the_sample_night_finds_what_is_wrong(state: Path) -> None:
             assert error["fix"]["new"].split("(")[0] in analysis.fix[0].new
 
 
-def test_a_second_sample_night_knows_and_opens_nothing_twice(state: Path) -> None:
-    first, second = nightly(), nightly()
+def test_a_second_sample_night_knows_and_opens_nothing_twice(sample: Sample) -> None:
+    first, second = sample.first, sample.second
     assert first.night.id != second.night.id
-    assert [r.kind for r in first.receipts].count("issue") == 3
-    assert not [r for r in second.receipts if r.kind == "issue" and r.number in _numbers(first)]
-    known = [a for a in second.analyses if a.ending.kind == "reused"]
-    assert known
+    published = {receipt.number for receipt in first.receipts}
+    assert [receipt.kind for receipt in first.receipts].count("issue") == 8
+    assert not [r for r in second.receipts if r.kind == "issue" and r.number in published]
+    assert [a for a in second.analyses if a.ending.kind == "reused"]
     assert all(a.confidence == "low" for a in second.analyses if a.ending.kind != "reused")
-    outbox = [path.name for path in state.glob("nights/*/outbox/issue-*.md")]
+    outbox = [path.name for path in sample.state.glob("nights/*/outbox/issue-*.md")]
     assert len(outbox) == len(set(outbox))
 
 
-def test_the_draft_is_a_real_branch_whose_tests_pass(state: Path, tmp_path: Path) -> None:
-    report = nightly()
-    drafts = [receipt for receipt in report.receipts if receipt.kind == "pull"]
-    assert [draft.status for draft in drafts] == ["done"]
-    code = state / "sample" / TRUTH["application"]
-    branches = _git(code, "for-each-ref", "--format=%(refname:short)", "refs/heads/nightwatch")
-    tree = tmp_path / "tree"
-    _git(tmp_path, "clone", "--quiet", "--branch", branches.split()[0], str(code), str(tree))
-    done = subprocess.run(
-        ["python3", "-m", "unittest", "discover", "--quiet"], cwd=tree, capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode()
+def test_drafts_are_real_branches_whose_tests_pass(sample: Sample, tmp_path: Path) -> None:
+    drafts = [receipt for receipt in sample.first.receipts if receipt.kind == "pull"]
+    assert {draft.status for draft in drafts} == {"done"}
+    code = sample.state / "sample" / TRUTH["application"]
+    listed = _git(code, "for-each-ref", "--format=%(refname:short)", "refs/heads/nightwatch")
+    assert len(listed.split()) == len(drafts)
+    for number, branch in enumerate(listed.split()):
+        tree = tmp_path / f"tree{number}"
+        _git(tmp_path, "clone", "--quiet", "--branch", branch, str(code), str(tree))
+        done = subprocess.run(
+            ["python3", "-m", "unittest", "discover", "--quiet"], cwd=tree, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr.decode()
 
 
-def test_the_sample_never_leaves_the_machine(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    listener = Listener()
-    address = f"http://127.0.0.1:{listener.port}"
-    for name in ("NEW_RELIC_API_URL", "GITHUB_API_URL", "SLACK_API_URL", "ANTHROPIC_BASE_URL"):
-        monkeypatch.setenv(name, address)
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.setenv(name, address)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
-    secrets = {
-        "NEW_RELIC_API_KEY": "NRAK-CANARY",
-        "NEW_RELIC_ACCOUNT_ID": "1",
-        "GITHUB_TOKEN": "ghp_CANARY",
-        "GITHUB_REPO": "acme/shop",
-        "SLACK_BOT_TOKEN": "xoxb-CANARY",
-        "SLACK_CHANNEL": "C1",
-        "ANTHROPIC_API_KEY": "sk-ant-CANARY",
-    }
-    for name, value in secrets.items():
-        monkeypatch.setenv(name, value)
-    before = _git(ROOT, "status", "--porcelain")
-    report = nightly()
-    assert report.status == "complete"
-    assert listener.calls == 0
-    assert report.options.model == "rules"
-    assert _git(ROOT, "status", "--porcelain") == before
-    kept = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+def test_the_sample_never_leaves_the_machine(sample: Sample) -> None:
+    assert sample.calls == 0
+    assert sample.first.options.model == "rules"
+    assert not sample.changed
+    kept = b"".join(path.read_bytes() for path in sample.state.rglob("*") if path.is_file())
     assert b"CANARY" not in kept
 
 
-def _numbers(report: RunReport) -> set[int | None]:
-    return {receipt.number for receipt in report.receipts}
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    return subprocess.run(
-        ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True
-    ).stdout
-
-
-def test_the_commands_show_what_was_kept(state: Path) -> None:
-    report = nightly(max_errors=3)
+def test_the_commands_show_what_was_kept(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NIGHTWATCH_STATE", str(sample.state))
+    report = sample.second
     run = CliRunner().invoke
     assert report.night.id in run(app(), ["history"]).output
     assert "root cause" in run(app(), ["report"]).output
@@ -171,10 +176,16 @@ def test_the_commands_show_what_was_kept(state: Path) -> None:
     assert checked.exit_code == 0, checked.output
 
 
-def test_commands_on_an_empty_state_say_so(state: Path) -> None:
+def test_commands_on_an_empty_state_say_so() -> None:
     run = CliRunner().invoke
     assert run(app(), ["history"]).exit_code == 0
     assert isinstance(run(app(), ["report", "gone"]).exception, StopTheNight)
     assert "No lesson" in run(app(), ["knowledge", "search", "x", "--sample"]).output
     assert run(app(), ["knowledge", "search", "x", "--sample", "--limit", "0"]).exit_code == 2
     assert run(app(), ["check", "--source", "file"]).exit_code != 0
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(
+        ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True
+    ).stdout

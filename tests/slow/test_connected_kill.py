@@ -8,12 +8,11 @@ Killed after it, what is written down next is missing; that is tried where somet
 for the last message: a night may be over before the kill comes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from connected import shop
-from connected.prefect_server import prefect_server
 from connected.standins import Effect
 from connected.world import World
 
@@ -25,12 +24,6 @@ MOST = 30  # kills
 MESSAGES = 4  # the night's, two replies, a follow-up
 EFFECTS = 3 + 2 + 5 + MESSAGES  # labels, issues; tree, commit, branch, draft and its labels
 WRITTEN_DOWN = ("POST /issues", "chat.postMessage")  # the first are drafts' labels, too
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
-        yield address
 
 
 def nothing_twice(world: World) -> None:

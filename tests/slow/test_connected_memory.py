@@ -4,7 +4,6 @@ Every night is a process of its own over real HTTP, a day after the one before: 
 and the stand-ins' dates are moved together, so that verdicts come from days that were looked at.
 """
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from connected import mind, shop
 from connected.days import Days
 from connected.mornings import about, done, ending, fates, fences, lines_about, passed, tier
-from connected.prefect_server import prefect_server
 from connected.world import Night
 from services.github_people import move_base
 
@@ -23,12 +21,6 @@ BASKET, MAILER, RATE = shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE
 FIVE = (BASKET, MAILER, RATE, *shop.TEN[5:7])
 TWO = ("--max-pull-requests", "2")
 TRAFFIC = 20_000  # transactions a day
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
-        yield address
 
 
 WORDS = "Changes requested: the API promises `line_total`, so name it back instead"

@@ -6,18 +6,11 @@ from typing import Any
 
 import pytest
 from connected import shop
-from connected.prefect_server import prefect_server
 from connected.world import MODEL, Night, World
 
 from nightwatch_core.publish.issue_text import read_marker
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
-        yield address
 
 
 @pytest.fixture
@@ -150,20 +143,12 @@ def _what_the_report_says(world: World, night: Night) -> None:
     assert report["usage"]["calls"] == len(world.claude.bodies)
 
 
-def test_what_the_team_said_in_the_errors_inbox_holds(world: World) -> None:
-    night = world.night("--dry-run")
-    assert night.code == 0, night.output
-    report = night.report
-    dropped = {one["group"]["message"]: one["reason"] for one in report["dropped"]}
-    assert "Errors Inbox" in dropped[shop.IGNORED.message]
-    told = [a["case"]["leader"]["message"] for a in report["analyses"]]
-    assert shop.EXPECTED.message not in {*told, *dropped}
-    assert of(report, shop.NO_ADDRESS)["case"]["leader"]["inbox"] == "resolved, and back"
-
-
-def test_a_second_night_publishes_nothing_twice(tmp_path: Path, server: str) -> None:
+def test_a_second_night_publishes_nothing_twice_and_a_third_tells_what_became_of_it(
+    tmp_path: Path, server: str
+) -> None:
     with World(tmp_path, (shop.BROKEN_BASKET, shop.NO_RATE, shop.TYPO), server) as world:
-        assert world.night("--max-pull-requests", "2").code == 0
+        first = world.night("--max-pull-requests", "2")
+        assert first.code == 0, first.output
         held = world.github.branches(), len(world.github.items), len(world.github.comments)
         world.forget_requests()
         again = world.night()
@@ -171,6 +156,7 @@ def test_a_second_night_publishes_nothing_twice(tmp_path: Path, server: str) -> 
         known = world.github.branches(), len(world.github.items), len(world.github.comments)
         assert known == held
         _told_as_known(world, again)
+        _what_became_of_our_proposals(world)
 
 
 def _told_as_known(world: World, again: Night) -> None:
@@ -196,38 +182,32 @@ def drafted(world: World, path: str) -> dict[str, Any]:
     return pull
 
 
-def test_what_became_of_our_proposals_is_read_and_told(tmp_path: Path, server: str) -> None:
-    errors = (shop.BROKEN_BASKET, shop.TYPO, shop.NO_RATE)
-    with World(tmp_path, errors, server) as world:
-        first = world.night("--max-pull-requests", "2")
-        assert first.code == 0, first.output
-        basket, mailer = drafted(world, shop.BROKEN_BASKET.path), drafted(world, shop.TYPO.path)
-        (rate,) = (i for i in items(world.github.issues()) if "shipping.rb" in i["title"])
-        world.github.merge(basket["number"])
-        world.github.add_review(mailer["number"], "Ask finance which currency is meant")
-        world.github.close(mailer["number"])
-        world.github.close(rate["number"], state_reason="not_planned")
-        held = world.github.branches(), len(world.github.items)
-        world.forget_requests()
+def _what_became_of_our_proposals(world: World) -> None:
+    basket, mailer = drafted(world, shop.BROKEN_BASKET.path), drafted(world, shop.TYPO.path)
+    (rate,) = (i for i in items(world.github.issues()) if "shipping.rb" in i["title"])
+    world.github.merge(basket["number"])
+    world.github.add_review(mailer["number"], "Ask finance which currency is meant")
+    world.github.close(mailer["number"])
+    world.github.close(rate["number"], state_reason="not_planned")
+    held = world.github.branches(), len(world.github.items)
+    world.forget_requests()
 
-        second = world.night("--max-pull-requests", "2")
-        assert second.code in (0, 3), second.output
-        assert (world.github.branches(), len(world.github.items)) == held
-        outcomes = {one["number"]: one for one in second.report["outcomes"]}
-        assert outcomes[basket["number"]]["state"] == "merged"
-        assert outcomes[mailer["number"]]["state"] == "closed"
-        assert any("Ask finance" in word for word in outcomes[mailer["number"]]["words"])
-        assert outcomes[rate["number"]]["state_reason"] == "not_planned"
+    night = world.night("--max-pull-requests", "2")
+    assert night.code in (0, 3), night.output
+    assert (world.github.branches(), len(world.github.items)) == held
+    outcomes = {one["number"]: one for one in night.report["outcomes"]}
+    assert outcomes[basket["number"]]["state"] == "merged"
+    assert outcomes[mailer["number"]]["state"] == "closed"
+    assert any("Ask finance" in word for word in outcomes[mailer["number"]]["words"])
+    assert outcomes[rate["number"]]["state_reason"] == "not_planned"
 
-        told, printed = (
-            " ".join(m.text for m in world.slack.shown()),
-            " ".join(second.output.split()),
-        )
-        assert f"merged: pull request #{basket['number']}" in printed
-        assert f"closed unmerged: pull request #{mailer['number']}" in printed
-        assert "Ask finance which currency is meant" in printed
-        assert f"not planned: issue #{rate['number']}" in printed
-        assert "What became of earlier proposals" in told
+    printed = " ".join(night.output.split())
+    assert f"merged: pull request #{basket['number']}" in printed
+    assert f"closed unmerged: pull request #{mailer['number']}" in printed
+    assert "Ask finance which currency is meant" in printed
+    assert f"not planned: issue #{rate['number']}" in printed
+    told = " ".join(message.text for message in world.slack.shown())
+    assert "What became of earlier proposals" in told
 
 
 WRITES: dict[str, Callable[[World], int]] = {
@@ -246,7 +226,7 @@ WRITES: dict[str, Callable[[World], int]] = {
 }
 
 
-def test_a_dry_run_writes_nothing_anywhere(world: World) -> None:
+def test_a_dry_run_writes_nothing_anywhere_and_heeds_the_errors_inbox(world: World) -> None:
     before = world.github.branches(), dict(world.github.items), dict(world.github.labels)
     night = world.night("--dry-run")
     assert night.code == 0, night.output
@@ -256,3 +236,12 @@ def test_a_dry_run_writes_nothing_anywhere(world: World) -> None:
     assert [r["status"] for r in night.report["receipts"]] == ["held back"] * 4
     assert world.claude.bodies
     assert not (world.state / "knowledge").exists()
+    _heeded_the_inbox(night.report)
+
+
+def _heeded_the_inbox(report: dict[str, Any]) -> None:
+    dropped = {one["group"]["message"]: one["reason"] for one in report["dropped"]}
+    assert "Errors Inbox" in dropped[shop.IGNORED.message]
+    told = [a["case"]["leader"]["message"] for a in report["analyses"]]
+    assert shop.EXPECTED.message not in {*told, *dropped}
+    assert of(report, shop.NO_ADDRESS)["case"]["leader"]["inbox"] == "resolved, and back"

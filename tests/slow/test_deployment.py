@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 import yaml
+from connected.prefect_server import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
-PORT = 4277
 CHANNEL = "C0SECRET77"
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deployment")]
 
 
 class Prefect:
     """The `prefect` command against our own server."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.state = folder, folder / "state"
-        address = f"http://127.0.0.1:{PORT}/api"
+        self.folder, self.state, self.port = folder, folder / "state", free_port()
+        address = f"http://127.0.0.1:{self.port}/api"
         self.address = address
         self.environment = {
             **os.environ,
@@ -90,7 +90,7 @@ def eventually(check: object, seconds: float, what: str) -> None:
 def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prefect]:
     tool = Prefect(tmp_path_factory.mktemp("deployment"))
     server = tool.start(
-        "server", "start", "--host", "127.0.0.1", "--port", str(PORT), name="server"
+        "server", "start", "--host", "127.0.0.1", "--port", str(tool.port), name="server"
     )
     running = [server]
     try:
@@ -183,7 +183,7 @@ def test_the_run_page_lists_named_steps_and_artifacts(prefect: Prefect) -> None:
 
 
 def test_the_page_of_the_ui_is_served(prefect: Prefect) -> None:
-    with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/", timeout=30) as page:
+    with urllib.request.urlopen(f"http://127.0.0.1:{prefect.port}/", timeout=30) as page:
         assert b"<title>" in page.read()
 
 

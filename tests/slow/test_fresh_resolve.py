@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PORT = 4278
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fresh")]
 IMPORTS = "import githubkit, anthropic, slack_sdk, prefect.server.api.server, flows.nightly"
 
 

@@ -1,20 +1,17 @@
 """One error's life over ten nights: found, fixed, verified, back again, and its fix rejected."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from connected.life import Life
-from connected.prefect_server import prefect_server
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def life(tmp_path: Path) -> Iterator[Life]:
-    with prefect_server(tmp_path / "server") as address:
-        yield Life(tmp_path, prefect=address)
+def life(tmp_path: Path, server: str) -> Life:
+    return Life(tmp_path, prefect=server)
 
 
 def cart(report: dict[str, Any]) -> dict[str, Any]:

@@ -13,13 +13,12 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import pytest
 from connected import mind, shop
-from connected.prefect_server import prefect_server
 from connected.world import ROOT, World
 from services.anthropic import Anthropic
 
@@ -157,12 +156,6 @@ def whole(path: Path) -> bool:
         return "result" in json.loads(path.read_bytes())
     except ValueError:
         return False
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
-        yield address
 
 
 def test_killed_at_every_turn_boundary(tmp_path: Path, server: str) -> None:
