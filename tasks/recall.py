@@ -82,12 +82,12 @@ def _lore(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> Lore:
     """Notes of people and agents, and patterns; nothing is read where every case is known."""
     if not unknown:
         return NO_LORE
-    knowledge, shelf = reading(options).knowledge, reading(options).tasks
+    knowledge, store = reading(options).knowledge, reading(options).tasks
     noted = (as_task(lesson) for lesson in lessons_in(knowledge) if lesson.notes)
     return Lore(
-        tasks=(*(shelf.tasks() if shelf else ()), *noted),
+        tasks=(*(store.tasks() if store else ()), *noted),
         patterns=knowledge.read_patterns() if options.patterns_enabled else (),
-        complaints=shelf.complaints() if shelf else (),
+        complaints=store.complaints() if store else (),
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from nightwatch_core import sample
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 
 
 def sample_errors(folder: Path) -> ErrorFiles:
@@ -12,5 +12,5 @@ def sample_errors(folder: Path) -> ErrorFiles:
     path = folder / sample.ERRORS
     records = sample.errors()
     if not path.is_file() or path.read_bytes() != records:
-        atomic.write(path, records)
+        atomic_files.write(path, records)
     return ErrorFiles((path,), name="sample")

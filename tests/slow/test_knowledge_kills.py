@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from core.lesson_shapes import lesson, seen
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import REASON
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp
@@ -114,7 +114,7 @@ def _older(files: KnowledgeFiles, folder: Path, version: int, draw: random.Rando
         f"message: {OLDER['message']}\nroot_cause: x\nfirst_detected: '2031-03-01'\n"
         f"run_id: night-{version // 1_000_000}\n---\n\n# Title\n"
     )
-    atomic.write(folder / f"errors/2031-03-01_older_{version}.md", text.encode())
+    atomic_files.write(folder / f"errors/2031-03-01_older_{version}.md", text.encode())
     return f"night night-{version // 1_000_000}"
 
 

@@ -154,7 +154,7 @@ class MemoryHost:
 
 @dataclass
 class MemoryAgents:
-    """An AgentShelf of a few agents."""
+    """An AgentStore of a few agents."""
 
     agents: tuple[AgentSpec, ...] = (AgentSpec(name="base-analyzer", prompt="Find the cause."),)
 

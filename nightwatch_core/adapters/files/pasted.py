@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import StopTheNight
 
 LONGEST = 4_000_000  # characters
@@ -19,7 +19,7 @@ def keep_pasted(text: str, folder: Path) -> Path:
     content = text.encode(errors="replace")
     path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
     try:
-        atomic.write(path, content)
+        atomic_files.write(path, content)
     except OSError as error:
         raise StopTheNight(
             f"cannot write {path}: {error}; name another state folder with NIGHTWATCH_STATE"

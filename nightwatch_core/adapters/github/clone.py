@@ -22,7 +22,7 @@ from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
 from nightwatch_core.adapters.git.command import Git, is_sha, new_repository
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.errors import plain
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Blame, Commit
 
@@ -170,7 +170,7 @@ class Clone:
                 folder.mkdir(parents=True)
                 new_repository(folder, "none")
             borrowed = f"{(store / 'objects').resolve()}\n".encode()
-            atomic.write(self._borrows, borrowed)
+            atomic_files.write(self._borrows, borrowed)
         self.store.run("config", "remote.origin.url", self._origin.address)
 
     def _fetched(self, *words: str, stdin: str = "") -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 from pydantic import ValidationError
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.models.value import Value
 
 MOST_ANSWERS = 2_000
@@ -60,7 +60,7 @@ class Answers:
         answer = Answer(etag=etag, headers=headers, body=base64.b64encode(body).decode())
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            atomic.write(file, answer.model_dump_json().encode())
+            atomic_files.write(file, answer.model_dump_json().encode())
             self._forget_oldest()
         except OSError:
             return

@@ -14,7 +14,7 @@ from nightwatch_core.adapters.local import outbox_files
 from nightwatch_core.adapters.local.merges import standing
 from nightwatch_core.adapters.local.outbox_files import OutboxFiles
 from nightwatch_core.adapters.local.outbox_items import own_item
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.proposal import (
     Comment,
@@ -130,7 +130,7 @@ class LocalDelivery:
         made = make_branch(self._checkout, pull, self._clock.now())
         number = self._files.take_number()
         path = self._place(outbox_files.name("pull", number, pull.title))
-        atomic.write(path.with_suffix(".patch"), patch(self._checkout.git, made.sha))
+        atomic_files.write(path.with_suffix(".patch"), patch(self._checkout.git, made.sha))
         places = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
         outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
         return _receipt(pull, "done" if made.is_new else "already there", number, path)

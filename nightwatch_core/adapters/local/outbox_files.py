@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.text import frontmatter
 
@@ -84,14 +84,14 @@ class OutboxFiles(NamedTuple):
         except (OSError, ValueError):
             last = 0
         number = max(last, *(document.number for document in self.documents()), 0) + 1
-        atomic.write(counter, f"{number}\n".encode())
+        atomic_files.write(counter, f"{number}\n".encode())
         return number
 
 
 def write(path: Path, meta: Mapping[str, object], body: str) -> None:
     """Write or replace a document; raises `OSError`."""
     text = frontmatter.render(meta, body if body.endswith("\n") else f"{body}\n")
-    atomic.write(path, text.encode(errors="replace"))
+    atomic_files.write(path, text.encode(errors="replace"))
 
 
 def name(kind: str, number: int, title: str) -> str:

@@ -7,7 +7,7 @@ alone.
 import stat
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import text_of
 from nightwatch_core.errors import GiveUp, StopTheNight
 
@@ -51,7 +51,7 @@ class WorkingCopy:
             raise GiveUp(f"{path} has changed meanwhile: try again")
         try:
             mode = stat.S_IMODE(path.lstat().st_mode) if before is not None else None
-            atomic.write(path, text.encode())
+            atomic_files.write(path, text.encode())
             if mode is not None:
                 path.chmod(mode)
         except OSError as error:

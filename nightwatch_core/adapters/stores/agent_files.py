@@ -12,7 +12,7 @@ MOST_BYTES = 256 * 1024
 
 
 class AgentFiles:
-    """An AgentShelf over a folder; None, or a folder that is not there, has no agents."""
+    """An AgentStore over a folder; None, or a folder that is not there, has no agents."""
 
     def __init__(self, folder: Path | None) -> None:
         """Use the `*.md` files right in `folder`."""

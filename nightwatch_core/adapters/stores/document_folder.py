@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp
 
 MOST_BYTES = 1024 * 1024  # of a document
@@ -123,10 +123,10 @@ def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
     target = free_name(folder, f"{place}/{file.rpartition('/')[2]}")
     beside = reason_file(folder, target)
     if reason:
-        atomic.write(beside, f"{file}: {reason}\n".encode("utf-8", "replace"), through=folder)
+        atomic_files.write(beside, f"{file}: {reason}\n".encode("utf-8", "replace"), through=folder)
     else:
         beside.unlink(missing_ok=True)  # of a document that is gone
-    atomic.move(folder / file, folder / target)
+    atomic_files.move(folder / file, folder / target)
     return target
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import text_of
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.intake.ignore_file import rules_from, unreadable
@@ -97,11 +97,11 @@ class IgnoreFile:
     def _write(self, before: str, after: str) -> None:
         existed = self.path.exists()
         mode = self.path.stat().st_mode if existed else None
-        atomic.write(self.path, after.encode())
+        atomic_files.write(self.path, after.encode())
         if mode is not None:
             self.path.chmod(mode & 0o7777)
         if self._text() != after:
-            atomic.write(self.path, before.encode())
+            atomic_files.write(self.path, before.encode())
             raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
 
     def _text(self) -> str:

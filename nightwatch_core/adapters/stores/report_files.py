@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from nightwatch_core.adapters.html.page import as_html
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.markdown import as_markdown
@@ -25,11 +25,11 @@ def write(folder: Path, report: RunReport) -> None:
     report = _encodable(report)
     rejects = "".join(f"{each.model_dump_json()}\n" for each in report.rejects)
     with on_disk(folder):
-        atomic.write(folder / "report.json", report.model_dump_json(indent=1).encode())
-        atomic.write(folder / "report.md", as_markdown(report).encode())
-        atomic.write(folder / "report.html", as_html(report).encode())
+        atomic_files.write(folder / "report.json", report.model_dump_json(indent=1).encode())
+        atomic_files.write(folder / "report.md", as_markdown(report).encode())
+        atomic_files.write(folder / "report.html", as_html(report).encode())
         if rejects:
-            atomic.write(folder / "rejects.jsonl", rejects.encode())
+            atomic_files.write(folder / "rejects.jsonl", rejects.encode())
         else:
             (folder / "rejects.jsonl").unlink(missing_ok=True)
 

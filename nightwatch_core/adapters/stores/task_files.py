@@ -7,7 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.stores import atomic_files as atomic
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import (
     MOST_BYTES,
     Stamp,
@@ -26,7 +26,7 @@ _PATIENCE = 30.0  # seconds that another writer may take
 
 
 class TaskFiles:
-    """A TaskShelf over the `*.md` files right in a folder; one that is not there is empty.
+    """A TaskStore over the `*.md` files right in a folder; one that is not there is empty.
 
     An id is a file's name without `.md`, and only names that were found in the folder are opened.
     Links are not followed. `lock` is a file elsewhere, so that nothing of ours lies in the folder.
@@ -123,5 +123,5 @@ def _replace(path: Path, text: str) -> None:
     if len(content) > MOST_BYTES:
         raise GiveUp(f"{path.name} would be longer than {MOST_BYTES // 1024} KiB")
     mode = stat.S_IMODE(path.lstat().st_mode)
-    atomic.write(path, content)
+    atomic_files.write(path, content)
     path.chmod(mode)
