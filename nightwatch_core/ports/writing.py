@@ -1,6 +1,6 @@
 """What we ask the world to keep or to tell, as we would like to ask it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -96,8 +96,8 @@ class Nights(Protocol):
         """Close the night in the history."""
         ...
 
-    def reports(self) -> Sequence[RunReport]:
-        """Reports that were kept, newest first."""
+    def reports(self) -> Iterator[RunReport]:
+        """Reports that were kept, newest first, read as they are asked for."""
         ...
 
     def report(self, night_id: str) -> RunReport | None:

@@ -1,7 +1,7 @@
 """Neighbours made of memory that keep what they are given."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -132,9 +132,9 @@ class MemoryNights:
             self.running.pop(report.night.id, None)
             self.finished[report.night.id] = record_of(report)
 
-    def reports(self) -> Sequence[RunReport]:
+    def reports(self) -> Iterator[RunReport]:
         """Reports, newest first."""
-        return tuple(reversed(self.kept.values()))
+        return reversed(tuple(self.kept.values()))
 
     def report(self, night_id: str) -> RunReport | None:
         """One of them."""

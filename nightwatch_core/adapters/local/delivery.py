@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from nightwatch_core.adapters.git.branch import Refused, make_branch, patch
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local import outbox_files
@@ -15,7 +13,7 @@ from nightwatch_core.adapters.local.merges import standing
 from nightwatch_core.adapters.local.outbox_files import OutboxFiles
 from nightwatch_core.adapters.local.outbox_items import own_item
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.proposal import (
     Comment,
     DraftPull,
@@ -56,17 +54,11 @@ class LocalDelivery:
 
         Raises `TryLater` while another process publishes, `GiveUp` where files cannot be written.
         """
-        lock = self._files.lock
         try:
-            lock.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(lock, timeout=_PATIENCE):
+            with atomic_files.only_writer(self._files.lock, _PATIENCE, str(self._files.nights)):
                 return self._published(proposal)
         except Refused as refused:
             return _receipt(proposal, "refused", reason=str(refused))
-        except Timeout as error:
-            raise TryLater(f"another process has held {lock} for {_PATIENCE:.0f} s") from error
-        except OSError as error:
-            raise GiveUp(f"cannot write below {self._files.nights}: {error}") from error
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """Every issue and pull request of all nights, by number; unreadable files are left out.

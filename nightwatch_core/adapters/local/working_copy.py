@@ -4,7 +4,6 @@ Nothing is committed and git is not asked. Links are not followed, and what is n
 alone.
 """
 
-import stat
 from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
@@ -50,10 +49,7 @@ class WorkingCopy:
         if self.read(name) != before:
             raise GiveUp(f"{path} has changed meanwhile: try again")
         try:
-            mode = stat.S_IMODE(path.lstat().st_mode) if before is not None else None
-            atomic_files.write(path, text.encode())
-            if mode is not None:
-                path.chmod(mode)
+            atomic_files.rewrite(path, text.encode())
         except OSError as error:
             raise GiveUp(f"{path} cannot be written: {error.strerror}") from error
         return str(path)

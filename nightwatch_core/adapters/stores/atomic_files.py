@@ -1,30 +1,46 @@
-"""Files that are either whole or not there, whenever the power goes."""
+"""Files that are either whole or not there, whenever the power goes, and places with one writer."""
 
 import os
 import secrets
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
+from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
+
+TEMPORARY = ".tmp-"  # begins the name of a file that is being written
 Sync = Callable[[int], None]  # brings what a file descriptor names to the disk
 
 
-def write(path: Path, content: bytes, through: Path | None = None, sync: Sync = os.fsync) -> None:
+def write(
+    path: Path, content: bytes, through: Path | None = None, mode: int = 0, sync: Sync = os.fsync
+) -> None:
     """Write or replace a file, and its folder where it is missing; raises `OSError`.
 
     The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
-    the disk, and only then to its name.
+    the disk, and only then to its name. `mode` are its permissions; 0 leaves them to the system.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = (through or path.parent) / f".tmp-{secrets.token_hex(8)}"
+    temporary = (through or path.parent) / f"{TEMPORARY}{secrets.token_hex(8)}"
     try:
         with temporary.open("xb") as file:
             file.write(content)
             file.flush()
+            if mode:
+                os.fchmod(file.fileno(), mode)
             sync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     _keep(path.parent, sync)
+
+
+def rewrite(path: Path, content: bytes) -> None:
+    """Write a file that people own: it keeps the permissions it has; raises `OSError`."""
+    write(path, content, mode=stat.S_IMODE(path.lstat().st_mode) if path.exists() else 0)
 
 
 def move(path: Path, target: Path, sync: Sync = os.fsync) -> None:
@@ -42,6 +58,28 @@ def remove(path: Path, sync: Sync = os.fsync) -> None:
     """Remove a file, for good; one that is not there is removed already."""
     path.unlink(missing_ok=True)
     _keep(path.parent, sync)
+
+
+@contextmanager
+def only_writer(
+    lock: Path, patience: float, place: str, trouble: type[NightWatchError] = GiveUp
+) -> Iterator[None]:
+    """Hold a lock file while a place is written to.
+
+    Raises `TryLater` where another process holds it for longer than `patience` seconds, `trouble`
+    where the place cannot be written.
+    """
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(lock, timeout=patience):
+            yield
+    except Timeout as error:
+        raise TryLater(f"another process keeps {lock} locked: try again when it is done") from error
+    except OSError as error:
+        raise trouble(
+            f"cannot write to {place} ({error.strerror or error}): check its permissions and the "
+            "space left on its disk"
+        ) from error
 
 
 def _keep(folder: Path, sync: Sync) -> None:

@@ -1,4 +1,4 @@
-"""Markdown documents in folders of strangers' making: no link is followed, no size is trusted."""
+"""Markdown documents in folders that strangers write to: no link is followed, no size trusted."""
 
 import itertools
 import os
@@ -11,27 +11,26 @@ from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp
 
 MOST_BYTES = 1024 * 1024  # of a document
-TEMPORARY = ".tmp-"
 QUARANTINE = "quarantine"
-_NO_DOCUMENTS = (".", "README")
 REASON = ".reason.txt"  # ends the name of a file that says why a document was put away
+_NO_DOCUMENTS = (".", "README")
 
 # inode, size, time of change in ns: equal means unchanged. It is the time that nobody can set, so
 # that a document is noticed that was put in another's place with the time it had elsewhere.
 Stamp = tuple[int, int, int]
 
 
-def documents(folder: Path, shelf: str) -> dict[str, Stamp]:
-    """The documents `shelf/*.md` by their names; empty where there is no such folder.
+def documents(folder: Path, name: str) -> dict[str, Stamp]:
+    """The stamps of the documents `name/*.md`, by file; empty where there is no such folder.
 
     Links, folders and devices are none. Raises `OSError` where the folder cannot be listed.
     """
-    if (folder / shelf).is_symlink():
+    if (folder / name).is_symlink():
         return {}
     try:
-        with os.scandir(folder / shelf) as entries:
+        with os.scandir(folder / name) as entries:
             found = {
-                f"{shelf}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
+                f"{name}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
                 for entry in entries
                 if _is_document(entry.name) and entry.is_file(follow_symlinks=False)
             }
@@ -41,7 +40,7 @@ def documents(folder: Path, shelf: str) -> dict[str, Stamp]:
 
 
 def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
-    """Those of these files that are documents: plain, and there."""
+    """The stamps of those of these files that are documents: plain, and there."""
     found: dict[str, Stamp] = {}
     for file in sorted(files):
         with suppress(FileNotFoundError):
@@ -51,40 +50,41 @@ def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
     return found
 
 
-def names(folder: Path, shelf: str, *, tidy: bool = False) -> tuple[str, ...]:
-    """What the documents of a shelf may be: names alone, without a look at each file.
+def stamp_of(path: Path) -> Stamp:
+    """What changes when the file does; raises `OSError`."""
+    return _stamp(path.lstat())
+
+
+def names(folder: Path, name: str, *, tidy: bool = False) -> tuple[str, ...]:
+    """What the documents `name/*.md` may be: names alone, without a look at each file.
 
     Empty where there is no such folder. `tidy` removes temporary files on the way, for the only
     writer. Raises `OSError` where the folder cannot be listed.
     """
-    if (folder / shelf).is_symlink():
+    if (folder / name).is_symlink():
         return ()
     try:
-        every = os.listdir(folder / shelf)  # noqa: PTH208  # 50,000 paths take their time
+        every = os.listdir(folder / name)  # noqa: PTH208  # 50,000 paths take their time
     except FileNotFoundError:
         return ()
     if tidy:
-        for name in [name for name in every if name.startswith(TEMPORARY)]:
-            (folder / shelf / name).unlink(missing_ok=True)
-    return tuple([n for n in every if n.endswith(".md") and not n.startswith(_NO_DOCUMENTS)])
+        for left in [one for one in every if one.startswith(atomic_files.TEMPORARY)]:
+            (folder / name / left).unlink(missing_ok=True)
+    return tuple([one for one in every if _is_document(one)])
 
 
-def is_plain(file: str, *shelves: str) -> bool:
-    """Whether a file is a document's name directly on one of these shelves."""
-    shelf, _, name = file.partition("/")
-    return shelf in shelves and "/" not in name and "\0" not in name and _is_document(name)
+def is_plain(file: str, *folders: str) -> bool:
+    """Whether a file is a document's name directly in one of these folders."""
+    folder, _, name = file.partition("/")
+    return folder in folders and "/" not in name and "\0" not in name and _is_document(name)
 
 
-def _is_document(name: str) -> bool:
-    return name.endswith(".md") and not name.startswith(_NO_DOCUMENTS)
-
-
-def links(folder: Path, *shelves: str) -> tuple[str, ...]:
+def links(folder: Path, *names: str) -> tuple[str, ...]:
     """Complaints about links where documents belong."""
-    found = [folder / shelf for shelf in shelves if (folder / shelf).is_symlink()]
-    for shelf in shelves:
-        if (folder / shelf).is_dir() and not (folder / shelf).is_symlink():
-            found += [path for path in (folder / shelf).glob("*.md") if path.is_symlink()]
+    found: list[Path] = []
+    for place in (folder / name for name in names):
+        inside = place.glob("*.md") if place.is_dir() and not place.is_symlink() else ()
+        found += [path for path in (place, *inside) if path.is_symlink()]
     return tuple(f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found))
 
 
@@ -107,13 +107,12 @@ def remove_temporaries(*folders: Path) -> None:
     """Remove what a writer that was killed left behind; call it as the only writer."""
     for folder in folders:
         if folder.is_dir() and not folder.is_symlink():
-            for name in os.listdir(folder):  # noqa: PTH208
-                if name.startswith(TEMPORARY):
-                    (folder / name).unlink(missing_ok=True)
+            for left in folder.glob(f"{atomic_files.TEMPORARY}*"):
+                left.unlink(missing_ok=True)
 
 
 def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
-    """Move a document to another shelf, with a file beside it that says why; returns its new name.
+    """Move a document to `place/`, with a file beside it that says why; returns its new name.
 
     A name that is taken there gets a number. Empty where the document is gone. A writer that is
     killed leaves the document in one of the two places. Raises `OSError`.
@@ -123,16 +122,12 @@ def put_away(folder: Path, file: str, place: str, reason: str = "") -> str:
     target = free_name(folder, f"{place}/{file.rpartition('/')[2]}")
     beside = reason_file(folder, target)
     if reason:
-        atomic_files.write(beside, f"{file}: {reason}\n".encode("utf-8", "replace"), through=folder)
+        content = f"{file}: {reason}\n".encode("utf-8", "replace")
+        atomic_files.write(beside, content, through=folder)
     else:
         beside.unlink(missing_ok=True)  # of a document that is gone
     atomic_files.move(folder / file, folder / target)
     return target
-
-
-def quarantine(folder: Path, name: str, reason: str) -> None:
-    """Move a document to `quarantine/`, with a file beside it that says why."""
-    put_away(folder, name, QUARANTINE, reason)
 
 
 def reason_file(folder: Path, file: str) -> Path:
@@ -152,17 +147,15 @@ def quarantined(folder: Path, most: int = 100) -> tuple[str, ...]:
     place = folder / QUARANTINE
     if not place.is_dir() or place.is_symlink():
         return ()
-    reasons = sorted(place.glob(f"*{REASON}"))[:most]
     return tuple(
         " ".join(path.read_text(encoding="utf-8", errors="replace")[:1_000].split())
-        for path in reasons
+        for path in sorted(place.glob(f"*{REASON}"))[:most]
         if path.is_file() and not path.is_symlink()
     )
 
 
-def stamp_of(path: Path) -> Stamp:
-    """What changes when the file does; raises `OSError`."""
-    return _stamp(path.lstat())
+def _is_document(name: str) -> bool:
+    return name.endswith(".md") and not name.startswith(_NO_DOCUMENTS)
 
 
 def _stamp(info: os.stat_result) -> Stamp:

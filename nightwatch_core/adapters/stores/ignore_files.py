@@ -1,16 +1,12 @@
 """The team's ignore.yml: read as the night reads it, and written when a person accepts a rule."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from filelock import FileLock, Timeout
-
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import text_of
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from, unreadable
 from nightwatch_core.intake.ignore_rules import expired
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
@@ -54,7 +50,8 @@ class IgnoreFile:
         and once more afterwards. Raises `StopTheNight` where the file cannot be read or written, or
         would not hold exactly the rules it held and this one; it is untouched then.
         """
-        with self._alone():
+        lock, place = self.path.with_name(LOCK), str(self.path)
+        with atomic_files.only_writer(lock, _PATIENCE, place, StopTheNight):
             before = self._text()
             known = rules_from(before)
             same = next((one for one in known.rules if _same(one, rule)), None)
@@ -95,13 +92,9 @@ class IgnoreFile:
         return next(one for one in reversed(new.rules) if _same(one, rule))
 
     def _write(self, before: str, after: str) -> None:
-        existed = self.path.exists()
-        mode = self.path.stat().st_mode if existed else None
-        atomic_files.write(self.path, after.encode())
-        if mode is not None:
-            self.path.chmod(mode & 0o7777)
+        atomic_files.rewrite(self.path, after.encode())
         if self._text() != after:
-            atomic_files.write(self.path, before.encode())
+            atomic_files.rewrite(self.path, before.encode())
             raise StopTheNight(f"{self.path} was not written as it should be: it is as it was")
 
     def _text(self) -> str:
@@ -120,22 +113,6 @@ class IgnoreFile:
             f"{self.path} is left as it is: {why}. To add the rule by hand:\n\n"
             f"{rows_of([_fields(rule)])}"
         )
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_name(LOCK), timeout=_PATIENCE):
-                yield
-        except Timeout as error:
-            raise TryLater(
-                f"another process writes {self.path}: try again when it is done"
-            ) from error
-        except OSError as error:
-            raise StopTheNight(
-                f"{self.path} cannot be written ({error.strerror or error}): check who may write "
-                "there and the space left on its disk"
-            ) from error
 
 
 def _same(one: IgnoreRule, other: IgnoreRule) -> bool:

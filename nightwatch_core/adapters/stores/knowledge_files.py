@@ -5,15 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from nightwatch_core.adapters.stores import atomic_files, lesson_store
 from nightwatch_core.adapters.stores.document_folder import (
     QUARANTINE,
     documents,
     links,
     names,
-    quarantine,
+    put_away,
     quarantined,
     remove_temporaries,
     text_of,
@@ -25,7 +23,7 @@ from nightwatch_core.adapters.stores.index_cache import (
     Entry,
     IndexCache,
 )
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.memory.lessons.index_text import index_over, index_text
 from nightwatch_core.memory.lessons.text import document
@@ -57,7 +55,7 @@ class KnowledgeFiles:
         self._folder = folder
         self._ignore_file = ignore_file or folder / "ignore.yml"
         self._entries = IndexCache(folder, cache)
-        self._lessons = lesson_store.LessonsRead(folder)
+        self._lessons = lesson_store.LessonReader(folder)
 
     def probe(self) -> str:
         """Say what is there."""
@@ -143,7 +141,7 @@ class KnowledgeFiles:
             entries = self._entries.on(ERRORS, PATTERNS)
             for file, entry in entries.items():
                 if isinstance(entry, str):
-                    quarantine(self._folder, file, entry)
+                    put_away(self._folder, file, QUARANTINE, entry)
             lesson_store.unite(self._folder, entries)
             entries = self._entries.on(ERRORS, PATTERNS)
             index = _index(entries, self._complaints())
@@ -181,9 +179,9 @@ class KnowledgeFiles:
         if before != text:
             atomic_files.write(self._folder / file, text.encode("utf-8", "replace"))
 
-    def _check(self, shelf: str) -> None:
-        if (self._folder / shelf).is_symlink():
-            raise GiveUp(f"{self._folder / shelf} is a link: make it a folder")
+    def _check(self, place: str) -> None:
+        if (self._folder / place).is_symlink():
+            raise GiveUp(f"{self._folder / place} is a link: make it a folder")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -198,19 +196,11 @@ class KnowledgeFiles:
     @contextmanager
     def _writing(self) -> Iterator[tuple[str, ...]]:
         """Be the only writer; gives the names in errors/, which are listed once for all."""
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self._folder / LOCK, timeout=_PATIENCE):
-                shelves = (self._folder / name for name in (PATTERNS, QUARANTINE))
-                remove_temporaries(self._folder, *shelves)
-                yield names(self._folder, ERRORS, tidy=True)
-        except Timeout as error:
-            raise TryLater(f"another process keeps {self._folder / LOCK} locked") from error
-        except OSError as error:
-            raise GiveUp(
-                f"cannot write to the knowledge folder {self._folder} ({error.strerror}): "
-                "check its permissions and the space left on its disk"
-            ) from error
+        place = f"the knowledge folder {self._folder}"
+        with atomic_files.only_writer(self._folder / LOCK, _PATIENCE, place):
+            places = (self._folder / name for name in (PATTERNS, QUARANTINE))
+            remove_temporaries(self._folder, *places)
+            yield names(self._folder, ERRORS, tidy=True)
 
 
 def _broken(entries: Mapping[str, Entry | str]) -> tuple[str, ...]:

@@ -6,15 +6,18 @@ Every function that moves something wants to be called by the only writer of the
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import (
+    Stamp,
     free_name,
     is_plain,
     names,
     put_away,
     reason_file,
+    stamp_of,
     text_of,
 )
 from nightwatch_core.adapters.stores.index_cache import ARCHIVE, ERRORS, Entry, IndexCache
@@ -41,32 +44,28 @@ def lesson_at(folder: Path, file: str) -> Lesson | None:
         return None
 
 
-class LessonsRead:
+class LessonReader:
     """Lessons as they were read, each again only when its document changed: a night asks often."""
 
     def __init__(self, folder: Path) -> None:
         """Read below `folder`."""
         self._folder = folder
-        self._kept: dict[str, tuple[tuple[int, int, int], Lesson]] = {}
+        self._kept: dict[str, tuple[Stamp, Lesson]] = {}
 
     def at(self, file: str) -> Lesson | None:
         """`lesson_at`, remembered."""
-        if not is_plain(file, ERRORS, ARCHIVE):
-            return None
-        try:
-            info = (self._folder / file).lstat()
-        except (OSError, ValueError):
-            return None
-        stamp = (info.st_ino, info.st_size, info.st_ctime_ns)
-        if file in self._kept and self._kept[file][0] == stamp:
-            return self._kept[file][1]
-        lesson = lesson_at(self._folder, file)
-        if lesson is None:
-            self._kept.pop(file, None)
-            return None
-        while len(self._kept) >= _MOST_REMEMBERED:
-            self._kept.pop(next(iter(self._kept)))
-        self._kept[file] = (stamp, lesson)
+        stamp = None
+        with suppress(OSError, ValueError):
+            stamp = stamp_of(self._folder / file)
+        kept = self._kept.get(file)
+        if kept and kept[0] == stamp:
+            return kept[1]
+        self._kept.pop(file, None)
+        lesson = lesson_at(self._folder, file) if stamp else None
+        if lesson and stamp:
+            while len(self._kept) >= _MOST_REMEMBERED:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[file] = (stamp, lesson)
         return lesson
 
 
@@ -93,10 +92,10 @@ def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterabl
     makes one of both.
     """
     alike, silent = candidates_for(at_hand, lesson.fingerprint)
-    asked = [f"{ERRORS}/{name}" for name in alike]
-    asked += [lesson.file] if is_plain(lesson.file, ERRORS) else []
-    known = entries.of([*asked, *(f"{ERRORS}/{name}" for name in silent)])
-    own = [file for file, entry in known.items() if _holds(entry, lesson.fingerprint)]
+    files = [f"{ERRORS}/{name}" for name in (*alike, *silent)]
+    files += [lesson.file] if is_plain(lesson.file, ERRORS) else []
+    candidates = entries.of(files).items()
+    own = [file for file, entry in candidates if _holds(entry, lesson.fingerprint)]
     if own:
         return lesson.file if lesson.file in own else sorted(own)[-1]
     if is_plain(lesson.file, ARCHIVE):

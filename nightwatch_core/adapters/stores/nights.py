@@ -1,28 +1,29 @@
-"""The nights that were: their folders `nights/<id>/`, held by one process, and their history."""
+"""The nights that were: their folders `nights/<id>/` with reports, and their history."""
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
+from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.database import connect, translated
-from nightwatch_core.adapters.stores.report_files import Reports, on_disk, read, write
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.intake.windows import was_read
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import Clock
+from nightwatch_core.adapters.html.page import as_html
+from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.view import record_of
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HELD: dict[Path, BaseFileLock] = {}  # nights of this process; the system frees them when it ends
-
-
 UNFINISHED = ("running", "failed")  # taken up again by the next run of the same window
 FINISHED = ("complete", "degraded")
 
@@ -68,10 +69,23 @@ class NightStore:
         return next(filter(None, ends), None)
 
     def keep(self, report: RunReport) -> str:
-        """Write report.json, .md, .html and, where there are any, rejects.jsonl; each one whole."""
+        """Write report.json, .md, .html and, where there are any, rejects.jsonl; each one whole.
+
+        The JSON, which the others are made from, comes first. Returns the night's folder. Raises
+        `StopTheNight` where the disk is full or the folder cannot be written.
+        """
         folder = self._folder(report.night.id)
         night = report.night.model_copy(update={"folder": str(folder)})
-        write(folder, report.model_copy(update={"night": night}))
+        report = _encodable(report.model_copy(update={"night": night}))
+        rejects = "".join(f"{each.model_dump_json()}\n" for each in report.rejects)
+        with _on_disk(folder):
+            atomic_files.write(folder / "report.json", report.model_dump_json(indent=1).encode())
+            atomic_files.write(folder / "report.md", as_markdown(report).encode())
+            atomic_files.write(folder / "report.html", as_html(report).encode())
+            if rejects:
+                atomic_files.write(folder / "rejects.jsonl", rejects.encode())
+            else:
+                (folder / "rejects.jsonl").unlink(missing_ok=True)
         return str(folder)
 
     def finish(self, report: RunReport) -> None:
@@ -79,21 +93,21 @@ class NightStore:
         self._record(record_of(report), report.night.id)
         self._release(report.night.id)
 
-    def reports(self) -> Sequence[RunReport]:
+    def reports(self) -> Iterator[RunReport]:
         """Reports that can be read, newest first, read one by one as they are asked for."""
         started = {row["id"]: (row["started"], row["rowid"]) for row in self._rows()}
-        with on_disk(self._nights):
+        with _on_disk(self._nights):
             files = {file.parent.name: file for file in self._nights.glob("*/report.json")}
-            unknown = {id: (_changed(files[id]), 0) for id in files.keys() - started.keys()}
-        ages = started | unknown
+            unlisted = {id: (_changed(files[id]), 0) for id in files.keys() - started.keys()}
+        ages = started | unlisted
         newest = sorted(files, key=ages.__getitem__, reverse=True)
-        return Reports(tuple(files[id] for id in newest))
+        return filter(None, (_read(files[id]) for id in newest))
 
     def report(self, night_id: str) -> RunReport | None:
         """The report of one night; None where there is none that can be read."""
         if not _ID.fullmatch(night_id):
             return None
-        return read(self._folder(night_id) / "report.json")
+        return _read(self._folder(night_id) / "report.json")
 
     def history(self) -> tuple[NightRecord, ...]:
         """Every night, newest first; one that crashed is `running` until it is taken up again."""
@@ -113,7 +127,7 @@ class NightStore:
     def _hold(self, id: str) -> None:
         folder = self._folder(id)
         lock = FileLock(folder / ".lock", thread_local=False)
-        with on_disk(folder):
+        with _on_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if folder.resolve() in _HELD:
                 return
@@ -140,20 +154,14 @@ class NightStore:
 
     def _record(self, record: NightRecord, name: str) -> None:
         """Write the night's line; the name and the start of a night that is known are kept."""
+        started = _moment(record.started)
         ended = _moment(record.finished) if record.finished else None
         with translated(self._database), closing(connect(self._database)) as database:
             database.execute(
                 "INSERT INTO nights (id, name, status, started, finished, record)"
                 " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
                 " status = excluded.status, finished = excluded.finished, record = excluded.record",
-                (
-                    record.id,
-                    name,
-                    record.status,
-                    _moment(record.started),
-                    ended,
-                    record.model_dump_json(),
-                ),
+                (record.id, name, record.status, started, ended, record.model_dump_json()),
             )
 
     def _rows(self) -> list[sqlite3.Row]:
@@ -182,3 +190,40 @@ def _moment(at: datetime) -> str:
 
 def _changed(file: Path) -> str:
     return _moment(datetime.fromtimestamp(file.stat().st_mtime, UTC))
+
+
+def _read(file: Path) -> RunReport | None:
+    """The report in a report.json; None where there is none that can be read."""
+    try:
+        return RunReport.model_validate_json(file.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+@contextmanager
+def _on_disk(folder: Path) -> Iterator[None]:
+    """Tell what the file system complains about as what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise StopTheNight(
+            f"{folder} cannot be used ({error.strerror or error}): free some space, check who may "
+            "write there, or name another state folder with NIGHTWATCH_STATE"
+        ) from error
+
+
+def _encodable(report: RunReport) -> RunReport:
+    """The report without half characters, which a broken export may hold and no file can."""
+    try:
+        report.model_dump_json()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        return RunReport.model_validate(_whole(report.model_dump()))
+    return report
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_whole(each) for each in value)
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -1,11 +1,7 @@
 """Task files in one folder: `<folder>/<id>.md`, written by people and added to by us."""
 
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import (
@@ -16,7 +12,7 @@ from nightwatch_core.adapters.stores.document_folder import (
     remove_temporaries,
     text_of,
 )
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.task_text import task_of, with_notes, with_promoted
 from nightwatch_core.models.learning import Notes, TaskFile
 from nightwatch_core.text.escaping import line
@@ -88,40 +84,20 @@ class TaskFiles:
             return f"it cannot be opened: {error.strerror}"
 
     def _change(self, id: str, change: Callable[[str], str]) -> str:
-        with self._writing():
+        place = f"the folder of task files {self._folder}"
+        with atomic_files.only_writer(self._lock, _PATIENCE, place):
+            remove_temporaries(self._folder)
             name = self._name(id)
             if name not in documents(self._folder.parent, self._folder.name):
-                said = f"there is no task {line(id, 80)!r} in {self._folder}"
-                raise GiveUp(f"{said}: name one that is there, or set NIGHTWATCH_TASKS_DIR")
+                raise GiveUp(
+                    f"there is no task {line(id, 80)!r} in {self._folder}: name one that is there, "
+                    "or set NIGHTWATCH_TASKS_DIR"
+                )
             path = self._folder.parent / name
             before = text_of(path)
-            after = change(before)
-            if after != before:
-                _replace(path, after)
+            content = change(before).encode()
+            if len(content) > MOST_BYTES:
+                raise GiveUp(f"{path.name} would be longer than {MOST_BYTES // 1024} KiB")
+            if content != before.encode():
+                atomic_files.rewrite(path, content)
         return name
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Be the only writer."""
-        try:
-            self._lock.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self._lock, timeout=_PATIENCE):
-                remove_temporaries(self._folder)
-                yield
-        except Timeout as error:
-            raise TryLater(f"another process keeps {self._lock} locked") from error
-        except OSError as error:
-            raise GiveUp(
-                f"cannot write to the folder of task files {self._folder} ({error.strerror}): "
-                "check its permissions and the space left on its disk"
-            ) from error
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write it whole, with the permissions the file had."""
-    content = text.encode()
-    if len(content) > MOST_BYTES:
-        raise GiveUp(f"{path.name} would be longer than {MOST_BYTES // 1024} KiB")
-    mode = stat.S_IMODE(path.lstat().st_mode)
-    atomic_files.write(path, content)
-    path.chmod(mode)

@@ -199,5 +199,5 @@ def test_a_night_that_cannot_name_a_folder_stops(still: Path, night: str) -> Non
 def test_a_state_folder_that_cannot_be_written_gives_up(shop: Path) -> None:
     (shop.parent / "nights").write_text("a file where the folder should be")
 
-    with pytest.raises(GiveUp, match="cannot write below"):
+    with pytest.raises(GiveUp, match="cannot write to"):
         delivery(shop).publish(ISSUE)

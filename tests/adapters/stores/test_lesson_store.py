@@ -6,7 +6,7 @@ import pytest
 from core.lesson_shapes import lesson, seen
 from core.memory.recall.recall_shapes import OTHERS, case, kept
 
-from nightwatch_core.adapters.stores import atomic_files, document_folder, lesson_store
+from nightwatch_core.adapters.stores import atomic_files, lesson_store
 from nightwatch_core.adapters.stores.document_folder import put_away
 from nightwatch_core.adapters.stores.index_cache import IndexCache
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
@@ -310,4 +310,4 @@ def test_a_temporary_file_may_lie_elsewhere(folder):
     atomic_files.write(folder / "archive" / "a.txt", b"x", through=Watched(folder))
     assert seen_there == [folder]
     assert (folder / "archive" / "a.txt").read_bytes() == b"x"
-    assert not list(folder.glob(f"{document_folder.TEMPORARY}*"))
+    assert not list(folder.glob(f"{atomic_files.TEMPORARY}*"))
