@@ -12,13 +12,13 @@ from filelock import BaseFileLock, FileLock, Timeout
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
+from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.database import connect, translated
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.intake.windows import was_read
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import Clock
-from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.view import record_of
 
