@@ -9,11 +9,9 @@ from prefect import Task, task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
-from nightwatch_core.analysis import analyst as analysing
-from nightwatch_core.analysis import plans, specs
-from nightwatch_core.analysis.decisions import after, before
-from nightwatch_core.analysis.resume import ResumableModel
-from nightwatch_core.analysis.transcript import TranscribedModel
+from nightwatch_core.analysis import agent_specs, analyst, plans
+from nightwatch_core.analysis.endings import ending_text
+from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.memory.fallback import mark_fallback, merge_waves, unanswered_assignments
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Analysis
@@ -24,6 +22,7 @@ from nightwatch_core.models.assignment import (
     WaveResult,
 )
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.ports import Clock, Model
 from tasks.code import reader_of
 from tasks.futures import each, same, settled
 from tasks.policies import KEPT, PATIENTLY
@@ -55,22 +54,12 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
     agent, plan = led_by(assignment, options)
     ports = reading(options.model_copy(update={"model": plan.model}))
-    heard = TranscribedModel(ports.model, transcripts(), assignment.night)
-    model = ResumableModel(heard, records(), f"turns/{assignment.night}/{plan.model}")
-    log.info("%s: %s", assignment.case.leader.short, before(plan, assignment.allowance))
-    found = analysing.analyse(
-        assignment.case,
-        assignment.traces,
-        assignment.research,
-        reader_of(options, assignment.commit),
-        model,
-        agent,
-        assignment.allowance,
-        ports.clock,
-        plan,
-    )
-    log.info("%s: %s", assignment.case.leader.short, after(found))
-    return found
+    transcribed = TranscribedModel(ports.model, transcripts(), assignment.night)
+    model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
+    log.info("%s: %s", assignment.case.leader.short, plans.plan_text(plan, assignment.allowance))
+    analysis = analyst.analyse(_briefing(assignment, options, ports.clock, model, agent, plan))
+    log.info("%s: %s", assignment.case.leader.short, ending_text(analysis))
+    return analysis
 
 
 @task(name="ask the analyst", task_run_name="ask the analyst", **PATIENTLY)
@@ -82,10 +71,12 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
     ports = reading(options)
     able = ports.model.capabilities()
     note = (f"{able.model}: {able.note}",) if able.note else ()
-    return AnalystTonight(able=able, complaints=(*note, *specs.agents_of(ports.agents).complaints))
+    return AnalystTonight(
+        able=able, complaints=(*note, *agent_specs.agents_of(ports.agents).complaints)
+    )
 
 
-def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
+def analysis_task(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
     """The analysis as a task; with `force` it takes no earlier result."""
     return analyse.with_options(refresh_cache=True) if options.force else analyse
 
@@ -94,22 +85,15 @@ def analyst(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]
 def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analysis:
     """Explain a case whose model was away; never kept, so that the model is asked next time."""
     ports, assignment = reading(options), left.assignment
-    analysis = analysing.analyse(
-        assignment.case,
-        assignment.traces,
-        assignment.research,
-        reader_of(options, assignment.commit),
-        ports.stand_in or ports.model,
-        specs.BUILT_IN,
-        assignment.allowance,
-        ports.clock,
-    )
+    plan = plans.plan(assignment.case, agent_specs.BUILT_IN, NightOptions())
+    model, agent = ports.stand_in or ports.model, agent_specs.BUILT_IN
+    analysis = analyst.analyse(_briefing(assignment, options, ports.clock, model, agent, plan))
     return mark_fallback(analysis, left.failure)
 
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
-    wave = settled(analyst(options).map(each(assignments), same(options)), assignments)
+    wave = settled(analysis_task(options).map(each(assignments), same(options)), assignments)
     left = unanswered_assignments(wave, assignments) if reading(options).stand_in else ()
     asked = tuple(one.assignment for one in left)
     return merge_waves(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
@@ -124,7 +108,28 @@ def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, An
 def agent_for(assignment: Assignment, options: NightOptions) -> AgentSpec:
     """The agent that was chosen, else the one for the trace's language."""
     if not options.agents_enabled or options.model == "rules":
-        return specs.BUILT_IN
+        return agent_specs.BUILT_IN
     trace = assignment.case.trace
-    agents = specs.agents_of(reading(options).agents)
-    return specs.choose(agents, trace.language if trace else "", options.agent)
+    agents = agent_specs.agents_of(reading(options).agents)
+    return agent_specs.choose(agents, trace.language if trace else "", options.agent)
+
+
+def _briefing(
+    assignment: Assignment,
+    options: NightOptions,
+    clock: Clock,
+    model: Model,
+    agent: AgentSpec,
+    plan: AnalysisPlan,
+) -> analyst.Briefing:
+    return analyst.Briefing(
+        case=assignment.case,
+        traces=assignment.traces,
+        research=assignment.research,
+        code=reader_of(options, assignment.commit),
+        model=model,
+        agent=agent,
+        plan=plan,
+        allowance=assignment.allowance,
+        clock=clock,
+    )

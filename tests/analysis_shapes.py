@@ -3,17 +3,23 @@
 import json
 from datetime import UTC, datetime
 
-from twins.reading import MemoryCode
+from twins.reading import MemoryClock, MemoryCode
 
+from nightwatch_core.analysis.analyst import Briefing, analyse
+from nightwatch_core.analysis.plans import plan as planned
+from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Allowance, Analysis, Edit, Evidence
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.research import ResearchContext
 
 DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)
 COMMIT = Commit(repository="shop/shop", sha="c" * 40, branch="main")
 CART = "def total(lines):\n    return sum(line.price for line in lines)\n"
 FILES = {"shop/cart.py": CART, "shop/pay.py": "def pay(card):\n    return gateway.charge(card)\n"}
+AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
 FIX = Edit(path="shop/cart.py", old="line.price", new="line.cost", description="Rename.")
 
 
@@ -83,3 +89,15 @@ def says(text, stop="answer", usage=None, detail=""):
 
 def allowance(**more):
     return Allowance(**{"iterations": 5, "tokens": 100_000, "cost": 1.0, "seconds": 600, **more})
+
+
+def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, **more):
+    """What the analyst finds with that model; `more` is traces and research, or the allowance."""
+    given = {name: more.pop(name) for name in ("traces", "research") if name in more}
+    of = of or case()
+    briefing = Briefing(
+        case=of, code=code or tree(), model=model, agent=agent, clock=clock or MemoryClock(),
+        plan=plan or planned(of, agent, NightOptions()), allowance=allowance(**more),
+        **{"traces": (), "research": ResearchContext(), **given},
+    )  # fmt: skip
+    return analyse(briefing)

@@ -22,7 +22,7 @@ from pydantic_core import PydanticUndefined
 from flows.commands.app import VERBS, app
 from nightwatch_core import sample
 from nightwatch_core.adapters.files.source import ErrorFiles
-from nightwatch_core.analysis import specs
+from nightwatch_core.analysis import agent_specs
 from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import EXIT_CODES
@@ -294,7 +294,7 @@ def test_the_readme_names_what_there_is() -> None:
     assert set(LANGUAGES) == {parser.language for parser in PARSERS}
     assert not [name for name in LANGUAGES.values() if name not in text]
     agents = AGENTS.read_text(encoding="utf-8")
-    assert not [key for key in specs.CHECKS if f"`{key}`" not in agents]
+    assert not [key for key in agent_specs.CHECKS if f"`{key}`" not in agents]
     for status, code in EXIT_CODES.items():
         assert re.search(rf"^\| {code} \| {status}", tables(README), re.M)
 

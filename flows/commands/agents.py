@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nightwatch_core.analysis.specs import agents_of
+from nightwatch_core.analysis.agent_specs import agents_of
 from tasks.wiring import agent_store
 
 

@@ -2,26 +2,19 @@
 
 from dataclasses import dataclass
 
-from nightwatch_core.analysis import plans, second_look, tools
+from nightwatch_core.analysis import second_look, tools
 from nightwatch_core.analysis.answers import answer_schema
-from nightwatch_core.analysis.call_budget import CONCLUDING
+from nightwatch_core.analysis.budget import Bound
 from nightwatch_core.analysis.conventions import conventions
-from nightwatch_core.analysis.loop import begun, bound_in_sight, converse
+from nightwatch_core.analysis.limits import CONCLUSION_SHARE
+from nightwatch_core.analysis.loop import begin, bound_in_sight, converse
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.code.verdict import verdict
-from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Allowance, Analysis
-from nightwatch_core.models.conversation import (
-    Capabilities,
-    Conversation,
-    Effort,
-    ToolCall,
-    ToolResult,
-    UserTurn,
-)
+from nightwatch_core.models.conversation import Conversation, Effort, ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.error import Case, Trace
-from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, Model
 
@@ -29,117 +22,96 @@ _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "hig
 
 
 @dataclass(frozen=True)
-class Look:
-    """Everything that looking at one case takes, however often it is looked at."""
+class Briefing:
+    """Everything one analysis is given."""
 
     case: Case
     traces: tuple[Trace, ...]
     research: ResearchContext
     code: CodeReader
+    model: Model
     agent: AgentSpec
     plan: AnalysisPlan
+    allowance: Allowance
     clock: Clock
 
-    def once(self, model: Model, may: Allowance, opening: Conversation) -> Analysis:
-        """One conversation and its verdict; raises what the loop, model and code reader raise."""
-        conclusion = converse(opening, model, self._run, may, self.clock)
-        talk = conclusion.talk
-        read = _seen(self.research, talk.calls.read)
-        found = verdict(self.case, conclusion.answer, self.research, self.code, read)
-        return found.model_copy(
-            update={
-                "ending": conclusion.ending,
-                "iterations": talk.iterations,
-                "usage": talk.usage,
-                "missed": talk.calls.missed,
-                "truncated": talk.calls.truncated,
-                "recalled": len(self.research.priors),
-                "code_reads": self.code.code_reads if isinstance(self.code, CountsReads) else None,
-                "model": talk.able.model,
-            }
-        )
 
-    def opening(self, seed: str = "") -> Conversation:
-        """What the model is told first; with a `seed` it thinks harder, where only the tier said.
-
-        Raises what the code reader raises.
-        """
-        effort = self.plan.effort
-        if seed and self.plan.because.get("effort", "").startswith("tier"):
-            effort = _HARDER[effort]
-        return Conversation(
-            system=self.agent.prompt,
-            tools=tuple(spec for spec in tools.SPECS if spec.name in self.agent.tools),
-            answer_schema=answer_schema(),
-            turns=(UserTurn(text=first_message(self.case, self.traces, self._told(), seed)),),
-            case=self.case,
-            research=self.research,
-            effort=effort,
-            max_tokens=self.plan.max_tokens,
-            thinking_budget=self.plan.thinking_budget,
-        )
-
-    def _told(self) -> ResearchContext:
-        top = self.case.trace.top if self.case.trace else None
-        quoted = conventions(self.code, top.repo_path if top else "")
-        return self.research.model_copy(update={"conventions": quoted})
-
-    def _run(self, call: ToolCall) -> ToolResult:
-        return tools.run(call, self.code, self.case, self.traces)
-
-
-def analyse(
-    case: Case,
-    traces: tuple[Trace, ...],
-    research: ResearchContext,
-    code: CodeReader,
-    model: Model,
-    agent: AgentSpec,
-    allowance: Allowance,
-    clock: Clock,
-    plan: AnalysisPlan | None = None,
-) -> Analysis:
-    """Explain one case, at most twice; raises what the loop, the model and the code reader raise.
-
-    Without a `plan` agent file and tiers choose.
-    """
-    chosen = plan or plans.plan(case, agent, NightOptions())
-    turns = min(chosen.iterations, allowance.iterations)
-    may = allowance.model_copy(update={"iterations": turns})
-    look, begin = Look(case, traces, research, code, agent, chosen, clock), clock.monotonic()
-    first = look.once(model, may, look.opening())
+def analyse(briefing: Briefing) -> Analysis:
+    """Explain one case, at most twice; raises what loop, model and code reader raise."""
+    began, allowance = briefing.clock.monotonic(), briefing.allowance
+    turns = min(briefing.plan.iterations, allowance.iterations)
+    allowance = allowance.model_copy(update={"iterations": turns})
+    first = _look(briefing, allowance, opening(briefing))
     if not (why := second_look.wanted(first)):
         return first
-    left = second_look.left_of(may, first.usage, clock.monotonic() - begin)
-    scarce = "time" if left.seconds < CONCLUDING * may.seconds else ""
-    return _again(look, model, first, why, left, scarce)
+    left = second_look.left_of(allowance, first.usage, briefing.clock.monotonic() - began)
+    has_time = left.seconds >= CONCLUSION_SHARE * allowance.seconds
+    return _look_again(briefing, first, why, left, has_time)
 
 
-def _again(
-    look: Look, model: Model, first: Analysis, why: str, left: Allowance, scarce: str
+def opening(briefing: Briefing, seed: str = "") -> Conversation:
+    """What the model is told first; with a `seed` it thinks harder, where only the tier said.
+
+    Raises what the code reader raises.
+    """
+    case, agent, plan = briefing.case, briefing.agent, briefing.plan
+    top = case.trace.top if case.trace else None
+    quoted = conventions(briefing.code, top.repo_path if top else "")
+    research = briefing.research.model_copy(update={"conventions": quoted})
+    by_tier = plan.chosen_by.get("effort") == "tier"
+    return Conversation(
+        system=agent.prompt,
+        tools=tuple(spec for spec in tools.SPECS if spec.name in agent.tools),
+        answer_schema=answer_schema(),
+        turns=(UserTurn(text=first_message(case, briefing.traces, research, seed)),),
+        case=case,
+        research=briefing.research,
+        effort=_HARDER[plan.effort] if seed and by_tier else plan.effort,
+        max_tokens=plan.max_tokens,
+        thinking_budget=plan.thinking_budget,
+    )
+
+
+def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Analysis:
+    """One conversation and its verdict; raises what the loop, model and code reader raise."""
+
+    def run_tool(call: ToolCall) -> ToolResult:
+        return tools.run(call, briefing.code, briefing.case, briefing.traces)
+
+    conclusion = converse(first, briefing.model, run_tool, allowance, briefing.clock)
+    budget, calls = conclusion.state.budget, conclusion.state.calls
+    shown = (preview.path for preview in briefing.research.previews)
+    read = tuple(dict.fromkeys((*shown, *calls.read)))
+    found = verdict(briefing.case, conclusion.answer, briefing.research, briefing.code, read)
+    counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
+    return found.model_copy(
+        update={
+            "ending": conclusion.ending,
+            "iterations": conclusion.state.iterations,
+            "usage": budget.used,
+            "missed": calls.missed,
+            "truncated": calls.truncated,
+            "recalled": len(briefing.research.priors),
+            "code_reads": counted,
+            "model": budget.able.model,
+        }
+    )
+
+
+def _look_again(
+    briefing: Briefing, first: Analysis, why: str, left: Allowance, has_time: bool
 ) -> Analysis:
     """The better of the first verdict and a second; whatever goes wrong, the first is not lost."""
     try:
-        able, opening = model.capabilities(), look.opening(second_look.seed(first))
-        hindered = second_look.repeats(able) or second_look.unpaid(
-            scarce or _scarce(opening, able, left)
-        )
-        if hindered:
-            return second_look.skipped(first, why, hindered)
-        return second_look.better(first, look.once(model, left, opening), why)
+        able = briefing.model.capabilities()
+        conversation = opening(briefing, second_look.seed(first))
+        if able.local:
+            return second_look.skipped(first, why, second_look.SAME_AGAIN)
+        state = begin(conversation, able, left)
+        bound: Bound | None = None if has_time else "time"
+        bound = bound or state.budget.bound(concluding=True) or bound_in_sight(state, left.seconds)
+        if bound:
+            return second_look.skipped(first, why, second_look.NOT_ENOUGH.format(bound=bound))
+        return second_look.better(first, _look(briefing, left, conversation), why)
     except NightWatchError as trouble:
         return second_look.failed(first, why, trouble)
-
-
-def _scarce(opening: Conversation, able: Capabilities, left: Allowance) -> str:
-    """The bound that would end a conversation before it read anything; empty where none would."""
-    try:
-        return bound_in_sight(begun(opening, able, left), left, left.seconds)
-    except GiveUp as gone:
-        return gone.ending.detail if gone.ending else str(gone)
-
-
-def _seen(research: ResearchContext, read: tuple[str, ...]) -> tuple[str, ...]:
-    """Files the model has seen: those it was shown first, then those it read."""
-    shown = (preview.path for preview in research.previews)
-    return tuple(dict.fromkeys((*shown, *read)))

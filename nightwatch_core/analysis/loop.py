@@ -5,14 +5,17 @@ last call inside the bounds is always one with tools off, so that an analysis en
 Where tools told more than was to be expected, that call is all by which a bound is passed.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pydantic import Field
 
-from nightwatch_core.analysis import call_budget as reserving
 from nightwatch_core.analysis import endings
 from nightwatch_core.analysis.answers import read_answer
-from nightwatch_core.analysis.call_budget import CONCLUDING, Prompt
-from nightwatch_core.analysis.calls import Calls, RunTool, declined, with_results
-from nightwatch_core.analysis.progress import PATIENCE, known_at_first
+from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
+from nightwatch_core.analysis.limits import CONCLUSION_SHARE, IDLE_TURNS
+from nightwatch_core.analysis.progress import lines_of_opening
+from nightwatch_core.analysis.tool_calls import CallHistory, RunTool, declined, with_results
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.analysis import Allowance, Answer, Ending, Usage
 from nightwatch_core.models.conversation import (
@@ -35,19 +38,16 @@ _OFF = "Not run: tools are off now."
 _CUT = "Not run: your message was cut off here. Ask again, for fewer things at once."
 
 
-class Talk(Value):
-    """A conversation under way, and what it has used."""
+class LoopState(Value):
+    """A conversation under way, what it may still use, and what its tool calls came to."""
 
     conversation: Conversation
-    able: Capabilities
-    prompt: Prompt  # of the next call
-    fixed: int  # tokens of it that are there before anything is said
-    usage: Usage = Usage()
+    budget: CallBudget
+    calls: CallHistory = CallHistory()
     iterations: int = 0
-    repaired: bool = False
-    bound: str = ""  # which bound ended it
-    calls: Calls = Calls()
-    cleared: int = 0  # tokens of answers that the model is no longer sent
+    bound: Bound | None = None  # that ended it
+    repaired: bool = False  # an answer that could not be read was asked for once more
+    cleared: int = 0  # tokens of tool results that the model is no longer sent
 
 
 class Conclusion(Value):
@@ -55,7 +55,7 @@ class Conclusion(Value):
 
     answer: Answer
     ending: Ending
-    talk: Talk = Field(repr=False)
+    state: LoopState = Field(repr=False)
 
 
 def converse(
@@ -68,164 +68,152 @@ def converse(
     `StopTheNight` too where USD are capped and the model's price is not known. Each of them says in
     `usage` what was used until then, and in `ending` how the conversation ended, where it did.
     """
-    end, usage = clock.monotonic() + allowance.seconds, Usage()
+    end, used = clock.monotonic() + allowance.seconds, Usage()
     try:
-        talk = begun(opening, _able(model), allowance)
+        with _reaching_the_model():
+            able = model.capabilities()
+        state = begin(opening, able, allowance)
+        if bound := state.budget.bound(concluding=True):
+            raise endings.not_begun(bound)
         while True:
-            talk = _wrapped_up(talk, bound_in_sight(talk, allowance, end - clock.monotonic()))
-            left = max(end - clock.monotonic(), CONCLUDING * allowance.seconds, 1.0)
-            reply = _asked(model, _within(talk, allowance), left)
-            talk = _after(talk, reply)
-            usage = talk.usage
-            if (further := _further(talk, reply, run_tool)) is not None:
-                talk = further
+            seconds = end - clock.monotonic()
+            if not state.conversation.tools_off and (bound := bound_in_sight(state, seconds)):
+                state = _wrapped_up(state, bound)
+            with _reaching_the_model():
+                reply = model.reply(_request(state), max(seconds, _concluding(allowance), 1.0))
+            state = _heard(state, reply)
+            used = state.budget.used
+            if trouble := endings.fatal(reply):
+                raise trouble
+            if _asks_for_more(state, reply):
+                state = _with_results(state, reply, run_tool)
                 continue
             try:
                 answer = read_answer(reply.turn.text)
             except GiveUp as complaint:
-                talk = _asked_to_repair(talk, reply, str(complaint), allowance)
+                state = _asked_to_repair(state, reply, str(complaint))
                 continue
-            kind = Ending(kind="wrapped up", detail=talk.bound) if talk.bound else Ending()
-            return Conclusion(answer=answer, ending=kind, talk=talk)
+            return Conclusion(answer=answer, ending=endings.with_answer(state.bound), state=state)
     except NightWatchError as trouble:
-        trouble.usage = usage + (trouble.usage or Usage())
+        trouble.usage = used + (trouble.usage or Usage())
         raise
 
 
-def begun(opening: Conversation, able: Capabilities, may: Allowance) -> Talk:
-    """A talk before its first call; raises where that cannot be paid, or its price is not known."""
-    if not able.local and may.cost is not None and None in (able.input_price, able.output_price):
+def begin(opening: Conversation, able: Capabilities, allowance: Allowance) -> LoopState:
+    """Return the state before the first call; raises where USD are capped without a price."""
+    if (
+        not able.local
+        and allowance.cost is not None
+        and None in (able.input_price, able.output_price)
+    ):
         raise endings.unpriced(able.model)
     fixed = estimated(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
-    talk = Talk(
-        conversation=opening,
+    budget = CallBudget(
+        allowance=allowance,
         able=able,
+        max_tokens=opening.max_tokens,
         fixed=fixed,
         prompt=Prompt(new=fixed + estimated(str(opening.model_dump(include={"turns"})))),
-        calls=Calls(known=known_at_first(opening)),
     )
-    rooms = reserving.to_conclude(talk.prompt, Usage(), may, able)
-    if short := reserving.too_small(rooms, _least(talk, may)):
-        raise endings.not_begun(short)
-    return talk
+    calls = CallHistory(known=lines_of_opening(opening))
+    return LoopState(conversation=opening, budget=budget, calls=calls)
 
 
-def bound_in_sight(talk: Talk, may: Allowance, seconds_left: float) -> str:
-    """The bound that leaves room for one more call only; empty where none is near."""
-    rooms = reserving.to_explore(talk.prompt, talk.usage, may, talk.able)
-    near = (
-        ("iterations", talk.iterations + 1 >= may.iterations),
-        ("progress", talk.calls.idle >= PATIENCE),
-        ("time", seconds_left < CONCLUDING * may.seconds),
-    )
-    bound = next((name for name, reached in near if reached), "")
-    return bound or reserving.too_small(rooms, _least(talk, may))
+def bound_in_sight(state: LoopState, seconds_left: float) -> Bound | None:
+    """Name the bound that leaves room for one more call only; None where none is near."""
+    allowance = state.budget.allowance
+    if state.iterations + 1 >= allowance.iterations:
+        return "iterations"
+    if state.calls.idle >= IDLE_TURNS:
+        return "progress"
+    if seconds_left < _concluding(allowance):
+        return "time"
+    return state.budget.bound(concluding=False)
 
 
-def _least(talk: Talk, may: Allowance) -> int:
-    """Output tokens below which a call is of no use."""
-    return min(reserving.concluding(may) // 2, talk.conversation.max_tokens)
+def _concluding(allowance: Allowance) -> float:
+    """Seconds kept for the call that concludes."""
+    return CONCLUSION_SHARE * allowance.seconds
 
 
-def _within(talk: Talk, may: Allowance) -> Conversation:
+@contextmanager
+def _reaching_the_model() -> Iterator[None]:
+    try:
+        yield
+    except TryLater as trouble:
+        endings.unreachable(trouble)
+        raise
+
+
+def _wrapped_up(state: LoopState, bound: Bound) -> LoopState:
+    """Tools off, and the model told to conclude."""
+    off = state.conversation.model_copy(update={"tools_off": True})
+    state = state.model_copy(update={"conversation": off, "bound": bound})
+    return _said(state, UserTurn(text=_WRAP_UP, effort="low"))
+
+
+def _request(state: LoopState) -> Conversation:
     """What is sent: the conversation, with as many output tokens as its bounds allow."""
-    reckon = reserving.to_conclude if talk.conversation.tools_off else reserving.to_explore
-    wanted = min(talk.conversation.max_tokens, talk.able.max_output_tokens)
-    rooms = reckon(talk.prompt, talk.usage, may, talk.able)
-    most = reserving.granted(rooms, wanted, _least(talk, may))
-    return talk.conversation.model_copy(update={"max_tokens": most})
+    granted = state.budget.granted(concluding=state.conversation.tools_off)
+    return state.conversation.model_copy(update={"max_tokens": granted})
 
 
-def _able(model: Model) -> Capabilities:
-    try:
-        return model.capabilities()
-    except TryLater as away:
-        endings.unreachable(away)
-        raise
-
-
-def _asked(model: Model, conversation: Conversation, seconds: float) -> Reply:
-    try:
-        return model.reply(conversation, seconds)
-    except TryLater as away:
-        endings.unreachable(away)
-        raise
-
-
-def _after(talk: Talk, reply: Reply) -> Talk:
-    used = reply.usage
-    cleared = max(talk.cleared, used.cleared_tokens)
-    gone = cleared > talk.cleared or used.compactions
-    summed_up = Prompt(new=talk.fixed + used.output_tokens)
-    return talk.model_copy(
+def _heard(state: LoopState, reply: Reply) -> LoopState:
+    """The model's turn added; once results were cleared, their calls may be asked again."""
+    cleared = max(state.cleared, reply.usage.cleared_tokens)
+    forgets = cleared > state.cleared or reply.usage.compactions
+    return state.model_copy(
         update={
-            "conversation": talk.conversation.said(reply.turn),
-            "usage": talk.usage + used,
-            "prompt": summed_up if used.compactions else reserving.next_prompt(used),
-            "iterations": talk.iterations + 1,
-            "calls": talk.calls.forgotten() if gone else talk.calls,
+            "conversation": state.conversation.said(reply.turn),
+            "budget": state.budget.after(reply.usage),
+            "calls": state.calls.forgotten() if forgets else state.calls,
+            "iterations": state.iterations + 1,
             "cleared": cleared,
         }
     )
 
 
-def _told(talk: Talk, *turns: ResultsTurn | UserTurn) -> Talk:
-    """The talk after we said something more."""
-    texts = [
-        text
-        for turn in turns
-        for text in (
-            (turn.text,) if isinstance(turn, UserTurn) else (one.text for one in turn.results)
-        )
-    ]
-    prompt = talk.prompt.model_copy(update={"new": talk.prompt.new + sum(map(estimated, texts))})
-    said = talk.conversation.said(*turns)
-    return talk.model_copy(update={"conversation": said, "prompt": prompt})
+def _asks_for_more(state: LoopState, reply: Reply) -> bool:
+    """Whether the reply is not meant as an answer: it calls tools, or was only paused."""
+    return not state.conversation.tools_off and (bool(reply.turn.calls) or reply.stop == "paused")
 
 
-def _further(talk: Talk, reply: Reply, run_tool: RunTool) -> Talk | None:
-    """The talk one turn further, where the reply is not meant as an answer."""
-    if (over := endings.fatal(reply)) is not None:
-        raise over
-    if talk.conversation.tools_off:
-        return None
-    asked = reply.turn.calls
-    if not asked:
-        return talk if reply.stop == "paused" else None
-    if reply.stop == "cut":  # the last call may be half a call
-        turn, calls = declined(asked, _CUT), talk.calls.idled()
+def _with_results(state: LoopState, reply: Reply, run_tool: RunTool) -> LoopState:
+    """What the tools told added; of a message that was cut off the last call may be half a call."""
+    if not reply.turn.calls:
+        return state
+    if reply.stop == "cut":
+        turn, calls = declined(reply.turn.calls, _CUT), state.calls.idled()
     else:
-        turn, calls = with_results(talk.calls, asked, run_tool, talk.iterations)
-    return _told(talk.model_copy(update={"calls": calls}), turn)
+        turn, calls = with_results(state.calls, reply.turn.calls, run_tool, state.iterations)
+    return _said(state.model_copy(update={"calls": calls}), turn)
 
 
-def _wrapped_up(talk: Talk, bound: str) -> Talk:
-    if not bound or talk.conversation.tools_off:
-        return talk
-    off = talk.conversation.model_copy(update={"tools_off": True})
-    talk = talk.model_copy(update={"conversation": off, "bound": bound})
-    return _told(talk, UserTurn(text=_WRAP_UP, effort="low"))
+def _asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState:
+    """The answer asked for once more, tools off; raises `GiveUp` the second time.
+
+    Where words did not keep the model from calling tools, calls are forbidden: the cache is lost.
+    """
+    why = f"{complaint}; it was cut off, so keep it shorter" if reply.stop == "cut" else complaint
+    if state.repaired:
+        raise endings.invalid(why)
+    if state.bound and (bound := state.budget.bound(concluding=True)):
+        raise endings.invalid(f"{why}; too little is left to ask again ({bound})")
+    update: dict[str, object] = {"tools_off": True}
+    if calls := reply.turn.calls:
+        update["no_calls"] = True
+        state = state.model_copy(update={"budget": state.budget.uncached()})
+    conversation = state.conversation.model_copy(update=update)
+    state = state.model_copy(update={"conversation": conversation, "repaired": True})
+    ask = UserTurn(text=_REPAIR.format(why=why))
+    # every call wants its result before anything else is said
+    return _said(state, declined(calls, _OFF), ask) if calls else _said(state, ask)
 
 
-def _asked_to_repair(talk: Talk, reply: Reply, complaint: str, may: Allowance) -> Talk:
-    cut = "; it was cut off, so keep it shorter" if reply.stop == "cut" else ""
-    rooms = reserving.to_conclude(talk.prompt, talk.usage, may, talk.able)
-    if talk.repaired:
-        raise endings.invalid(f"{complaint}{cut}")
-    if talk.bound and (short := reserving.too_small(rooms, _least(talk, may))):
-        raise endings.invalid(f"{complaint}{cut}; too little is left to ask again ({short})")
-    turns: tuple[ResultsTurn | UserTurn, ...] = (
-        UserTurn(text=_REPAIR.format(why=f"{complaint}{cut}")),
-    )
-    if reply.turn.calls:  # every call wants its result before anything else is said
-        turns = (declined(reply.turn.calls, _OFF), *turns)
-    off = talk.conversation.model_copy(update={"tools_off": True})
-    talk = talk.model_copy(update={"conversation": off, "repaired": True})
-    return _told(_forbidden(talk) if reply.turn.calls else talk, *turns)
-
-
-def _forbidden(talk: Talk) -> Talk:
-    """The talk after words did not keep the model from calling tools: the cache is lost by it."""
-    bound = talk.conversation.model_copy(update={"no_calls": True})
-    anew = Prompt(new=talk.prompt.whole)
-    return talk.model_copy(update={"conversation": bound, "prompt": anew})
+def _said(state: LoopState, *turns: ResultsTurn | UserTurn) -> LoopState:
+    """The state after we said something more."""
+    texts: list[str] = []
+    for turn in turns:
+        texts += [turn.text] if isinstance(turn, UserTurn) else [one.text for one in turn.results]
+    conversation, budget = state.conversation.said(*turns), state.budget.told(texts)
+    return state.model_copy(update={"conversation": conversation, "budget": budget})

@@ -7,11 +7,10 @@ around it (headings, "nothing found", advice) counts for nothing.
 import re
 from collections.abc import Iterable
 
+from nightwatch_core.analysis.limits import COMPARED_LINE
 from nightwatch_core.code.truncation import CUT, MARK
 from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
 
-PATIENCE = 3  # calls of the model in a row that may bring nothing new
-_LONGEST = 400  # characters of a line that are compared
 _CODE = ("read_file", "search_code")  # tools that show lines of files
 _HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines \d{1,8}-\d{1,8} of \d{1,8}\)")
 _NUMBERED = re.compile(r" {0,8}(?P<line>\d{1,8})\|")
@@ -19,8 +18,8 @@ _HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): ")
 _SAYINGS = (MARK, "No file is called", "This error came without", "```")  # how other tools say it
 
 
-def known_at_first(opening: Conversation) -> frozenset[str]:
-    """What the conversation holds before the first call."""
+def lines_of_opening(opening: Conversation) -> frozenset[str]:
+    """Collect what the conversation holds before the first call: `path:line`, or rows of text."""
     said = (turn.text for turn in opening.turns if isinstance(turn, UserTurn))
     places = (
         f"{preview.path}:{number}"
@@ -30,12 +29,12 @@ def known_at_first(opening: Conversation) -> frozenset[str]:
     return frozenset((*places, *_texts("\n".join(said))))
 
 
-def shown(call: ToolCall, result: ToolResult) -> frozenset[str]:
-    r"""The lines and hits in a tool's answer: `path:line` where they have a place.
+def lines_shown(call: ToolCall, result: ToolResult) -> frozenset[str]:
+    r"""Collect the lines and hits in a tool's answer: `path:line` where they have a place.
 
     >>> call = ToolCall(id="1", name="read_file")
     >>> answer = ToolResult(id="1", name="read_file", text="a.py (lines 7-7 of 9)\n    7| x = 1")
-    >>> sorted(shown(call, answer))
+    >>> sorted(lines_shown(call, answer))
     ['a.py:7']
     """
     if result.is_error:
@@ -50,10 +49,10 @@ def _places(text: str) -> Iterable[str]:
             path = head["path"]
         elif found := _HIT.match(row) or _NUMBERED.match(row):
             at = found.groupdict().get("path") or path
-            part = row[:_LONGEST] if CUT in row else ""  # another part of a long line is new
+            part = row[:COMPARED_LINE] if CUT in row else ""  # another part of a long line is new
             yield f"{at}:{found['line']}{part}"
 
 
 def _texts(text: str) -> Iterable[str]:
-    rows = (row.strip()[:_LONGEST] for row in text.split("\n"))
+    rows = (row.strip()[:COMPARED_LINE] for row in text.split("\n"))
     return (row for row in rows if row and not row.startswith(_SAYINGS))

@@ -6,23 +6,22 @@ the better of the two verdicts is kept, and where the second look fails, the fir
 
 from collections.abc import Callable
 
+from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS
 from nightwatch_core.code.score import advantage
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.families import shortened
 from nightwatch_core.models.analysis import Allowance, Analysis, SecondLook, Usage
-from nightwatch_core.models.conversation import Capabilities
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
-_MOST_SAID, _LONGEST = 12, 500  # items of a list that are told, characters of each
 
 # Why a verdict is weak; the first that holds is told.
 WEAK: tuple[tuple[str, Callable[[Analysis], bool]], ...] = (
     ("the confidence is low", lambda analysis: analysis.confidence == "low"),
     (f"the score is below {LEAST_SCORE}", lambda analysis: analysis.score < LEAST_SCORE),
 )
-_SAME_AGAIN = "the rules would see the same again"
-_NOT_ENOUGH = "too little is left of the allowance ({bound})"
+SAME_AGAIN = "the rules would see the same again"
+NOT_ENOUGH = "too little is left of the allowance ({bound})"
 
 
 def wanted(first: Analysis) -> str:
@@ -30,16 +29,6 @@ def wanted(first: Analysis) -> str:
     if first.passes >= MOST_PASSES:
         return ""
     return next((why for why, holds in WEAK if holds(first)), "")
-
-
-def repeats(able: Capabilities) -> str:
-    """Why looking again would show the same; empty where it may not."""
-    return _SAME_AGAIN if able.local else ""
-
-
-def unpaid(bound: str) -> str:
-    """Why it cannot be paid, where what is left does not meet a bound; empty where it does."""
-    return _NOT_ENOUGH.format(bound=bound) if bound else ""
 
 
 def left_of(may: Allowance, used: Usage, seconds: float) -> Allowance:
@@ -65,7 +54,7 @@ def seed(first: Analysis) -> str:
         ("What it would look at next", first.next_steps),
     )
     return "\n\n".join(
-        "\n".join((f"{name}:", *(f"- {_flat(item)}" for item in items[:_MOST_SAID])))
+        "\n".join((f"{name}:", *(f"- {_flat(item)}" for item in items[:FINDINGS])))
         for name, items in parts
         if items
     )
@@ -84,7 +73,7 @@ def failed(first: Analysis, why: str, trouble: NightWatchError) -> Analysis:
     used = trouble.usage or Usage()
     look = SecondLook(
         wanted=why,
-        because=f"the second came to no verdict: {str(trouble)[:300]}",
+        because=f"the second came to no verdict: {str(trouble)[:ENDING]}",
         confidence=(first.confidence,),
         score=(first.score,),
         usage=used,
@@ -136,4 +125,4 @@ def _said(first: Analysis, standing: str) -> tuple[str, ...]:
 
 
 def _flat(text: str) -> str:
-    return shortened(" ".join(text.split()), _LONGEST)
+    return shortened(" ".join(text.split()), FINDING)

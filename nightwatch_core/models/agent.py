@@ -1,8 +1,13 @@
 """Words for who leads an analysis."""
 
+from typing import Literal
+
+from pydantic import Field
+
 from nightwatch_core.models.conversation import Effort
 from nightwatch_core.models.value import Value
 
+ChosenBy = Literal["rules", "run", "agent", "setting", "tier", "nobody"]
 TOOLS = (
     *("read_file", "search_code", "find_files"),
     *("list_directory", "get_error_traces", "blame"),
@@ -52,3 +57,4 @@ class AnalysisPlan(Value):
     max_tokens: int  # of one answer
     thinking_budget: int | None = None  # tokens, for models that want a number; None: by effort
     because: dict[str, str] = {}  # field to reason: "agents/x.md", "tier complex; ceiling 8"
+    chosen_by: dict[str, ChosenBy] = Field({}, exclude=True)  # field to who; no part of a cache key

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nightwatch_core.adapters.stores.document_folder import documents, text_of
-from nightwatch_core.analysis.specs import BASE, BUILT_IN, BrokenFile, inherited
+from nightwatch_core.analysis.agent_specs import BASE, BUILT_IN, BrokenFile, inherited
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.text.escaping import line

@@ -5,9 +5,10 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import analysis_shapes
 import anthropic
 import pytest
-from analysis_shapes import allowance, case, trace, tree
+from analysis_shapes import trace
 from claude_talks import OPUS, claude, opening, results, shown
 from pydantic import SecretStr
 from services.anthropic import Anthropic
@@ -15,18 +16,14 @@ from services.anthropic import Anthropic
 from nightwatch_core.adapters.claude.features import features_of
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.analysis.analyst import analyse
-from nightwatch_core.analysis.specs import BUILT_IN
+from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.conversation import UserTurn
-from nightwatch_core.models.research import ResearchContext
 
 
 def analysed(model, **may):
-    return analyse(
-        case(), (trace(),), ResearchContext(), tree(), model, BUILT_IN,
-        allowance(**may), SystemClock(),
-    )  # fmt: skip
+    given = {"agent": BUILT_IN, "clock": SystemClock(), "traces": (trace(),)}
+    return analysis_shapes.analysed(model, **given, **may)
 
 
 def test_an_analysis_reads_the_file_and_quotes_it():

@@ -6,7 +6,7 @@ import pytest
 
 from nightwatch_core.adapters.claude.features import CURRENT
 from nightwatch_core.adapters.claude.prices import PRICES, priced
-from nightwatch_core.analysis.specs import BUILT_IN
+from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.analysis import Usage
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nightwatch_core.adapters.stores.agent_files import AgentFiles
-from nightwatch_core.analysis.specs import BUILT_IN, agents_of, choose
+from nightwatch_core.analysis.agent_specs import BUILT_IN, agents_of, choose
 from nightwatch_core.errors import StopTheNight
 
 OURS = Path(__file__).parents[3] / "agents"

@@ -6,16 +6,15 @@ import stat
 import threading
 
 import pytest
-from analysis_shapes import allowance, case, group, trace, tree
+from analysis_shapes import analysed, case, group, trace
 from claude_talks import claude
 from services.anthropic import Anthropic
 
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.stores import transcripts
 from nightwatch_core.adapters.stores.transcripts import Transcripts
-from nightwatch_core.analysis.analyst import analyse
-from nightwatch_core.analysis.specs import BUILT_IN
-from nightwatch_core.analysis.transcript import TranscribedModel
+from nightwatch_core.analysis.agent_specs import BUILT_IN
+from nightwatch_core.analysis.model_wrappers import TranscribedModel
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import (
     RecordedCall,
@@ -23,7 +22,6 @@ from nightwatch_core.models.conversation import (
     TranscriptEntry,
     TranscriptOpening,
 )
-from nightwatch_core.models.research import ResearchContext
 
 ONE, TWO = "v1:aaaa111122223333", "v1:aaaa444455556666"
 
@@ -47,9 +45,7 @@ def test_an_analysis_is_kept_and_found_again(tmp_path, store):
     with Anthropic() as server:
         model = TranscribedModel(claude(server), store, "n1")
         of = case(group(fingerprint=ONE))
-        found = analyse(
-            of, (trace(),), ResearchContext(), tree(), model, BUILT_IN, allowance(), SystemClock()
-        )
+        found = analysed(model, of, agent=BUILT_IN, clock=SystemClock(), traces=(trace(),))
     kept = store.find("aaaa1")
     assert (kept.night, kept.fingerprint, kept.unread) == ("n1", ONE, 0)
     assert [entry.kind for entry in kept.entries] == [
@@ -180,9 +176,7 @@ def test_a_folder_that_cannot_be_written_costs_only_the_transcript(tmp_path, cap
         store = Transcripts(tmp_path / "transcripts", SystemClock())
         model = TranscribedModel(claude(server), store, "n1")
         of = case(group(fingerprint=ONE))
-        analyse(
-            of, (trace(),), ResearchContext(), tree(), model, BUILT_IN, allowance(), SystemClock()
-        )
+        analysed(model, of, agent=BUILT_IN, clock=SystemClock(), traces=(trace(),))
     assert "cannot be written" in caplog.text
 
 

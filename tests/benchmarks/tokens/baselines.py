@@ -28,7 +28,7 @@ from benchmarks.tokens.words import Night, Scenario
 
 from nightwatch_core.adapters.claude.prices import priced
 from nightwatch_core.adapters.claude.schemas import strict_schema
-from nightwatch_core.analysis import complexity, specs, tools
+from nightwatch_core.analysis import agent_specs, complexity, tools
 from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.models.analysis import Usage
@@ -191,7 +191,7 @@ def _request(messages: list[Any], effort: str, off: bool) -> dict[str, Any]:
     request = {
         "model": MODEL,
         "max_tokens": 32_000,
-        "system": [{"type": "text", "text": specs.BUILT_IN.prompt, "cache_control": cached}],
+        "system": [{"type": "text", "text": agent_specs.BUILT_IN.prompt, "cache_control": cached}],
         "tools": [
             {"name": one.name, "description": one.description, "input_schema": one.parameters}
             for one in tools.SPECS

@@ -17,8 +17,8 @@ from nightwatch_core.adapters.claude.cache_gate import Gate
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.stores.agent_files import AgentFiles
-from nightwatch_core.analysis import analyst as analysing
-from nightwatch_core.analysis import plans, specs
+from nightwatch_core.analysis import agent_specs, plans
+from nightwatch_core.analysis.analyst import Briefing, analyse
 from nightwatch_core.analysis.research import gather
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
 from nightwatch_core.errors import NightWatchError
@@ -118,20 +118,22 @@ def _mapped(
 
 def _analysed(assignment: Assignment, code: CodeReader, model: Model) -> Analysis | Failure:
     case = assignment.case
-    shelved = specs.agents_of(AgentFiles(AGENTS))
-    agent = specs.choose(shelved, case.trace.language if case.trace else "")
+    shelved = agent_specs.agents_of(AgentFiles(AGENTS))
+    agent = agent_specs.choose(shelved, case.trace.language if case.trace else "")
     plan = plans.plan(case, agent, OPTIONS, assignment.given)
     try:
-        return analysing.analyse(
-            case,
-            assignment.traces,
-            assignment.research,
-            code,
-            model,
-            agent,
-            assignment.allowance,
-            SystemClock(),
-            plan,
+        return analyse(
+            Briefing(
+                case=case,
+                traces=assignment.traces,
+                research=assignment.research,
+                code=code,
+                model=model,
+                agent=agent,
+                plan=plan,
+                allowance=assignment.allowance,
+                clock=SystemClock(),
+            )
         )
     except NightWatchError as trouble:
         return Failure(case=case, reason=str(trouble), usage=trouble.usage or Usage())

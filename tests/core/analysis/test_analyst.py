@@ -1,28 +1,21 @@
 import pytest
-from analysis_shapes import FILES, allowance, analysis, answer, asks, case, group, tree
-from twins.reading import MemoryClock, MemoryModel
+from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, case, group, tree
+from twins.reading import MemoryModel
 
-from nightwatch_core.analysis import analyst as analysing
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
+from nightwatch_core.models.agent import AnalysisPlan
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.research import Preview, ResearchContext
 
-AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
 
-
-def analysed(*script, agent=AGENT, research=None, of=None, **may):
+def run(*script, **more):
     model = MemoryModel(script)
-    found = analysing.analyse(
-        of or case(), (), research or ResearchContext(), tree(), model, agent,
-        allowance(**may), MemoryClock(),
-    )  # fmt: skip
-    return found, model
+    return analysed(model, **more), model
 
 
 def test_from_the_question_to_the_verdict():
     usage = Usage(calls=1, input_tokens=10, output_tokens=2, cost=0.25)
-    found, model = analysed(asks(("read_file", {"path": "shop/cart.py"}), usage=usage), answer())
+    found, model = run(asks(("read_file", {"path": "shop/cart.py"}), usage=usage), answer())
     assert found.evidence[0].verified
     assert found.read == ("shop/cart.py",)
     assert found.iterations == 2
@@ -33,7 +26,7 @@ def test_from_the_question_to_the_verdict():
 
 def test_what_the_model_is_told():
     agent = AGENT.model_copy(update={"tools": ("blame", "read_file"), "max_tokens": 9_000})
-    _, model = analysed(answer(), agent=agent)
+    _, model = run(answer(), agent=agent)
     shown = model.shown[0]
     assert shown.system == "Find the cause."
     assert [tool.name for tool in shown.tools] == ["read_file", "blame"]
@@ -46,7 +39,7 @@ def test_what_was_shown_counts_as_read_first():
     preview = Preview(path="shop/pay.py", start=1, end=1, text="x")
     research = ResearchContext(previews=(preview,))
     calls = [("read_file", {"path": path}) for path in ("shop/cart.py", "shop/pay.py")]
-    found, _ = analysed(asks(*calls), answer(), research=research)
+    found, _ = run(asks(*calls), answer(), research=research)
     assert found.read == ("shop/pay.py", "shop/cart.py")
 
 
@@ -67,44 +60,40 @@ def test_what_was_shown_counts_as_read_first():
     ],
 )
 def test_only_calls_for_what_is_not_there_are_misses(call, missed):
-    found, _ = analysed(asks(call), answer())
+    found, _ = run(asks(call), answer())
     assert found.missed == missed
 
 
 def test_effort_goes_by_the_class_unless_the_agent_says():
-    _, model = analysed(answer(), of=case(group(error_class="NoMethodError")))
+    _, model = run(answer(), of=case(group(error_class="NoMethodError")))
     assert model.shown[0].effort == "low"
-    _, model = analysed(answer(), agent=AGENT.model_copy(update={"effort": "high"}))
+    _, model = run(answer(), agent=AGENT.model_copy(update={"effort": "high"}))
     assert model.shown[0].effort == "high"
 
 
 def test_a_plan_says_how_but_the_allowance_bounds_its_turns():
-    chosen = AnalysisPlan(
+    plan = AnalysisPlan(
         model="m", effort="high", iterations=9, max_tokens=7_000, thinking_budget=4_096
     )
-    model = MemoryModel([asks(("read_file", {"path": "shop/cart.py"})), answer()])
-    found = analysing.analyse(
-        case(), (), ResearchContext(), tree(), model, AGENT, allowance(iterations=2),
-        MemoryClock(), plan=chosen,
-    )  # fmt: skip
+    script = (asks(("read_file", {"path": "shop/cart.py"})), answer())
+    found, model = run(*script, plan=plan, iterations=2)
     shown = model.shown[0]
     assert (shown.effort, shown.max_tokens, shown.thinking_budget) == ("high", 7_000, 4_096)
     assert found.ending.detail == "iterations"
 
 
 def test_the_repositorys_conventions_are_quoted():
-    model = MemoryModel([answer()])
     code = tree({**FILES, "CLAUDE.md": "Money is kept in cents."})
-    analysing.analyse(case(), (), ResearchContext(), code, model, AGENT, allowance(), MemoryClock())
+    _, model = run(answer(), code=code)
     assert "Money is kept in cents." in model.shown[0].turns[0].text
 
 
 def test_a_refusal_is_given_up():
     with pytest.raises(GiveUp):
-        analysed("nothing", "nothing")
+        run("nothing", "nothing")
 
 
 def test_an_analysis_can_be_kept_and_read_again():
-    found, _ = analysed(answer(title="\ud800 half"))
+    found, _ = run(answer(title="\ud800 half"))
     assert type(found).model_validate_json(found.model_dump_json()) == found
     assert analysis().fingerprint == "v1:a"

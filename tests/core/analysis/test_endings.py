@@ -49,7 +49,7 @@ def test_each_ending_has_its_name_and_what_was_used(kind):
     end = ended(*script, **may)
     assert end.ending.kind == kind
     assert detail in end.ending.detail
-    used = getattr(end, "usage", None) or end.talk.usage if kind != "budget gone" else USAGE
+    used = getattr(end, "usage", None) or end.state.budget.used if kind != "budget gone" else USAGE
     assert used.calls >= 1
 
 

@@ -58,7 +58,7 @@ def test_an_answer_at_once():
     ended, model = talk(answer())
     assert ended.answer.title == "Lines have no price"
     assert ended.ending.kind == "answered"
-    assert ended.talk.iterations == len(model.shown) == 1
+    assert ended.state.iterations == len(model.shown) == 1
     assert not model.shown[0].tools_off
 
 
@@ -68,7 +68,7 @@ def test_tools_are_run_and_their_results_told_in_order():
     told = model.shown[1].turns[-1]
     assert [result.id for result in told.results] == ["c0", "c1", "c2"]
     assert [result.name for result in told.results] == ["read_file", "search_code", "read_file"]
-    assert ended.talk.calls.read == ("a.py", "b.py")
+    assert ended.state.calls.read == ("a.py", "b.py")
 
 
 def test_what_was_said_is_never_changed():
@@ -96,7 +96,7 @@ def test_the_same_file_with_another_range_is_another_call():
     other = ("read_file", {"path": "a.py", "start": 5})
     ended, model = talk(asks(READ, other), answer())
     assert "asked" not in model.shown[1].turns[-1].results[1].text
-    assert ended.talk.calls.read == ("a.py",)
+    assert ended.state.calls.read == ("a.py",)
 
 
 def test_only_missing_files_count_as_missed():
@@ -104,14 +104,14 @@ def test_only_missing_files_count_as_missed():
         return ToolResult(id=call.id, name=call.name, text="Argument n is missing", is_error=True)
 
     ended, _ = talk(asks(("read_file", {}), ("nonsense", {"path": 3})), answer(), run_tool=wrong)
-    assert (ended.talk.calls.missed, ended.talk.calls.read) == (0, ())
+    assert (ended.state.calls.missed, ended.state.calls.read) == (0, ())
     ended, _ = talk(asks(("read_file", {"path": "gone.py"}), READ), answer())
-    assert (ended.talk.calls.missed, ended.talk.calls.read) == (1, ("a.py",))
+    assert (ended.state.calls.missed, ended.state.calls.read) == (1, ("a.py",))
 
 
 def test_paths_are_noted_as_the_repository_spells_them():
     ended, _ = talk(asks(("read_file", {"path": "./app//a.py"}), ("read_file", {})), answer())
-    assert ended.talk.calls.read == ("app/a.py",)
+    assert ended.state.calls.read == ("app/a.py",)
 
 
 def test_one_repair_then_the_answer():
@@ -225,7 +225,7 @@ def test_the_usage_of_all_calls_is_counted():
     usage = Usage(calls=1, input_tokens=10, output_tokens=1, cache_write_tokens=3, cost=0.5)
     script = (reads(1, usage), says("prose", usage=usage), says(answer(), usage=usage))
     ended, _ = talk(*script, cost=90)
-    assert ended.talk.usage == Usage(
+    assert ended.state.budget.used == Usage(
         calls=3, input_tokens=30, output_tokens=3, cache_write_tokens=9, cost=1.5
     )
 
@@ -275,7 +275,7 @@ def test_any_script_comes_to_an_end(script, iterations, tokens):
         ended = converse(OPENING, model, run, may, MemoryClock())
     except NightWatchError as raised:
         trouble = raised
-    assert ended is None or ended.talk.iterations == len(model.shown)
+    assert ended is None or ended.state.iterations == len(model.shown)
     assert trouble is None or (str(trouble) and trouble.usage is not None)
     assert len(model.shown) <= max(iterations, 1) + 1
     for before, after in zip(model.shown, model.shown[1:], strict=False):

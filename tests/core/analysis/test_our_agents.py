@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nightwatch_core.analysis.specs import BUILT_IN, inherited
+from nightwatch_core.analysis.agent_specs import BUILT_IN, inherited
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Answer

@@ -1,19 +1,16 @@
 import pytest
-from analysis_shapes import FIX, allowance, analysis, answer, asks, case, says, tree
+from analysis_shapes import AGENT, FIX, allowance, analysed, analysis, answer, asks, case, says
 from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.analysis.analyst import analyse
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.memory.fallback import STANDS_IN
-from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Usage
 from nightwatch_core.models.conversation import FELL_BACK, Capabilities
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.token_counts import estimated
 
-AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 USAGE = Usage(calls=1, input_tokens=400, output_tokens=50, cost=0.05)
 WEAK = says(answer(title="Weak", evidence=[], confidence="high"), usage=USAGE)
@@ -22,13 +19,9 @@ READ = asks(("read_file", {"path": "shop/pay.py"}), usage=USAGE)
 MISSED = asks(("read_file", {"path": "gone.py"}), usage=USAGE)
 
 
-def looked(*script, able=REMOTE, agent=AGENT, clock=None, **may):
+def looked(*script, able=REMOTE, **more):
     model = MemoryModel(script, able=able)
-    found = analyse(
-        case(), (), ResearchContext(), tree(), model, agent, allowance(**may),
-        clock or MemoryClock(),
-    )  # fmt: skip
-    return found, model
+    return analysed(model, **more), model
 
 
 def test_a_sound_verdict_is_left_at_that():

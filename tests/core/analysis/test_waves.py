@@ -1,7 +1,10 @@
 from analysis_shapes import COMMIT, DAY, analysis, group, trace
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave, used
-from nightwatch_core.models.analysis import Failure, Usage
+from nightwatch_core.analysis.limits import LEADER_FINDINGS
+from nightwatch_core.analysis.waves import Prepared, first_wave, run_context, second_wave, used
+from nightwatch_core.models.analysis import Failure, Learning, Usage
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Window
 from nightwatch_core.models.options import NightOptions
@@ -124,3 +127,50 @@ def test_what_all_used():
     assert used((analysis(usage=usage),) * 2).calls == 4
     both = used((analysis(usage=usage),), (failure,))
     assert (both.calls, both.cost) == (3, None)
+
+
+def test_siblings_are_told_finding_learnings_files_and_patterns():
+    leader = analysis(
+        title="No price",
+        root_cause="It is called cost.",
+        learnings=(Learning(fact="Prices are in cents", path="shop/cart.py", line=2),),
+        read=("shop/cart.py", "shop/pay.py"),
+        tags=("race-condition", "external-api"),
+    )
+    assert run_context(leader) == (
+        "No price (high; shop/cart.py): It is called cost.",
+        "learned: Prices are in cents (shop/cart.py:2)",
+        "files examined: shop/cart.py, shop/pay.py",
+        "patterns seen: race-condition, external-api",
+    )
+
+
+def test_nothing_is_said_of_nothing():
+    assert len(run_context(analysis(read=(), learnings=(), tags=()))) == 1
+
+
+def test_files_are_named_whole_or_counted():
+    read = tuple(f"app/models/{'x' * 90}_{n}.rb" for n in range(40))
+    (_, files) = run_context(analysis(read=read))
+    named = files.removeprefix("files examined: ").split(", ")
+    assert named[-1] == f"and {40 - len(named) + 1} more"
+    assert set(named[:-1]) <= set(read)
+    assert len(named) > 5
+
+
+TEXT = st.text(max_size=40).map(lambda text: text * 30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXT, st.lists(TEXT, max_size=9), st.lists(TEXT, max_size=60), st.lists(TEXT, max_size=9))
+def test_it_is_bounded(text, facts, read, tags):
+    leader = analysis(
+        title=text, root_cause=text, read=tuple(read), tags=tuple(tags),
+        learnings=tuple(Learning(fact=fact, path=text) for fact in facts),
+    )  # fmt: skip
+    lines = run_context(leader)
+    assert sum(len(line) + 1 for line in lines) <= LEADER_FINDINGS
+    summaries = [line for line in lines if not line.startswith(("files examined", "patterns"))]
+    assert len(summaries) <= 4
+    assert all(len(line) <= 200 for line in summaries)
+    assert not any("\n" in line for line in lines)

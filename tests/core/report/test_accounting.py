@@ -1,19 +1,17 @@
 """The night's accounts."""
 
 import pytest
-from analysis_shapes import allowance, analysis, case, group, trace, tree
+from analysis_shapes import analysed, analysis, case, group, trace
 from claude_talks import OPUS, claude
 from services.anthropic import Anthropic
 
 from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.analysis.analyst import analyse
-from nightwatch_core.analysis.specs import BUILT_IN
+from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Ending, Failure, SecondLook, Usage
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.report import Accounts, Confidences
-from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.report.accounting import accounts
 from nightwatch_core.report.accounts_text import accounts_line
 
@@ -96,11 +94,8 @@ def test_the_nights_sums_are_the_bills_to_the_token():
         for number in range(6):
             of = case(group(fingerprint=f"v1:{number}"))
             try:
-                found = analyse(
-                    of, (trace(),), ResearchContext(), tree(), model, BUILT_IN, allowance(),
-                    SystemClock(),
-                )  # fmt: skip
-                analyses.append(found)
+                given = {"agent": BUILT_IN, "clock": SystemClock(), "traces": (trace(),)}
+                analyses.append(analysed(model, of, **given))
             except NightWatchError as trouble:
                 failures.append(Failure(case=of, reason=str(trouble), usage=trouble.usage))
         billed = server.bills.totals

@@ -1,8 +1,13 @@
-"""A model whose conversations are written down, turn by turn."""
+"""Models around a model: one that remembers finished turns, one that writes down what is said."""
 
+import hashlib
+import json
 from typing import Protocol
 
-from nightwatch_core.errors import NightWatchError
+from pydantic import ValidationError
+
+from nightwatch_core.analysis.answers import read_answer
+from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -16,7 +21,86 @@ from nightwatch_core.models.conversation import (
     TranscriptOpening,
     Turn,
 )
-from nightwatch_core.ports import Model
+from nightwatch_core.ports import Model, Records
+
+_LEADING_ON = ("tools", "paused")
+
+
+class ResumableModel:
+    """A Model whose turns are kept in `records`, keyed by everything that was said.
+
+    Everything is the whole request: prompt, tools, schema, turns, effort, how much may be written.
+    `prefix` has to name the rest: the night, and the model. Kept are turns that lead on and answers
+    that can be read. A refusal, an unreadable answer or a turn of a model that stood in for another
+    must not come back for as long as records live. What attempts took that came to nothing is kept
+    too, and counted with the turn that came of it.
+    """
+
+    def __init__(self, model: Model, records: Records, prefix: str) -> None:
+        """Keep turns of `model` below `prefix`."""
+        self._model, self._records, self._prefix = model, records, prefix
+
+    def reply(self, conversation: Conversation, timeout: float) -> Reply:
+        """The turn that was kept for this very conversation, else a new one, which is kept."""
+        key = f"{self._prefix}/{_digest(conversation)}"
+        kept = self._records.get(key)
+        if kept is not None:
+            try:
+                return Reply.model_validate(json.loads(kept))
+            except (ValidationError, ValueError):
+                pass  # damaged, or written by an older version: ask again
+        lost = self._lost(key)
+        try:
+            reply = self._model.reply(conversation, timeout)
+        except NightWatchError as trouble:
+            trouble.usage = lost + (trouble.usage or Usage())
+            if trouble.usage != lost:
+                self._records.put(f"{key}-lost", _text(trouble.usage))
+            raise
+        reply = reply.model_copy(update={"usage": lost + reply.usage})
+        if _is_finished(reply, conversation.tools_off):
+            self._records.put(key, _text(reply))
+        return reply
+
+    def capabilities(self) -> Capabilities:
+        """What the model behind can do."""
+        return self._model.capabilities()
+
+    def probe(self) -> str:
+        """What the model behind says."""
+        return self._model.probe()
+
+    def _lost(self, key: str) -> Usage:
+        """What earlier attempts at this turn took."""
+        try:
+            return Usage.model_validate(json.loads(self._records.get(f"{key}-lost") or "{}"))
+        except (ValidationError, ValueError):
+            return Usage()
+
+
+def _is_finished(reply: Reply, tools_off: bool) -> bool:
+    """Whether a night that is taken up again has to find this turn.
+
+    A message that was cut off is one where it asks for tools: it is told so, and goes on.
+    """
+    if reply.stop not in (*_LEADING_ON, "answer", "cut"):
+        return False
+    if not tools_off and (reply.turn.calls or reply.stop == "paused"):
+        return True
+    try:
+        read_answer(reply.turn.text)
+    except GiveUp:
+        return False
+    return True
+
+
+def _digest(conversation: Conversation) -> str:
+    return hashlib.sha256(_text(conversation).encode()).hexdigest()[:32]
+
+
+def _text(value: Conversation | Reply | Usage) -> str:
+    """JSON in plain ASCII: what models say may hold half characters, which pydantic refuses."""
+    return json.dumps(value.model_dump(mode="json"), sort_keys=True)
 
 
 class Keeper(Protocol):

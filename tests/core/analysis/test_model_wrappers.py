@@ -1,28 +1,27 @@
+"""A model that remembers its turns, and one whose conversations are written down."""
+
 import pytest
-from analysis_shapes import allowance, answer, asks, case, says, tree
+from analysis_shapes import allowance, analysed, answer, asks, case, says
 from twins.reading import MemoryClock, MemoryModel, MemoryRecords
 
-from nightwatch_core.analysis.analyst import analyse
 from nightwatch_core.analysis.loop import converse
-from nightwatch_core.analysis.resume import ResumableModel
+from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
     Capabilities,
     Conversation,
+    ResultsTurn,
     ToolResult,
     ToolSpec,
     UserTurn,
 )
-from nightwatch_core.models.research import ResearchContext
 
 OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 USAGE = Usage(calls=1, input_tokens=50, cost=0.1)
 CALL = ("read_file", {"path": "a.py"})
 READ = asks(CALL, usage=USAGE)
 REMOTE = Capabilities(model="remote", input_price=1.0, output_price=5.0, context_tokens=10**6)
-AGENT = AgentSpec(name="base-analyzer", prompt="Find the cause.")
 
 
 def lead(model, records, opening=OPENING):
@@ -46,7 +45,7 @@ def test_turns_that_were_finished_are_not_asked_for_again():
 def test_what_was_spent_is_counted_again():
     records = MemoryRecords()
     lead(MemoryModel([READ, answer()]), records)
-    assert lead(MemoryModel([answer()]), records).talk.usage.input_tokens == 150
+    assert lead(MemoryModel([answer()]), records).state.budget.used.input_tokens == 150
 
 
 def test_another_conversation_is_another_turn():
@@ -132,23 +131,20 @@ def test_killed_at_any_turn_no_finished_turn_is_paid_again(finished):
         asked.append(shown)
         return at(shown)
 
-    def analysed(entry):
+    def resumed(entry):
         model = ResumableModel(MemoryModel([entry], able=REMOTE), records, "n1/remote")
-        return analyse(
-            case(), (), ResearchContext(), tree(), model, AGENT,
-            allowance(iterations=9, tokens=10**6, cost=90.0), MemoryClock(),
-        )  # fmt: skip
+        return analysed(model, iterations=9, tokens=10**6, cost=90.0)
 
     if finished < most:
         with pytest.raises(Killed):
-            analysed(until_killed)
+            resumed(until_killed)
     again = []
 
     def noting(shown):
         again.append(shown)
         return at(shown)
 
-    found = analysed(noting)
+    found = resumed(noting)
     assert len(asked) + len(again) == most, "no turn was asked for twice"
     assert (found.passes, found.usage.calls, found.iterations) == (2, most, most)
     assert found.second_look.kept == "second"
@@ -191,3 +187,73 @@ def test_half_characters_in_a_turn_do_not_break_it():
 
 def test_it_can_do_what_the_model_behind_can():
     assert ResumableModel(MemoryModel(["x"]), MemoryRecords(), "p").capabilities().local
+
+
+LOOK = asks(("read_file", {"path": "shop/cart.py"}), usage=USAGE, text="Let me look.")
+TOLD = ResultsTurn(
+    results=(ToolResult(id="c0", name="read_file", text="gone", is_error=True, missing=True),)
+)
+
+
+class Heard:
+    def __init__(self):
+        self.lines = []
+
+    def keep(self, night, fingerprint, entry):
+        assert (night, fingerprint) == ("n1", "v1:a")
+        self.lines.append(entry)
+
+    @property
+    def kinds(self):
+        return [entry.kind for entry in self.lines]
+
+
+def test_every_turn_is_said_once():
+    heard = Heard()
+    model = TranscribedModel(MemoryModel([LOOK, says(answer(), usage=USAGE)]), heard, "n1")
+    first = model.reply(OPENING, 5)
+    model.reply(OPENING.said(first.turn, TOLD, UserTurn(text="Conclude.")), 5)
+    assert heard.kinds == ["opening", "user", "assistant", "results", "user", "assistant"]
+    opening, _, asked, told, _, last = heard.lines
+    assert opening.opening.error == case().leader.title
+    assert (opening.opening.night, opening.opening.look) == ("n1", 1)
+    assert (opening.opening.model, opening.opening.system) == ("memory", "Find it.")
+    assert (asked.text, asked.stop, asked.usage) == ("Let me look.", "tools", USAGE)
+    assert (asked.calls[0].name, asked.calls[0].arguments) == (
+        "read_file", {"path": "shop/cart.py"}
+    )  # fmt: skip
+    assert (told.results[0].text, told.results[0].is_error) == ("gone", True)
+    assert (last.text, last.stop) == (answer(), "answer")
+
+
+def test_another_conversation_is_a_second_look():
+    heard = Heard()
+    model = TranscribedModel(MemoryModel([says(answer()), says(answer())]), heard, "n1")
+    model.reply(OPENING, 5)
+    model.reply(OPENING.model_copy(update={"turns": (UserTurn(text="Look again."),)}), 5)
+    assert heard.kinds == ["opening", "user", "assistant"] * 2
+    assert [line.opening.look for line in heard.lines if line.opening] == [1, 2]
+
+
+def test_a_failure_is_a_line_and_the_same_turn_is_not_told_twice():
+    heard = Heard()
+    trouble = TryLater("Claude is away: try again later")
+    trouble.usage = USAGE
+
+    def unwell(_shown):
+        if "failure" not in heard.kinds:
+            raise trouble
+        return says(answer())
+
+    model = TranscribedModel(MemoryModel([unwell]), heard, "n1")
+    with pytest.raises(TryLater):
+        model.reply(OPENING, 5)
+    assert model.reply(OPENING, 5).stop == "answer"
+    assert heard.kinds == ["opening", "user", "failure", "assistant"]
+    assert (heard.lines[2].text, heard.lines[2].usage) == (str(trouble), USAGE)
+
+
+def test_it_is_the_model_behind_for_everybody_else():
+    model = TranscribedModel(MemoryModel([LOOK]), Heard(), "n1")
+    assert model.capabilities() == MemoryModel([]).capabilities()
+    assert model.reply(OPENING, 5) == LOOK

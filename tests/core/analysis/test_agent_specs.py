@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from nightwatch_core.analysis.specs import (
+from nightwatch_core.analysis.agent_specs import (
     BUILT_IN,
     CHECKS,
     BrokenFile,

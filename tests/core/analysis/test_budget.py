@@ -6,12 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.analysis.call_budget import concluding, granted, next_prompt, to_explore
-from nightwatch_core.analysis.calls import MOST_TOLD
+from nightwatch_core.analysis.budget import (
+    CallBudget,
+    Prompt,
+    concluding_tokens,
+    next_prompt,
+    split_budget,
+)
+from nightwatch_core.analysis.limits import TURN_CHARACTERS
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import Capabilities, Conversation, ToolResult, UserTurn
+from nightwatch_core.models.options import NightOptions
 
 OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0, context_tokens=10**6)
@@ -47,6 +54,11 @@ class Billed(MemoryModel):
         return super().reply(conversation, timeout).model_copy(update={"usage": usage})
 
 
+def budget(**more):
+    given = {"able": REMOTE, "max_tokens": 32_000, "fixed": 0, "prompt": Prompt(new=0), **more}
+    return CallBudget(**given)
+
+
 def telling(characters):
     def run(call):
         line = "x" * 96 + "\n"
@@ -69,17 +81,17 @@ def test_every_call_is_reserved_before_it_is_made():
     model = Billed([asking], able=REMOTE)
     ended, _ = talk(model=model, tokens=120_000)
     assert ended.ending.detail == "tokens"
-    assert ended.talk.usage.new_tokens <= 120_000
+    assert ended.state.budget.used.new_tokens <= 120_000
     granted_each = [shown.max_tokens for shown in model.shown]
     assert granted_each[0] == 32_000
-    assert granted_each[0] > granted_each[1] >= concluding(allowance(tokens=120_000)) // 2
+    assert granted_each[0] > granted_each[1] >= concluding_tokens(allowance(tokens=120_000)) // 2
 
 
 def test_usd_are_reserved_likewise():
     model = Billed([asking], able=REMOTE)
     ended, _ = talk(model=model, tokens=10**9, cost=1.5)
     assert ended.ending.detail == "cost"
-    assert 0.7 < ended.talk.usage.cost <= 1.5
+    assert 0.7 < ended.state.budget.used.cost <= 1.5
 
 
 def test_the_models_context_is_a_bound_too():
@@ -111,7 +123,7 @@ def test_a_bound_is_passed_by_one_call_at_most(tokens, cost, told, torn, most):
     ending = "wrapped up"
     try:
         ended, _ = talk(model=model, told=told, tokens=tokens, cost=cost, opening=opening)
-        used = ended.talk.usage
+        used = ended.state.budget.used
     except GiveUp as trouble:
         used, ending = trouble.usage, trouble.ending.kind
     assert ending in (("invalid", "budget gone") if torn else ("wrapped up", "budget gone"))
@@ -129,7 +141,7 @@ def test_cache_reads_do_not_count():
     script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
     ended, _ = talk(script=script, iterations=5, tokens=200_000)
     assert ended.ending.detail == "iterations"
-    assert ended.talk.usage.cache_read_tokens == 250_000
+    assert ended.state.budget.used.cache_read_tokens == 250_000
 
 
 def test_a_call_that_was_tried_again_does_not_double_the_prompt():
@@ -191,8 +203,8 @@ def test_an_unknown_price_without_a_cap_is_bounded_by_tokens_and_stays_unknown()
     script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
     ended, _ = talk(able=UNPRICED, script=script, tokens=60_000)
     assert ended.ending.detail == "tokens"
-    assert ended.talk.usage.cost is None
-    assert ended.talk.usage.new_tokens <= 60_000
+    assert ended.state.budget.used.cost is None
+    assert ended.state.budget.used.new_tokens <= 60_000
 
 
 def test_a_call_whose_price_turns_out_unknown_is_not_taken_for_free():
@@ -206,7 +218,7 @@ def test_a_call_whose_price_turns_out_unknown_is_not_taken_for_free():
 def test_what_tools_told_counts_before_it_is_sent():
     usage = Usage(calls=1, input_tokens=1_000)
     script = [lambda shown: asking(shown).model_copy(update={"usage": usage})]
-    ended, model = talk(script=script, told=MOST_TOLD, tokens=20_000)
+    ended, model = talk(script=script, told=TURN_CHARACTERS, tokens=20_000)
     assert len(model.shown) == 2
     assert ended.ending.detail == "tokens"
 
@@ -235,20 +247,33 @@ def test_the_time_bound_and_the_time_a_call_is_given(takes, given_times):
 def test_reserving_leaves_what_the_last_call_may_cost():
     prompt = next_prompt(Usage(calls=1, cache_write_tokens=10_000, output_tokens=1_000))
     may = allowance(tokens=50_000, cost=1.0)
-    rooms = dict(to_explore(prompt, Usage(output_tokens=11_000), may, REMOTE))
+    used = Usage(output_tokens=11_000)
+    rooms = dict(budget(allowance=may, prompt=prompt, used=used).rooms(concluding=False))
     most = rooms["tokens"]
-    wrap_up = most + MOST_TOLD // 3 + concluding(may)  # told what was written and what tools tell
+    wrap_up = (
+        most + TURN_CHARACTERS // 3 + concluding_tokens(may)
+    )  # told what was written and what tools tell
     assert 11_000 + prompt.new + most + wrap_up == pytest.approx(50_000)
-    fresh = prompt.new + MOST_TOLD // 3 + rooms["cost"]
+    fresh = prompt.new + TURN_CHARACTERS // 3 + rooms["cost"]
     dollars = 5e-6 * 1.25 * fresh + 5e-7 * (prompt.cached + prompt.whole)
-    assert dollars + 25e-6 * (rooms["cost"] + concluding(may)) == pytest.approx(1.0)
+    assert dollars + 25e-6 * (rooms["cost"] + concluding_tokens(may)) == pytest.approx(1.0)
 
 
-def test_what_is_granted():
-    assert granted((), 32_000, 10) == 32_000
-    assert granted((("tokens", -5.0),), 32_000, 700) == 700
-    assert granted((("tokens", 90.0),), 32_000, 0) == 1
-    assert granted((("tokens", 9_999.0), ("cost", 4_321.0)), 32_000, 10) == 4_000
+@pytest.mark.parametrize(
+    ("able", "tokens", "context", "granted"),
+    [
+        (LOCAL, 0, 0, 32_000),
+        (REMOTE, -5, 10**6, 500),
+        (REMOTE, 90, 10**6, 500),
+        (REMOTE, 9_999, 10**6, 9_500),
+        (REMOTE, 9_999, 4_321, 4_000),
+        (REMOTE, 10**6, 10**6, 32_000),
+    ],
+)
+def test_what_is_granted(able, tokens, context, granted):
+    may = allowance(tokens=tokens, cost=None)
+    able = able.model_copy(update={"context_tokens": context})
+    assert budget(allowance=may, able=able).granted(concluding=True) == granted
 
 
 def test_any_model_that_raises_says_what_was_used():
@@ -257,3 +282,87 @@ def test_any_model_that_raises_says_what_was_used():
     with pytest.raises(NightWatchError) as raised:
         talk(script=script)
     assert raised.value.usage.input_tokens == 77
+
+
+def test_the_seeds_figures():
+    (may, *rest) = split_budget(NightOptions(), 5)
+    assert rest == [may] * 4
+    assert (may.tokens, may.iterations, may.seconds) == (120_000, 15, 600)
+    assert may.cost == pytest.approx(1.2)
+
+
+def test_an_error_never_gets_more_than_its_own_cap():
+    (may,) = split_budget(NightOptions(), 1)
+    assert (may.tokens, may.cost) == (120_000, 1.5)
+
+
+def test_the_nights_cap_is_shared():
+    may = split_budget(NightOptions(total_token_budget=400_000, cost_per_night=1.0), 8)
+    assert {(one.tokens, one.cost) for one in may} == {(50_000, 0.125)}
+
+
+def test_where_all_would_get_too_little_the_best_ranked_are_served():
+    may = split_budget(NightOptions(total_token_budget=100_000, cost_per_night=1.0), 8)
+    assert [(one.tokens, one.cost) for one in may] == [(50_000, 0.5)] * 2 + [(0, 0.0)] * 6
+    small = NightOptions(total_token_budget=100_000, token_budget_per_error=10_000)
+    assert [one.tokens for one in split_budget(small, 8)] == [10_000] * 8
+    assert [one.tokens for one in split_budget(NightOptions(total_token_budget=1_000), 2)] == [
+        1_000,
+        0,
+    ]
+
+
+OPUS = Capabilities(model="opus", input_price=4, output_price=20)
+
+
+def test_what_is_useful_in_usd_goes_by_the_models_price():
+    night = NightOptions(cost_per_night=1.0)
+    served = [one.cost for one in split_budget(night, 10, able=OPUS)]
+    assert served == pytest.approx([1 / 3] * 3 + [0.0] * 7)
+    cheap = OPUS.model_copy(update={"input_price": 0.1, "output_price": 0.5})
+    assert [one.cost for one in split_budget(night, 10, able=cheap)] == [0.1] * 10
+
+
+def test_a_local_model_serves_all():
+    rules = Capabilities(model="rules", local=True, input_price=0, output_price=0)
+    assert min(one.tokens for one in split_budget(NightOptions(), 200, able=rules)) > 0
+
+
+def test_no_cap_on_usd():
+    assert [one.cost for one in split_budget(NightOptions(cost_per_night=0), 2)] == [None, None]
+    assert [one.cost for one in split_budget(NightOptions(cost_per_error=0), 2)] == [3.0, 3.0]
+    gone = Usage(cost=None)
+    assert split_budget(NightOptions(cost_per_night=0), 1, gone)[0].cost is None
+
+
+def test_what_is_gone_is_gone():
+    used = Usage(input_tokens=400_000, output_tokens=50_000, cache_write_tokens=50_000,
+                 cache_read_tokens=9_000_000, cost=5.0)  # fmt: skip
+    assert [(one.tokens, one.cost) for one in split_budget(NightOptions(), 10, used)] == [
+        (50_000, 0.1)
+    ] * 10
+
+
+def test_nothing_left_is_nothing():
+    may = split_budget(NightOptions(), 3, Usage(input_tokens=2_000_000, cost=7.0))
+    assert {(one.tokens, one.cost) for one in may} == {(0, 0.0)}
+
+
+def test_an_unknown_price_is_never_nothing():
+    assert {
+        one.cost for one in split_budget(NightOptions(), 4, Usage(input_tokens=10, cost=None))
+    } == {0.0}
+
+
+def test_no_errors_divide_by_nothing():
+    assert split_budget(NightOptions(), 0) == ()
+
+
+@given(st.integers(0, 300), st.integers(0, 2_000_000), st.floats(0, 20))
+def test_all_shares_together_stay_inside_the_night(errors, tokens, cost):
+    options = NightOptions()
+    may = split_budget(options, errors, Usage(input_tokens=tokens, cost=cost), OPUS)
+    assert len(may) == errors
+    assert sum(one.tokens for one in may) <= max(options.total_token_budget - tokens, 0)
+    assert sum(one.cost for one in may) <= max(options.cost_per_night - cost, 0) + 1e-9
+    assert sorted(may, key=lambda one: -one.tokens) == list(may), "nobody gets more than a better"

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import tools
-from nightwatch_core.analysis.calls import MOST_CALLS, MOST_TOLD, Calls, with_results
+from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
 from nightwatch_core.analysis.loop import converse
-from nightwatch_core.analysis.parallel import MOST_AT_ONCE, in_order
-from nightwatch_core.analysis.progress import known_at_first, shown
+from nightwatch_core.analysis.progress import lines_of_opening, lines_shown
+from nightwatch_core.analysis.tool_calls import CallHistory, with_results
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
@@ -47,7 +47,7 @@ def test_a_repeated_call_is_not_run_and_is_told_where_the_answer_stands():
         ran.append(one)
         return run(one)
 
-    first, calls = told(Calls(), call(path="shop/cart.py"), turn=3, run_tool=noting)
+    first, calls = told(CallHistory(), call(path="shop/cart.py"), turn=3, run_tool=noting)
     again = call(path="shop/cart.py", start=None)
     second, calls = told(calls, again, turn=4, run_tool=noting)
     assert "in your turn 3; the answer there still holds" in second[0]
@@ -58,7 +58,7 @@ def test_a_repeated_call_is_not_run_and_is_told_where_the_answer_stands():
 
 def test_twice_in_one_turn_is_run_once():
     same, other = call(path="shop/cart.py"), call("list_directory", path="")
-    texts, _ = told(Calls(), same, other, call(id="d", path="shop/cart.py"), turn=2)
+    texts, _ = told(CallHistory(), same, other, call(id="d", path="shop/cart.py"), turn=2)
     assert "sum(line.price" in texts[0]
     assert "in your turn 2" in texts[2]
 
@@ -71,7 +71,7 @@ def test_an_answer_the_model_is_no_longer_sent_is_told_again():
 
 def test_a_repeated_mistake_stays_a_mistake():
     wrong = call(path="gone.py")
-    _, calls = told(Calls(), wrong)
+    _, calls = told(CallHistory(), wrong)
     results, _ = with_results(calls, (wrong,), run, 2)
     assert results.results[0].is_error
 
@@ -83,32 +83,32 @@ def test_too_many_calls_at_once_are_answered_but_not_run():
         ran.append(one)
         return ToolResult(id=one.id, name=one.name, text="    1| x")
 
-    many = [call(id=str(n), path=f"{n}.py") for n in range(MOST_CALLS + 30)]
-    results, calls = with_results(Calls(), tuple(many), noting)
-    assert len(ran) == MOST_CALLS
+    many = [call(id=str(n), path=f"{n}.py") for n in range(CALLS_A_TURN + 30)]
+    results, calls = with_results(CallHistory(), tuple(many), noting)
+    assert len(ran) == CALLS_A_TURN
     assert [one.id for one in results.results] == [one.id for one in many]
     assert "at most" in results.results[-1].text
     with_results(calls, (many[-1],), noting)
     assert ran[-1] == many[-1], "it may be asked again"
 
 
-@given(st.lists(st.integers(0, 20_000), max_size=MOST_CALLS))
+@given(st.lists(st.integers(0, 20_000), max_size=CALLS_A_TURN))
 def test_the_answers_of_a_turn_are_bounded_together(lengths):
     def long(one):
         line = "x" * 99 + "\n"
         return ToolResult(id=one.id, name=one.name, text=(line * 200)[: lengths[int(one.id)]])
 
     calls = tuple(call(id=str(n), path=f"{n}.py") for n in range(len(lengths)))
-    results, after = with_results(Calls(), calls, long)
+    results, after = with_results(CallHistory(), calls, long)
     texts = [one.text for one in results.results]
-    assert sum(map(len, texts)) <= MOST_TOLD
+    assert sum(map(len, texts)) <= TURN_CHARACTERS
     whole = [n for n, text in enumerate(texts) if len(text) == lengths[n]]
-    if sum(lengths) <= MOST_TOLD:
+    if sum(lengths) <= TURN_CHARACTERS:
         assert len(whole) == len(lengths)
     for n in set(range(len(lengths))) - set(whole):
         assert "ask for this alone" in texts[n]
-        assert lengths[n] > MOST_TOLD // MOST_CALLS
-    assert len(after.asked) == len(whole), "what was shortened may be asked again"
+        assert lengths[n] > TURN_CHARACTERS // CALLS_A_TURN
+    assert len(after.answered) == len(whole), "what was shortened may be asked again"
 
 
 def test_calls_run_side_by_side_and_come_back_in_order():
@@ -119,36 +119,35 @@ def test_calls_run_side_by_side_and_come_back_in_order():
         return ToolResult(id=one.id, name=one.name, text=one.id)
 
     calls = tuple(call(id=name, path=name) for name in "abc")
-    results, _ = with_results(Calls(), calls, together)
+    results, _ = with_results(CallHistory(), calls, together)
     assert [one.text for one in results.results] == ["a", "b", "c"]
 
 
 def test_at_most_so_many_at_once_and_in_the_callers_context():
-    world, running, most, guard = ContextVar("world"), [], [], threading.Lock()
-    world.set("mine")
+    context, running, most, guard = ContextVar("context"), [], [], threading.Lock()
+    context.set("mine")
 
-    def work(number):
+    def work(one):
         with guard:
-            running.append(number)
+            running.append(one)
             most.append(len(running))
-        assert world.get() == "mine"
+        assert context.get() == "mine"
         with guard:
-            running.remove(number)
-        return number * 2
+            running.remove(one)
+        return ToolResult(id=one.id, name=one.name, text=one.id)
 
-    assert in_order(work, range(100)) == tuple(range(0, 200, 2))
-    assert max(most) <= MOST_AT_ONCE
+    calls = tuple(call(id=str(n), path=str(n)) for n in range(CALLS_A_TURN))
+    results, _ = with_results(CallHistory(), calls, work)
+    assert [one.text for one in results.results] == [one.id for one in calls]
+    assert max(most) <= CALLS_AT_ONCE
 
 
 def test_the_first_failure_in_order_is_raised():
-    def unwell(number):
-        if number:
-            raise TryLater(f"no {number}")
-        return number
+    def unwell(one):
+        raise TryLater(f"no {one.id}")
 
     with pytest.raises(TryLater, match="no 1"):
-        in_order(unwell, (0, 1, 2, 3))
-    assert in_order(unwell, ()) == ()
+        with_results(CallHistory(), tuple(call(id=str(n), path=str(n)) for n in (1, 2, 3)), unwell)
 
 
 # What every tool shows, as it is told by the tools themselves.
@@ -168,27 +167,27 @@ SHOWN = [
 @pytest.mark.parametrize("number", range(len(SHOWN)))
 def test_lines_and_hits_have_a_place(number):
     one, places = SHOWN[number]
-    assert shown(one, run(one)) == places
+    assert lines_shown(one, run(one)) == places
 
 
 def test_other_answers_count_line_by_line():
-    assert any("shop" in line for line in shown(call("list_directory", path=""), run(
+    assert any("shop" in line for line in lines_shown(call("list_directory", path=""), run(
         call("list_directory", path="")
     )))  # fmt: skip
-    assert shown(call("get_error_traces"), run(call("get_error_traces")))
+    assert lines_shown(call("get_error_traces"), run(call("get_error_traces")))
 
 
 def test_another_part_of_a_long_line_is_new():
     long = tree({"app.min.js": "a" * 3_000 + "needle" + "b" * 3_000 + "thimble"})
     asked = [call("search_code", query=query) for query in ("needle", "thimble")]
-    parts = [shown(one, tools.run(one, long, case(), ())) for one in asked]
+    parts = [lines_shown(one, tools.run(one, long, case(), ())) for one in asked]
     assert len(parts[0] | parts[1]) == 2
 
 
 def test_what_was_previewed_or_said_is_known():
     preview = Preview(path="shop/cart.py", start=1, end=2, text="a\nb")
     opening = OPENING.model_copy(update={"research": ResearchContext(previews=(preview,))})
-    known = known_at_first(opening)
+    known = lines_of_opening(opening)
     assert {"shop/cart.py:1", "shop/cart.py:2", "It broke."} <= known
 
 

@@ -1,0 +1,210 @@
+"""What one call may take, reckoned before it is made, and the night's budget split among errors.
+
+A call that explores has to leave room for the one that concludes. That one reads what is cached
+and is told what this call writes and what its tools tell; as long as nothing was seen to be cached,
+it is told everything anew. So the bounds hold even where every call writes as much as it may; where
+less is left, the call may write less, and where that is too little to be of use, it is time to
+conclude.
+"""
+
+from collections.abc import Iterable
+from math import inf
+from typing import Literal
+
+from nightwatch_core.analysis.limits import (
+    CONCLUSION_SHARE,
+    CONCLUSION_TOKENS,
+    OUTPUT_STEP,
+    SHORTEST_CONCLUSION,
+    TURN_CHARACTERS,
+    USEFUL_TOKENS,
+)
+from nightwatch_core.models.analysis import Allowance, Usage
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.token_counts import estimated
+
+Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
+Rooms = tuple[tuple[Bound, float], ...]  # output tokens that each bound leaves
+_WRITTEN, _READ = 1.25, 0.1  # price of cached tokens, in prices of those that are not
+_TOOL_TOKENS = TURN_CHARACTERS // 3  # that one turn's tools tell, at most
+_USEFUL_READ, _USEFUL_WRITTEN = 40_000, 5_000  # tokens: how `USEFUL_TOKENS` are priced
+
+
+class Prompt(Value):
+    """Tokens of the next request: those that are new to the service, and those in its cache."""
+
+    new: int
+    cached: int = 0
+
+    @property
+    def whole(self) -> int:
+        """All of them."""
+        return self.new + self.cached
+
+
+class CallBudget(Value):
+    """The bounds of a conversation, what it has used, and what its next request takes."""
+
+    allowance: Allowance
+    able: Capabilities
+    max_tokens: int  # wanted of one reply
+    fixed: int  # tokens of a request that are there before anything is said
+    prompt: Prompt  # of the next request
+    used: Usage = Usage()
+
+    def after(self, usage: Usage) -> "CallBudget":
+        """The budget after a reply that took `usage`; a summary leaves a short prompt."""
+        summary = Prompt(new=self.fixed + usage.output_tokens)
+        prompt = summary if usage.compactions else next_prompt(usage)
+        return self.model_copy(update={"prompt": prompt, "used": self.used + usage})
+
+    def told(self, texts: Iterable[str]) -> "CallBudget":
+        """The budget after these texts were added to the next request."""
+        new = self.prompt.new + sum(map(estimated, texts))
+        return self.model_copy(update={"prompt": self.prompt.model_copy(update={"new": new})})
+
+    def uncached(self) -> "CallBudget":
+        """The budget after the service's cache was lost."""
+        return self.model_copy(update={"prompt": Prompt(new=self.prompt.whole)})
+
+    def bound(self, concluding: bool) -> Bound | None:
+        """The bound that leaves too little for the next call to be of use; None where none does."""
+        rooms = self.rooms(concluding)
+        return next((name for name, room in rooms if room < self.least), None)
+
+    def granted(self, concluding: bool) -> int:
+        """Output tokens of the next call: those wanted, or what the tightest bound leaves."""
+        wanted = min(self.max_tokens, self.able.max_output_tokens)
+        room = min((room for _, room in self.rooms(concluding)), default=inf)
+        if room >= wanted:
+            return wanted
+        return min(wanted, max(self.least, int(room) // OUTPUT_STEP * OUTPUT_STEP, 1))
+
+    @property
+    def least(self) -> int:
+        """Output tokens below which a call is of no use."""
+        return min(concluding_tokens(self.allowance) // 2, self.max_tokens)
+
+    def rooms(self, concluding: bool) -> Rooms:
+        """What the next call may write, by each bound; a model of our own costs nothing.
+
+        One that does not conclude leaves room for one more that does.
+        """
+        if self.able.local:
+            return ()
+        return self._to_conclude() if concluding else self._to_explore()
+
+    def _to_explore(self) -> Rooms:
+        prompt, answer = self.prompt, concluding_tokens(self.allowance)
+        price, fresh = _price(self.able.output_price), _price(self.able.input_price)
+        written, read = fresh * _WRITTEN, fresh * _READ
+        again = _TOOL_TOKENS + (0 if prompt.cached else prompt.whole)
+        tokens = self.allowance.tokens - self.used.new_tokens - prompt.new - again - answer
+        dollars = self._dollars() - (prompt.new + again) * written - answer * price
+        dollars -= (prompt.cached + prompt.whole) * read
+        return (
+            ("tokens", tokens / 2),  # what it writes is told again at the end
+            ("cost", _tokens_for(dollars, price + written)),
+            ("context", self.able.context_tokens - prompt.whole - answer - _TOOL_TOKENS),
+        )
+
+    def _to_conclude(self) -> Rooms:
+        prompt, price = self.prompt, _price(self.able.input_price)
+        dollars = self._dollars() - (prompt.new * _WRITTEN + prompt.cached * _READ) * price
+        return (
+            ("tokens", self.allowance.tokens - self.used.new_tokens - prompt.new),
+            ("cost", _tokens_for(dollars, _price(self.able.output_price))),
+            ("context", self.able.context_tokens - prompt.whole),
+        )
+
+    def _dollars(self) -> float:
+        """USD that are left; an unknown price counts as all that was there."""
+        cap = self.allowance.cost
+        if cap is None:
+            return inf
+        return cap - (cap if self.used.cost is None else self.used.cost)
+
+
+def next_prompt(last: Usage) -> Prompt:
+    """Reckon the request after one that took `last`, before anything else is said.
+
+    >>> next_prompt(Usage(calls=1, input_tokens=5, cache_read_tokens=90, output_tokens=10))
+    Prompt(new=15, cached=90)
+    """
+    attempts = max(last.calls, 1)  # a call that was tried again counts every attempt
+    before, said = last.prompt_tokens // attempts, last.output_tokens // attempts
+    cached = (last.cache_read_tokens + last.cache_write_tokens) // attempts
+    return Prompt(new=before - cached + said, cached=cached)
+
+
+def concluding_tokens(allowance: Allowance) -> int:
+    """Tokens kept for the answer and for asking for it."""
+    share = int(CONCLUSION_SHARE * allowance.tokens)
+    return min(CONCLUSION_TOKENS, max(SHORTEST_CONCLUSION, share))
+
+
+def split_budget(
+    options: NightOptions, errors: int, used: Usage | None = None, able: Capabilities | None = None
+) -> tuple[Allowance, ...]:
+    """Say what each of `errors` analyses may use, the best ranked first, when `used` is gone.
+
+    All that get anything get the same; but where that would be too little to find anything out,
+    the worst ranked get nothing, instead of all too little. `able` says what is too little in USD.
+    A cost of None is no cap, which is what `cost_per_night` 0 means.
+
+    >>> [one.tokens for one in split_budget(NightOptions(total_token_budget=100_000), 4)]
+    [50000, 50000, 0, 0]
+    """
+    gone = used or Usage()
+    tokens, dollars = max(options.total_token_budget - gone.new_tokens, 0), _dollars(options, gone)
+    useful = min(USEFUL_TOKENS, options.token_budget_per_error)
+    served = errors if able and able.local else _served(errors, tokens, useful)
+    served = max(served, 1)
+    if dollars is not None:
+        served = min(served, _served(errors, dollars, _useful_dollars(options, able)))
+    share = Allowance(
+        iterations=options.max_iterations,
+        tokens=min(options.token_budget_per_error, tokens // served),
+        cost=None if dollars is None else min(_cap(options), dollars / served),
+        seconds=options.seconds_per_error,
+    )
+    nothing = share.model_copy(update={"tokens": 0, "cost": None if dollars is None else 0.0})
+    return (*(share,) * min(served, errors), *(nothing,) * (errors - served))
+
+
+def _served(errors: int, pool: float, useful: float) -> int:
+    """How many get something: as many as can get what is useful, the best ranked in any case."""
+    enough = int(pool / useful) if useful > 0 else errors
+    return max(1, min(errors, enough))
+
+
+def _dollars(options: NightOptions, gone: Usage) -> float | None:
+    """What is left of the night's USD; an unknown price counts as all of it."""
+    if options.cost_per_night <= 0:
+        return None
+    return 0.0 if gone.cost is None else max(options.cost_per_night - gone.cost, 0.0)
+
+
+def _cap(options: NightOptions) -> float:
+    return options.cost_per_error or options.cost_per_night
+
+
+def _useful_dollars(options: NightOptions, able: Capabilities | None) -> float:
+    if able is None or able.local:
+        return 0.0
+    read = (able.input_price or 0.0) * _USEFUL_READ
+    written = (able.output_price or 0.0) * _USEFUL_WRITTEN
+    return min((read + written) / 1_000_000, _cap(options))
+
+
+def _tokens_for(dollars: float, price: float) -> float:
+    if price > 0 and dollars < inf:
+        return dollars / price
+    return inf if dollars >= 0 else dollars
+
+
+def _price(per_million: float | None) -> float:
+    """USD of one token."""
+    return (per_million or 0.0) / 1_000_000

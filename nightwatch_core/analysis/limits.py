@@ -1,0 +1,40 @@
+"""How much an analysis may read, say and be told: one table, each bound with its unit."""
+
+# One turn's tool calls
+CALLS_A_TURN = 16  # calls that are run
+CALLS_AT_ONCE = 8  # calls that run side by side
+TURN_CHARACTERS = 32_000  # characters that the answers of one turn have together
+IDLE_TURNS = 3  # turns in a row that may bring nothing new
+COMPARED_LINE = 400  # characters of a line that tell it from another
+
+# Tokens of one conversation
+CONCLUSION_TOKENS = 8_000  # kept for the answer at most, thinking included …
+SHORTEST_CONCLUSION = 1_000  # … and at least
+CONCLUSION_SHARE = 0.15  # of the tokens, and of the time, kept for it at most
+OUTPUT_STEP = 500  # tokens; bounds on a call's output are multiples of it
+USEFUL_TOKENS = 45_000  # a long first message, told again at the end, and an answer
+ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
+FIRST_MESSAGE_TOKENS = 20_000  # as token_counts reckons them
+
+# Parts of the first message
+MESSAGE, OTHER_MESSAGE = 2_000, 200  # characters: of the leading group, of each other one
+GROUPS, LIKELY_FILES, LEARNINGS, PATTERNS, PRIORS, SUSPECTS = 8, 12, 5, 3, 3, 3  # items
+IGNORED_TOLD, IGNORED_KEPT, RELEASES = 5, 3, 3  # items
+EARLIER_LOOK = 8_000  # characters of what the first look found
+CONVENTIONS, CONVENTIONS_READ = 2_000, 20_000  # characters: told, and looked at
+LEADER_FINDINGS = 1_500  # characters of all lines together, line breaks counted
+PREVIEWS, PREVIEW_LINES, CALLER_LINES = 4, 60, 30  # files; lines of each; lines around a caller
+PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its tokens
+OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
+
+# Of a second look, of an answer, of an ending
+FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
+ANSWER_CHARACTERS = 400_000  # of an answer that are looked at
+ANSWER_ITEMS = 50  # of every list of an answer
+LAST_LINE = 10_000_000  # line number
+ENDING = 300  # characters of an ending's detail
+
+# An agent file
+PROMPT = 60_000  # characters, with everything inherited
+BASES = 5  # agents one after the other
+EXAMPLES, EXAMPLE = 10, 10_000  # examples; characters of each
