@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nightwatch_core.adapters.stores.agent_files import AgentFiles
 from nightwatch_core.analysis.agent_specs import BUILT_IN, inherited
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.agent import AgentSpec
@@ -14,7 +15,7 @@ from nightwatch_core.text.token_counts import estimated
 from nightwatch_core.traces.parsing import PARSERS
 
 FOLDER = Path(__file__).parents[3] / "agents"
-OURS = tuple(sorted(path.stem for path in FOLDER.glob("*.md")))
+OURS = AgentFiles(FOLDER).names()
 SPECIALISTS = ("java-spring", "javascript-node", "python-web", "ruby-rails")
 ANALYSTS = ("base-analyzer", *SPECIALISTS)
 LARGEST = 6_000  # tokens of system prompt and tools: they are paid for with every first call
