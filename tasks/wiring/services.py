@@ -21,7 +21,7 @@ from nightwatch_core.settings import Settings
 if TYPE_CHECKING:
     from nightwatch_core.adapters.claude.model import Claude
     from nightwatch_core.adapters.github.client import GitHubClient
-    from nightwatch_core.adapters.github.host import GitHubHost
+    from nightwatch_core.adapters.github.code_host import GitHubHost
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
     from nightwatch_core.adapters.github.tracker import GitHubTracker
@@ -82,15 +82,13 @@ def new_relic(
 
 def github_code(options: NightOptions, at: Settings, records: Records) -> GitHubHost:
     """The repository, cloned or read through the API."""
-    from nightwatch_core.adapters.github.api_code import GitHubApiCode
-    from nightwatch_core.adapters.github.cloned_code import GitHubCode
-    from nightwatch_core.adapters.github.host import GitHubHost
+    from nightwatch_core.adapters.github.clone_host import CloneHost
+    from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
 
     client, repo = _reader(at), at.github_repo
-    api = GitHubApiCode(client, repo, records, options.base_branch)
-    clones = at.state / "clones"
-    cloned = GitHubCode(client, repo, clones, options.base_branch)
-    return GitHubHost(api, cloned if at.github_clone else None)
+    api = ApiHost(client, repo, records, options.base_branch)
+    clone = CloneHost(client, repo, at.state / "clones", options.base_branch)
+    return GitHubHost(api, clone if at.github_clone else None)
 
 
 def github_tracker(at: Settings) -> GitHubTracker:

@@ -20,8 +20,7 @@ from services.github import GitHub
 from twins.reading import MemoryModel
 
 from flows.nightly import nightly
-from nightwatch_core.adapters.github.api_code import GitHubApiCode
-from nightwatch_core.adapters.github.host import GitHubHost
+from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.models.analysis import Allowance, Analysis
 from nightwatch_core.models.assignment import Assignment
@@ -40,7 +39,7 @@ IN_ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
 from pydantic import SecretStr
-from nightwatch_core.adapters.github.api_code import GitHubApiCode
+from nightwatch_core.adapters.github.code_host import ApiHost
 from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.models.code import Commit
@@ -48,7 +47,7 @@ from tasks.records import PrefectRecords
 
 url, folder, sha = sys.argv[1:]
 client = GitHubClient(GitHubSignIn(token=SecretStr("not_their_token")), url)
-code = GitHubApiCode(client, "acme/shop", PrefectRecords(Path(folder)), "main")
+code = ApiHost(client, "acme/shop", PrefectRecords(Path(folder)), "main")
 reader = code.reader(Commit(repository="acme/shop", sha=sha))
 print(reader.read_file("shop/cart.py"), reader.code_reads.model_dump_json(), sep="|")
 """
@@ -69,7 +68,7 @@ def own_results(tmp_path: Path) -> Iterator[None]:
 def world_on(server: GitHub, model: MemoryModel | None = None) -> Dependencies:
     """The small world, its code on GitHub and not to be cloned."""
     world = worlds(model=model)
-    host = GitHubHost(GitHubApiCode(client(server), server.repository, records()))
+    host = GitHubHost(ApiHost(client(server), server.repository, records()))
     return replace(world, reading=replace(world.reading, code=host))
 
 

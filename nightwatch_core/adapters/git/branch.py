@@ -10,19 +10,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from nightwatch_core.adapters.git.branch_changes import (
-    GONE,
-    Stand,
+    Made,
+    PathState,
+    Refused,
     check_not_moved,
     commit_message,
     wanted_changes,
 )
-from nightwatch_core.adapters.git.branch_changes import Refused as Refused
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout
 from nightwatch_core.adapters.git.command import Git, is_sha
-from nightwatch_core.adapters.git.tree import FILE, Node, tree
+from nightwatch_core.adapters.git.objects import FILE, GONE, Node, read_tree
 from nightwatch_core.models.proposal import DraftPull
 
 _AUTHOR = ("NightWatch", "nightwatch@localhost")
@@ -35,13 +34,6 @@ _PATCH = (
 )
 
 
-class Made(NamedTuple):
-    """The branch's commit; `is_new` is False where an earlier try had made it."""
-
-    sha: str
-    is_new: bool
-
-
 def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     """Make the pull request's branch on the head of its base, dated `at`.
 
@@ -50,7 +42,7 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     git = checkout.git
     ref = _ref(git, pull.branch)
     base = _base(checkout, pull.base)
-    before = tree(git, base)
+    before = read_tree(git, base)
     _check_not_moved(git, pull, base, before)
     wanted = wanted_changes(pull.changes, before, partial(_content, git), partial(_written, git))
     commit = _committed(git, base, wanted, pull, at)
@@ -65,22 +57,23 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
 
 
 def patch(git: Git, commit: str) -> bytes:
-    """The commit as a mail that `git am` takes."""
+    """Return the commit as a mail that `git am` takes."""
     return git.run(*_PATCH, commit)
 
 
-def changed(git: Git, before: str, after: str) -> dict[str, Stand]:
-    """What differs between two commits: path to what stands there after.
+def changed(git: Git, before: str, after: str) -> dict[str, PathState]:
+    """Return what differs between two commits: path to what stands there after.
 
     A file whose mode differs, or that is no plain file, has the mode "was → is" and fits nothing.
     """
     fields = git.run(*_DIFF, before, after).decode(errors="replace").split("\0")
-    found = {}
+    states = {}
     for about, path in zip(fields[::2], fields[1::2], strict=False):
         was, mode, _, oid, _ = about.removeprefix(":").split()
         is_plain = mode in (FILE, GONE) if GONE in (was, mode) else was == mode
-        found[path] = Stand(mode if is_plain else f"{was} → {mode}", oid if mode != GONE else "")
-    return found
+        mark = mode if is_plain else f"{was} → {mode}"
+        states[path] = PathState(mark, "" if mode == GONE else oid)
+    return states
 
 
 def _ref(git: Git, branch: str) -> str:
@@ -105,7 +98,7 @@ def _check_not_moved(git: Git, pull: DraftPull, base: str, now: Mapping[str, Nod
         return
     if not is_sha(pull.commit) or git.attempt("cat-file", "-e", f"{pull.commit}^{{commit}}").code:
         raise Refused(f"commit {pull.commit[:80]!a} is not in the repository")
-    check_not_moved(pull.changes, tree(git, pull.commit), now)
+    check_not_moved(pull.changes, read_tree(git, pull.commit), now)
 
 
 def _content(git: Git, node: Node) -> bytes:
@@ -117,11 +110,11 @@ def _written(git: Git, content: bytes, _: Node | None) -> str:
 
 
 def _committed(
-    git: Git, base: str, wanted: Mapping[str, Stand], pull: DraftPull, at: datetime
+    git: Git, base: str, wanted: Mapping[str, PathState], pull: DraftPull, at: datetime
 ) -> str:
     nothing = "0" * len(base)
     entries = "".join(
-        f"{stand.mode} {stand.oid or nothing}\t{path}\0" for path, stand in wanted.items()
+        f"{state.mode} {state.oid or nothing}\t{path}\0" for path, state in wanted.items()
     )
     with tempfile.TemporaryDirectory(prefix="nightwatch-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
@@ -149,7 +142,7 @@ def _signature(at: datetime) -> dict[str, str]:
     }
 
 
-def _made_before(git: Git, branch: str, tip: str, wanted: Mapping[str, Stand]) -> Made:
+def _made_before(git: Git, branch: str, tip: str, wanted: Mapping[str, PathState]) -> Made:
     """The branch is ours where its one commit makes exactly the wanted changes."""
     parents = git.line("rev-parse", f"{tip}^@").split()
     if len(parents) == 1 and changed(git, parents[0], tip) == wanted:

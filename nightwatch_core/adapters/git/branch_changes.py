@@ -3,17 +3,26 @@
 The base is what stands at each path before; listings that name folders give them mode 040000.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
+from urllib.parse import unquote
 
-from nightwatch_core.adapters.git.tree import EXECUTABLE, FILE, Node, folders, why_unsafe
+from nightwatch_core.adapters.git.limits import CHANGED_FILES, FILE_BYTES, PATH_CHARACTERS
+from nightwatch_core.adapters.git.objects import (
+    EXECUTABLE,
+    FILE,
+    FOLDER,
+    GONE,
+    Node,
+    parent_folders,
+)
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import DraftPull, FileChange
 
-MOST_CHANGES = 100
-LARGEST_TEXT = 2 * 1024 * 1024  # bytes
-FOLDER = "040000"
-GONE = "000000"
+_GIT_FOLDER = re.compile(r"\.git|git~\d+")
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  # categories of characters nobody sees
 Base = Mapping[str, Node]
 
 
@@ -21,7 +30,14 @@ class Refused(GiveUp):
     """The branch cannot be made as proposed; nothing was changed."""
 
 
-class Stand(NamedTuple):
+class Made(NamedTuple):
+    """A draft's commit; `is_new` is False where an earlier try had made its branch."""
+
+    sha: str
+    is_new: bool
+
+
+class PathState(NamedTuple):
     """What stands at a path; mode 000000 and no oid where nothing does."""
 
     mode: str
@@ -33,43 +49,43 @@ def wanted_changes(
     before: Base,
     content: Callable[[Node], bytes],
     named: Callable[[bytes, Node | None], str],
-) -> dict[str, Stand]:
-    """What shall stand where; raises `Refused` with the reason for what must not be made.
+) -> dict[str, PathState]:
+    """Return what shall stand where; raises `Refused` with the reason for what must not be made.
 
     `content` reads a file of the base, `named` says how git names new content that takes a file's
     place.
     """
-    if len(changes) > MOST_CHANGES:
-        raise Refused(f"{len(changes)} files are more than {MOST_CHANGES}")
+    if len(changes) > CHANGED_FILES:
+        raise Refused(f"{len(changes)} files are more than {CHANGED_FILES}")
     if len({change.path.casefold() for change in changes}) < len(changes):
         raise Refused("a file is changed twice")
     wanted = {change.path: _wanted(change, before, content, named) for change in changes}
-    new = {path: stand for path, stand in wanted.items() if stand != stands(before, path)}
+    new = {path: state for path, state in wanted.items() if state != state_at(before, path)}
     if not new:
         raise Refused("nothing would change")
-    for path in folders(wanted):
+    for path in parent_folders(wanted):
         if path in wanted:
             raise Refused(f"{path[:200]!a} would be both file and folder")
     return new
 
 
-def stands(base: Base, path: str) -> Stand | None:
-    """What stands at the path; None where nothing or a folder does."""
+def state_at(base: Base, path: str) -> PathState | None:
+    """Return what stands at the path; None where nothing or a folder does."""
     node = base.get(path)
-    return Stand(node.mode, node.oid) if node and node.mode != FOLDER else None
+    return PathState(node.mode, node.oid) if node and node.mode != FOLDER else None
 
 
 def check_not_moved(changes: Iterable[FileChange], then: Base, now: Base) -> None:
-    """Edits that were made on another text may mean something else; raises `Refused`."""
+    """Raise `Refused` where a file changed: edits of another text may mean something else."""
     for change in changes:
-        if stands(then, change.path) != stands(now, change.path):
+        if state_at(then, change.path) != state_at(now, change.path):
             raise Refused(f"base moved: {change.path[:200]!a} changed")
 
 
 def commit_message(pull: DraftPull) -> str:
-    """The commit's message, whole characters only; the title where there is none."""
-    said = (pull.commit_message.strip() or pull.title).replace("\0", "")
-    return said.encode(errors="replace").decode()
+    """Return the commit's message, whole characters only; the title where there is none."""
+    message = (pull.commit_message.strip() or pull.title).replace("\0", "")
+    return message.encode(errors="replace").decode()
 
 
 def _wanted(
@@ -77,33 +93,33 @@ def _wanted(
     before: Base,
     content: Callable[[Node], bytes],
     named: Callable[[bytes, Node | None], str],
-) -> Stand:
-    said = f"{change.path[:200]!a}"
+) -> PathState:
+    shown = f"{change.path[:200]!a}"
     if why := why_unsafe(change.path):
-        raise Refused(f"{said} {why}")
+        raise Refused(f"{shown} {why}")
     node = before.get(change.path)
     node = None if node and node.mode == FOLDER else node
     if node is None and change.text is None:
-        raise Refused(f"{said} is not there to be deleted")
+        raise Refused(f"{shown} is not there to be deleted")
     if node is None:
         _check_room(change.path, before)
     elif node.mode not in (FILE, EXECUTABLE):
-        raise Refused(f"{said} is a {node.kind}, no plain file")
+        raise Refused(f"{shown} is a {node.kind}, no plain file")
     if change.text is None:
-        return Stand(GONE, "")
-    text = _bytes(said, change.text)
+        return PathState(GONE, "")
+    text = _bytes(shown, change.text)
     if node is not None:
-        _check_is_text(said, node, content)
-    return Stand(node.mode if node else FILE, named(text, node))
+        _check_is_text(shown, node, content)
+    return PathState(node.mode if node else FILE, named(text, node))
 
 
 def _check_room(path: str, before: Base) -> None:
     """A new file must not stand on, below, or beside a name that some systems hold for the same."""
-    taken = {*before, *folders(before)}
+    taken = {*before, *parent_folders(before)}
     folded = {name.casefold() for name in taken}
     if path.casefold() in folded:
         raise Refused(f"{path[:200]!a} is taken already")
-    for folder in folders([path]):
+    for folder in parent_folders([path]):
         node = before.get(folder)
         if node and node.mode != FOLDER:
             raise Refused(f"{folder[:200]!a} is a {node.kind}, no folder")
@@ -111,21 +127,54 @@ def _check_room(path: str, before: Base) -> None:
             raise Refused(f"{folder[:200]!a} is there in another spelling")
 
 
-def _bytes(said: str, text: str) -> bytes:
+def _bytes(shown: str, text: str) -> bytes:
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
-        raise Refused(f"{said}: the new text holds half a character") from error
-    if "\0" in text or len(content) > LARGEST_TEXT:
-        raise Refused(f"{said}: the new text is binary or over {LARGEST_TEXT} bytes")
+        raise Refused(f"{shown}: the new text holds half a character") from error
+    if "\0" in text or len(content) > FILE_BYTES:
+        raise Refused(f"{shown}: the new text is binary or over {FILE_BYTES} bytes")
     return content
 
 
-def _check_is_text(said: str, node: Node, content: Callable[[Node], bytes]) -> None:
+def _check_is_text(shown: str, node: Node, content: Callable[[Node], bytes]) -> None:
     """Readers replace bytes that are not UTF-8; writing that back would change more than asked."""
-    if (node.size or 0) > LARGEST_TEXT:
-        raise Refused(f"{said} is over {LARGEST_TEXT} bytes")
+    if (node.size or 0) > FILE_BYTES:
+        raise Refused(f"{shown} is over {FILE_BYTES} bytes")
     try:
         content(node).decode()
     except UnicodeDecodeError as error:
-        raise Refused(f"{said} is not UTF-8") from error
+        raise Refused(f"{shown} is not UTF-8") from error
+
+
+def why_unsafe(path: str) -> str:
+    """Say why `path` must not be written to a tree; empty where it may.
+
+    Every reading of the path counts: as it is, with compatibility characters folded, and with
+    percent signs decoded.
+
+    >>> why_unsafe("app/models/order.rb")
+    ''
+    >>> why_unsafe("app/%2e%2e/x"), why_unsafe("a/.GIT /config"), why_unsafe("／etc/passwd")
+    ('leaves the repository', 'is in the git folder', 'is absolute')
+    """
+    spellings = [path]
+    for _ in range(3):  # "%25252e" is a dot after three rounds
+        path = unicodedata.normalize("NFKC", unquote(path[: PATH_CHARACTERS + 1]))
+        spellings.append(path)
+    return next((why for why, is_unsafe in UNSAFE if any(map(is_unsafe, spellings))), "")
+
+
+def _is_in_git_folder(path: str) -> bool:
+    return any(_GIT_FOLDER.fullmatch(part.rstrip(" .").casefold()) for part in path.split("/"))
+
+
+UNSAFE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("is empty or too long", lambda path: not 0 < len(path) <= PATH_CHARACTERS),
+    ("holds unseen characters", lambda path: any(unicodedata.category(c) in _UNSEEN for c in path)),
+    ("is absolute", lambda path: path.startswith(("/", "~")) or path[1:2] == ":"),
+    ("holds a backslash or colon", lambda path: "\\" in path or ":" in path),
+    ("leaves the repository", lambda path: any(not part.strip(" .") for part in path.split("/"))),
+    ("is in the git folder", _is_in_git_folder),
+    ("looks like an option", lambda path: path.startswith("-")),
+)

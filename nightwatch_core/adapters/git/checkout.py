@@ -1,21 +1,19 @@
 """A local git checkout as the code host: what is there, with no network."""
 
 import re
-from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from nightwatch_core.adapters.git.blame import moment
-from nightwatch_core.adapters.git.command import Git, open_repository
+from nightwatch_core.adapters.git.command import Git, open_repository, read_time
+from nightwatch_core.adapters.git.limits import RELEASES
 from nightwatch_core.adapters.git.merged_pulls import merged_pulls
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 
-MOST_RELEASES = 100
 _ABBREVIATED = re.compile(r"[0-9a-fA-F]{7,64}")
 _REF_FIELDS = ("refname", "objecttype", "objectname", "*objecttype", "*objectname", "creatordate")
 LOCAL, REMOTE, TAG = "refs/heads/", "refs/remotes/origin/", "refs/tags/"
@@ -55,28 +53,28 @@ class Checkout:
         return owner_and_name(origin) or name or "repository"
 
     def head(self, release: str = "") -> Commit:
-        """The commit of `release` (a tag or a commit sha), else the head of the base branch."""
-        if found := self._released(release.strip()):
-            return found
+        """Return the commit of `release` (a tag or sha), else the head of the base branch."""
+        if commit := self._released(release.strip()):
+            return commit
         branch, sha = self.base()
         because = f"head of {branch}" if branch else "HEAD, which is on no branch"
         if release.strip():
-            because += f"; release {_told(release)} is no tag or commit here"
+            because += f"; release {_printable(release)} is no tag or commit here"
         return self._commit(sha, because)
 
     def reader(self, commit: Commit) -> GitReader:
-        """The tree at that commit; raises `GiveUp` where its sha is not a full one."""
+        """Read the tree at that commit; raises `GiveUp` where its sha is not a full one."""
         return GitReader(self.git, commit)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Pull requests merged into the base branch, newest first, at most 200."""
+        """Return pull requests merged into the base branch, newest first, at most 200."""
         return merged_pulls(self.git, self.base()[1], since)
 
     def releases(self) -> tuple[Release, ...]:
-        """Tags of commits, newest first, at most 100."""
+        """Return tags of commits, newest first, at most 100."""
         return tuple(
             Release(version=tag.name.removeprefix(TAG), sha=tag.sha, at=tag.at)
-            for tag in self._refs(TAG)[:MOST_RELEASES]
+            for tag in self._refs(TAG)[:RELEASES]
         )
 
     def probe(self) -> str:
@@ -86,27 +84,27 @@ class Checkout:
         return f"{commit.repository} at {commit.sha[:10]} ({commit.because}), {files} files"
 
     def base(self) -> tuple[str, str]:
-        """Name and head of the base branch; the name is empty where HEAD is on no branch."""
+        """Return name and head of the base branch; the name is empty where HEAD is on no branch."""
         name = self._base_branch or self._checked_out()
         if not name:
             return "", self.git.line("rev-parse", "--verify", "HEAD^{commit}")
         heads = self.heads()
-        if found := heads_of(heads, name):
-            return name, found[0]
+        if tips := heads_of(heads, name):
+            return name, tips[0]
         branches = {ref.removeprefix(LOCAL).removeprefix(REMOTE) for ref in heads} - {"HEAD"}
         if not branches:
             raise StopTheNight(f"{self._folder} has no commits yet: commit the application there")
         raise StopTheNight(
-            f"{self._folder} has no branch {_told(name)}: set `base_branch` to one of "
+            f"{self._folder} has no branch {_printable(name)}: set `base_branch` to one of "
             + ", ".join(sorted(branches)[:10])
         )
 
     def branch_heads(self, name: str) -> tuple[str, ...]:
-        """Where branch `name` stands here and, as last fetched, at origin."""
+        """Return where branch `name` stands here and, as last fetched, at origin."""
         return heads_of(self.heads(), name)
 
     def heads(self) -> dict[str, str]:
-        """The head of every branch, here and at origin, by the ref's full name."""
+        """Return the head of every branch, here and at origin, by the ref's full name."""
         return {ref.name: ref.sha for ref in (*self._refs(LOCAL), *self._refs(REMOTE))}
 
     def _checked_out(self) -> str:
@@ -122,7 +120,7 @@ class Checkout:
         )
         refs = (line.split("\0") for line in listing.decode(errors="replace").splitlines())
         return tuple(
-            Ref(name, peeled or sha, moment(at))
+            Ref(name, peeled or sha, read_time(at))
             for name, kind, sha, peeled_kind, peeled, at in refs
             if "commit" in (kind, peeled_kind)
         )
@@ -131,9 +129,9 @@ class Checkout:
         if not release:
             return None
         tags = {ref.name.removeprefix(TAG): ref.sha for ref in self._refs(TAG)}
-        for spelling in SPELLINGS:
-            if (version := spelling(release)) in tags:
-                return self._commit(tags[version], f"release {_told(version)} (tag)")
+        for version in spellings(release):
+            if version in tags:
+                return self._commit(tags[version], f"release {_printable(version)} (tag)")
         if sha := self._abbreviated(release):
             return self._commit(sha, f"release {sha[:10]} (commit)")
         return None
@@ -149,15 +147,15 @@ class Checkout:
         return commits[0] if len(commits) == 1 else ""
 
     def _commit(self, sha: str, because: str) -> Commit:
-        """The commit; its branch is the one that pull requests aim at, also for a release."""
+        """Describe the commit; also a release has the branch that pull requests aim at."""
         branch = self.base()[0]
         asked = ("rev-list", "--max-count=1", "--timestamp", "--end-of-options", sha)
-        at = moment(self.git.line(*asked).split(" ")[0])
+        at = read_time(self.git.line(*asked).split(" ")[0])
         return Commit(repository=self.repository, sha=sha, branch=branch, at=at, because=because)
 
 
 def heads_of(heads: dict[str, str], name: str) -> tuple[str, ...]:
-    """Where branch `name` stands here, then at origin, among `heads` by full ref names.
+    """Return where branch `name` stands here, then at origin, among `heads` by full ref names.
 
     >>> heads_of({"refs/heads/main": "b", "refs/remotes/origin/main": "c"}, "main")
     ('b', 'c')
@@ -166,42 +164,22 @@ def heads_of(heads: dict[str, str], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(heads[ref] for ref in wanted if ref in heads))
 
 
-def _as_it_is(release: str) -> str:
-    return release
+def spellings(release: str) -> tuple[str, ...]:
+    """Return how tags may spell a release: with and without v, and without Sentry's "app@".
+
+    >>> spellings("shop@1")
+    ('shop@1', 'vshop@1', 'shop@1', '1', 'v1')
+    """
+    version = release.rpartition("@")[2]
+    return release, f"v{release}", release.removeprefix("v"), version, f"v{version}"
 
 
-def _with_v(release: str) -> str:
-    return f"v{release}"
-
-
-def _without_v(release: str) -> str:
-    return release.removeprefix("v")
-
-
-def _after_at(release: str) -> str:
-    """Sentry's "application@version"."""
-    return release.rpartition("@")[2]
-
-
-def _after_at_with_v(release: str) -> str:
-    return _with_v(_after_at(release))
-
-
-SPELLINGS: tuple[Callable[[str], str], ...] = (
-    _as_it_is,
-    _with_v,
-    _without_v,
-    _after_at,
-    _after_at_with_v,
-)
-
-
-def _told(text: str) -> str:
+def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text.strip()[:80])
 
 
 def owner_and_name(address: str) -> str:
-    """The owner/name of a remote's address; empty for one that is a folder of this machine.
+    """Return the owner/name of a remote's address; empty for one that is a folder of this machine.
 
     >>> owner_and_name("git@github.com:acme/shop.git")
     'acme/shop'
@@ -210,16 +188,12 @@ def owner_and_name(address: str) -> str:
     >>> owner_and_name("/srv/git/shop.git"), owner_and_name("")
     ('', '')
     """
-    if "://" in address:
-        path = "" if address.startswith("file:") else _path_of(address)
-    else:
+    if "://" not in address:
         path = address.partition(":")[2] if re.match(r"[^/]+:", address) else ""
+    else:
+        try:
+            path = "" if address.startswith("file:") else urlsplit(address).path
+        except ValueError:
+            path = ""
     path = path.strip("/").removesuffix(".git")
     return path if re.fullmatch(r"\.?\w[\w.-]*(?:/\.?\w[\w.-]*)+", path, re.ASCII) else ""
-
-
-def _path_of(address: str) -> str:
-    try:
-        return urlsplit(address).path
-    except ValueError:
-        return ""

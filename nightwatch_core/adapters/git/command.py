@@ -10,19 +10,18 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from nightwatch_core.adapters.git.limits import COMPLAINT_BYTES, GIT_SECONDS, OUTPUT_BYTES
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
-TIMEOUT = 60.0  # seconds
-OUTPUT_LIMIT = 64 * 1024 * 1024  # bytes
-_COMPLAINT_LIMIT = 2_000
-_CHUNK = 65_536
+_CHUNK = 65_536  # bytes read at once
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-SETTINGS = (
+_LAST_SECOND = 253_402_300_799  # of the year 9999
+_SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.symlinks=false",
@@ -42,7 +41,7 @@ SETTINGS = (
     "gc.auto=0",
     "maintenance.auto=false",
 )
-ENVIRONMENT = {
+_ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -75,8 +74,8 @@ class Git(NamedTuple):
         self,
         *arguments: str,
         stdin: bytes = b"",
-        timeout: float = TIMEOUT,
-        limit: int = OUTPUT_LIMIT,
+        timeout: float = GIT_SECONDS,
+        limit: int = OUTPUT_BYTES,
         lines: int | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Outcome:
@@ -84,9 +83,42 @@ class Git(NamedTuple):
 
         Raises `TryLater` after `timeout` seconds, `StopTheNight` where git cannot be started.
         """
-        enough = _Enough(limit, lines)
-        with started(self.folder, arguments, stdin, environment or {}) as (process, complaints):
-            expired = threading.Event()
+        more = {**self.place, **(environment or {})}
+        return _run(self.folder, arguments, more, stdin, timeout, limit, lines)
+
+    def run(self, *arguments: str, stdin: bytes = b"", timeout: float = GIT_SECONDS) -> bytes:
+        """Return the output of a command that has to succeed; raises `GiveUp` with git's words."""
+        outcome = self.attempt(*arguments, stdin=stdin, timeout=timeout)
+        if outcome.cut:
+            raise GiveUp(f"git {arguments[0]} printed more than {OUTPUT_BYTES} bytes")
+        if outcome.code:
+            raise GiveUp(f"git {arguments[0]} failed in {self.folder}: {outcome.complaint}")
+        return outcome.output
+
+    def line(self, *arguments: str, stdin: bytes = b"") -> str:
+        """Return the only line that a command prints."""
+        return self.run(*arguments, stdin=stdin).decode(errors="replace").strip()
+
+    @property
+    def place(self) -> dict[str, str]:
+        """The environment that names the repository, and no working tree."""
+        return {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.folder)}
+
+
+def _run(
+    folder: Path,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: bytes = b"",
+    timeout: float = GIT_SECONDS,
+    limit: int = OUTPUT_BYTES,
+    lines: int | None = None,
+) -> Outcome:
+    expired = threading.Event()
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+        given.write(stdin)
+        given.seek(0)
+        with start(folder, arguments, given, complaints, environment) as process:
 
             def expire() -> None:
                 expired.set()
@@ -96,79 +128,47 @@ class Git(NamedTuple):
             timer.start()
             try:
                 assert process.stdout is not None
-                output, cut = enough.drained(process.stdout)
+                output, cut = _drain(process.stdout, limit, lines)
                 if cut:
                     process.kill()
                 code = process.wait()
             finally:
                 timer.cancel()
-            if expired.is_set() and not cut:
-                raise TryLater(f"git {arguments[0]} took more than {timeout:.0f} s")
-            complaints.seek(0)
-            complaint = complaints.read(_COMPLAINT_LIMIT).decode(errors="replace").strip()
-        return Outcome(code, output, complaint, cut)
-
-    def run(self, *arguments: str, stdin: bytes = b"", timeout: float = TIMEOUT) -> bytes:
-        """The output of a command that has to succeed; raises `GiveUp` with git's complaint."""
-        outcome = self.attempt(*arguments, stdin=stdin, timeout=timeout)
-        if outcome.cut:
-            raise GiveUp(f"git {arguments[0]} printed more than {OUTPUT_LIMIT} bytes")
-        if outcome.code:
-            raise GiveUp(f"git {arguments[0]} failed in {self.folder}: {outcome.complaint}")
-        return outcome.output
-
-    def line(self, *arguments: str, stdin: bytes = b"") -> str:
-        """The only line that a command prints."""
-        return self.run(*arguments, stdin=stdin).decode(errors="replace").strip()
-
-
-class _Enough(NamedTuple):
-    limit: int
-    lines: int | None
-
-    def drained(self, stream: IO[bytes]) -> tuple[bytes, bool]:
-        """What the stream says, and whether there was more than enough of it."""
-        output = bytearray()
-        seen = 0
-        while chunk := os.read(stream.fileno(), _CHUNK):
-            output += chunk
-            seen += chunk.count(b"\n") if self.lines is not None else 0
-            if len(output) > self.limit or (self.lines is not None and seen > self.lines):
-                return bytes(output[: self.limit]), True
-        return bytes(output), False
-
-
-@contextmanager
-def started(
-    folder: Path, arguments: Sequence[str], stdin: bytes | None, more: Mapping[str, str]
-) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
-    """A running git command, and the file that it writes its complaints to."""
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
-        given.write(stdin or b"")
-        given.seek(0)
-        place = {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(folder)}
-        with launched(folder, arguments, given, complaints, {**place, **more}) as process:
-            try:
-                yield process, complaints
-            finally:
                 process.kill()
+        if expired.is_set() and not cut:
+            raise TryLater(f"git {arguments[0]} took more than {timeout:.0f} s")
+        complaints.seek(0)
+        complaint = complaints.read(COMPLAINT_BYTES).decode(errors="replace").strip()
+    return Outcome(code, output, complaint, cut)
 
 
-def launched(
+def _drain(stream: IO[bytes], limit: int, lines: int | None) -> tuple[bytes, bool]:
+    """Return what the stream holds, and whether that was more than enough."""
+    output = bytearray()
+    seen = 0
+    while chunk := os.read(stream.fileno(), _CHUNK):
+        output += chunk
+        seen += chunk.count(b"\n") if lines is not None else 0
+        if len(output) > limit or (lines is not None and seen > lines):
+            return bytes(output[:limit]), True
+    return bytes(output), False
+
+
+def start(
     folder: Path,
     arguments: Sequence[str],
     stdin: IO[bytes] | int,
     complaints: IO[bytes] | int,
-    more: Mapping[str, str],
+    environment: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
     """Start git in `folder`; raises `StopTheNight` where there is no git, or no such folder."""
-    settings = [word for setting in SETTINGS for word in ("-c", setting)]
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     try:
         return subprocess.Popen(
             ["git", "--no-pager", *settings, *arguments],
             cwd=folder,
-            env={**kept, **ENVIRONMENT, **more},
+            env={**kept, **_ENVIRONMENT, **environment},
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=complaints,
@@ -182,21 +182,19 @@ def launched(
 
 
 def open_repository(folder: Path) -> Git:
-    """The repository that `folder` is in: a checkout, a folder of one, a worktree, or a bare one.
+    """Open the repository that `folder` is in: a checkout, a part of one, a worktree, a bare one.
 
     Raises `StopTheNight`, with what to do, where there is none or its history is not whole.
     """
     if not folder.is_dir():
         raise StopTheNight(f"{folder} is no folder: set `repo` to a git checkout")
-    code, output, complaint, _ = _discovering(
-        folder, "rev-parse", "--absolute-git-dir", "--is-shallow-repository"
-    )
-    if code:
+    outcome = _run(folder, ("rev-parse", "--absolute-git-dir", "--is-shallow-repository"), {})
+    if outcome.code:
         raise StopTheNight(
-            f"{folder} is not in a git repository that can be read ({complaint}): set `repo` to a "
-            "git checkout, or run `git init` and commit there"
+            f"{folder} is not in a git repository that can be read ({outcome.complaint}): set "
+            "`repo` to a git checkout, or run `git init` and commit there"
         )
-    place, shallow = os.fsdecode(output).removesuffix("\n").rsplit("\n", 1)
+    place, shallow = os.fsdecode(outcome.output).removesuffix("\n").rsplit("\n", 1)
     git = Git(Path(place))
     if shallow == "true":
         raise StopTheNight(
@@ -211,32 +209,29 @@ def open_repository(folder: Path) -> Git:
 
 
 def new_repository(folder: Path, branch: str) -> Git:
-    """An empty bare repository in the existing folder; raises `GiveUp` where git cannot make it."""
+    """Make a bare repository in the existing folder; raises `GiveUp` where git cannot make it."""
     asked = ("init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-    made = _discovering(folder, *asked)
+    made = _run(folder, asked, {})
     if made.code:
         raise GiveUp(f"git init failed in {folder}: {made.complaint}")
     return Git(folder.resolve())
 
 
-def _discovering(folder: Path, *arguments: str) -> Outcome:
-    """Run a command that finds out, or decides, where the git folder is."""
-    with tempfile.TemporaryFile() as complaints:
-        with launched(folder, arguments, subprocess.DEVNULL, complaints, {}) as process:
-            try:
-                output = process.communicate(timeout=TIMEOUT)[0]
-            except subprocess.TimeoutExpired as error:
-                process.kill()
-                raise TryLater(f"git {arguments[0]} took more than {TIMEOUT:.0f} s") from error
-        complaints.seek(0)
-        complaint = complaints.read(_COMPLAINT_LIMIT).decode(errors="replace").strip()
-    return Outcome(process.returncode, output, complaint)
-
-
 def is_sha(text: str) -> bool:
-    """Whether `text` is a full object name, so that git cannot take it for anything else.
+    """Tell whether `text` is a full object name, so that git takes it for nothing else.
 
     >>> is_sha("a" * 40), is_sha("main"), is_sha("--output=x")
     (True, False, False)
     """
     return bool(_SHA.fullmatch(text))
+
+
+def read_time(seconds: str) -> datetime:
+    """Read a time as git prints it; what no calendar holds becomes its nearest end.
+
+    >>> read_time("0").isoformat(), read_time("99999999999999").year
+    ('1970-01-01T00:00:00+00:00', 9999)
+    """
+    digits = seconds.strip()
+    number = int(digits) if digits.isdecimal() and len(digits) < 20 else 0
+    return datetime.fromtimestamp(min(number, _LAST_SECOND), UTC)

@@ -4,24 +4,25 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
-from nightwatch_core.adapters.git.blame import moment
-from nightwatch_core.adapters.git.command import Git
+from nightwatch_core.adapters.git.command import Git, read_time
+from nightwatch_core.adapters.git.limits import (
+    COMMITS_READ,
+    NAME_CHARACTERS,
+    PULL_AUTHORS,
+    PULL_COMMITS,
+    PULL_FILES,
+    PULLS,
+    TITLE_CHARACTERS,
+)
 from nightwatch_core.models.code import MergedPull
 
-MOST_PULLS = 200
-MOST_FILES = 3_000  # of one pull request, GitHub's own limit
-MOST_COMMITS = 250  # of one pull request, likewise
-LONGEST_TITLE = 300
-_MOST_COMMITS = 5_000  # looked at, newest first
-_MOST_AUTHORS = 3  # named of one pull request
-_LONGEST_NAME = 100
-_OUTPUT_LIMIT = 64 * 1024 * 1024
 _FIELDS = ("%H", "%P", "%ct", "%an", "%s", "%b")
 
 
-class Landed(NamedTuple):
+class MainlineCommit(NamedTuple):
     """A commit on the branch's first-parent line, with its message."""
 
     sha: str
@@ -33,53 +34,53 @@ class Landed(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-class Brought(NamedTuple):
+class MergedCommits(NamedTuple):
     """The commits that a merge took along, newest first, and who wrote them."""
 
     commits: tuple[str, ...] = ()
     authors: str = ""
 
 
-Named = tuple[int, str] | None  # number and title
+PullName = tuple[int, str] | None  # number and title
 
 
 def _first_line(body: str) -> str:
     return next((line.strip() for line in body.splitlines() if line.strip()), "")
 
 
-def github_merge(commit: Landed) -> Named:
+def github_merge(commit: MainlineCommit) -> PullName:
     """GitHub's merge commit: "Merge pull request #41 from owner/branch", title in the body."""
-    found = re.match(r"Merge pull request #(\d{1,9})\b", commit.subject)
-    return (int(found[1]), _first_line(commit.body)) if found and commit.is_merge else None
+    match = re.match(r"Merge pull request #(\d{1,9})\b", commit.subject)
+    return (int(match[1]), _first_line(commit.body)) if match and commit.is_merge else None
 
 
-def gitlab_merge(commit: Landed) -> Named:
+def gitlab_merge(commit: MainlineCommit) -> PullName:
     """GitLab's: "Merge branch …", the title, and "See merge request group/project!12"."""
-    found = re.search(r"^See merge request \S{0,300}!(\d{1,9})\s*$", commit.body, re.MULTILINE)
-    if not found:
+    match = re.search(r"^See merge request \S{0,300}!(\d{1,9})\s*$", commit.body, re.MULTILINE)
+    if not match:
         return None
     title = _first_line(commit.body) if commit.is_merge else commit.subject
-    return int(found[1]), "" if title.startswith("See merge request ") else title
+    return int(match[1]), "" if title.startswith("See merge request ") else title
 
 
-def bitbucket_merge(commit: Landed) -> Named:
+def bitbucket_merge(commit: MainlineCommit) -> PullName:
     """Bitbucket's: "Merged in branch (pull request #7)", title in the body."""
-    found = re.match(r"Merged in .{0,300}? \(pull request #(\d{1,9})\)$", commit.subject)
-    return (int(found[1]), _first_line(commit.body)) if found else None
+    match = re.match(r"Merged in .{0,300}? \(pull request #(\d{1,9})\)$", commit.subject)
+    return (int(match[1]), _first_line(commit.body)) if match else None
 
 
-def numbered_subject(commit: Landed) -> Named:
+def numbered_subject(commit: MainlineCommit) -> PullName:
     """A squashed pull request: "Title (#41)"."""
-    found = re.search(r"^(.{1,1000}) \(#(\d{1,9})\)$", commit.subject)
-    return (int(found[2]), found[1]) if found else None
+    match = re.search(r"^(.{1,1000}) \(#(\d{1,9})\)$", commit.subject)
+    return (int(match[2]), match[1]) if match else None
 
 
-def any_merge(commit: Landed) -> Named:
+def any_merge(commit: MainlineCommit) -> PullName:
     """A merge that names no pull request: number 0."""
     return (0, commit.subject) if commit.is_merge else None
 
 
-FORMS: tuple[Callable[[Landed], Named], ...] = (
+PULL_NAMES: tuple[Callable[[MainlineCommit], PullName], ...] = (
     github_merge,
     gitlab_merge,
     bitbucket_merge,
@@ -89,7 +90,7 @@ FORMS: tuple[Callable[[Landed], Named], ...] = (
 
 
 def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
-    """Pull requests on the first-parent line of `sha`, committed at `since` or later.
+    """Return pull requests on the first-parent line of `sha`, committed at `since` or later.
 
     Newest first, at most 200, out of the newest 5,000 commits. The author of a merge is whoever
     wrote the commits it brought in: at most three names; its own author where none is known.
@@ -98,65 +99,65 @@ def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     mark = secrets.token_hex(16)  # no message and no file name can hold it
     outcome = git.attempt(
         *("log", "--first-parent", "-m", "--name-only", "--no-renames", "-z", "--no-color"),
-        *("--no-ext-diff", "--no-textconv", f"--max-age={start}", f"--max-count={_MOST_COMMITS}"),
+        *("--no-ext-diff", "--no-textconv", f"--max-age={start}", f"--max-count={COMMITS_READ}"),
         *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
-        limit=_OUTPUT_LIMIT,
     )
-    brought = _brought(git, sha)
-    pulls = (pull for commit in _landed(outcome.output, mark) if (pull := _pull(commit, brought)))
-    return tuple(pull for pull, _ in zip(pulls, range(MOST_PULLS), strict=False))
+    merged = _merged_commits(git, sha)
+    pulls = (pull for commit in _read_log(outcome.output, mark) if (pull := _pull(commit, merged)))
+    return tuple(islice(pulls, PULLS))
 
 
-def _brought(git: Git, sha: str) -> dict[str, Brought]:
-    """What each merge on the first-parent line brought in, among the newest 5,000 commits."""
+def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:
+    """Return what each merge on the first-parent line brought in, of the newest 5,000."""
     listing = git.run(
-        *("log", "--no-patch", "--no-color", f"--max-count={_MOST_COMMITS}"),
+        *("log", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
         *("--format=%H%x00%P%x00%an", "--end-of-options", sha, "--"),
     )
     rows = [row.split("\0", 2) for row in listing.decode(errors="replace").split("\n")]
-    known = {own: (above.split(), name) for own, above, name in (r for r in rows if len(r) == 3)}
-    parents = {own: above for own, (above, _) in known.items()}
-    line = [sha]
-    while (above := parents.get(line[-1])) and above[0] in parents:
-        line.append(above[0])
-    taken, found = set(line), {}
-    for merge in reversed(line):
-        waiting, mine = list(parents.get(merge, [])[1:]), []
+    commits = {own: (above.split(), name) for own, above, name in (r for r in rows if len(r) == 3)}
+    parents = {own: above for own, (above, _) in commits.items()}
+    mainline = [sha]
+    while (above := parents.get(mainline[-1])) and above[0] in parents:
+        mainline.append(above[0])
+    seen, merged = set(mainline), {}
+    for merge in reversed(mainline):
+        waiting, own = list(parents.get(merge, [])[1:]), []
         while waiting:
             commit = waiting.pop()
-            if commit in parents and commit not in taken:
-                taken.add(commit)
-                mine.append(commit)
+            if commit in parents and commit not in seen:
+                seen.add(commit)
+                own.append(commit)
                 waiting += parents[commit]
-        written = [one for one in mine if len(parents[one]) < 2] or mine
-        found[merge] = Brought(tuple(mine), _authors(known[one][1] for one in reversed(written)))
-    return found
+        written = [commit for commit in own if len(parents[commit]) < 2] or own
+        authors = _authors(commits[commit][1] for commit in reversed(written))
+        merged[merge] = MergedCommits(tuple(own), authors)
+    return merged
 
 
 def _authors(names: Iterable[str]) -> str:
     """At most three names, whoever began first; each once."""
-    each = dict.fromkeys(name.strip()[:_LONGEST_NAME] for name in names)
-    return ", ".join([name for name in each if name][:_MOST_AUTHORS])
+    each = dict.fromkeys(name.strip()[:NAME_CHARACTERS] for name in names)
+    return ", ".join([name for name in each if name][:PULL_AUTHORS])
 
 
-def _pull(commit: Landed, brought: Mapping[str, Brought]) -> MergedPull | None:
-    for form in FORMS:
-        if named := form(commit):
-            number, title = named
-            commits, authors = brought.get(commit.sha, Brought())
+def _pull(commit: MainlineCommit, merged: Mapping[str, MergedCommits]) -> MergedPull | None:
+    for read_name in PULL_NAMES:
+        if name := read_name(commit):
+            number, title = name
+            commits, authors = merged.get(commit.sha, MergedCommits())
             return MergedPull(
                 number=number,
-                title=(title or commit.subject)[:LONGEST_TITLE],
+                title=(title or commit.subject)[:TITLE_CHARACTERS],
                 sha=commit.sha,
                 author=authors or commit.author,  # who merged did not write it
-                merged_at=moment(commit.at),
-                files=commit.files[:MOST_FILES],
-                commits=commits[:MOST_COMMITS],
+                merged_at=read_time(commit.at),
+                files=commit.files[:PULL_FILES],
+                commits=commits[:PULL_COMMITS],
             )
     return None
 
 
-def _landed(output: bytes, mark: str) -> Iterator[Landed]:
+def _read_log(output: bytes, mark: str) -> Iterator[MainlineCommit]:
     """Take apart what git printed: mark and fields, then files, each ended by a NUL."""
     for record in output.decode(errors="replace").split(f"{mark}\0")[1:]:
         *fields, files = record.split("\0", len(_FIELDS))
@@ -165,4 +166,4 @@ def _landed(output: bytes, mark: str) -> Iterator[Landed]:
         sha, parents, at, author, subject, body = fields
         names = tuple(name.removeprefix("\n") for name in files.split("\0"))
         kept = tuple(name for name in names if name)
-        yield Landed(sha, " " in parents, at, author, subject, body, kept)
+        yield MainlineCommit(sha, " " in parents, at, author, subject, body, kept)

@@ -6,32 +6,33 @@ branch is moved.
 
 import re
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, TypedDict
 from urllib.parse import quote
 
 from nightwatch_core.adapters.git.branch_changes import (
     Base,
+    Made,
+    PathState,
     Refused,
-    Stand,
     check_not_moved,
     commit_message,
     wanted_changes,
+    why_unsafe,
 )
 from nightwatch_core.adapters.git.command import is_sha
-from nightwatch_core.adapters.git.tree import EXECUTABLE, why_unsafe
-from nightwatch_core.adapters.github.blobs import content, oid
+from nightwatch_core.adapters.git.objects import EXECUTABLE
+from nightwatch_core.adapters.github.client import Repository, RepositoryCall, Writes
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.pacing import Pacing
-from nightwatch_core.adapters.github.rows import CommitRow, Place, Ref, read
-from nightwatch_core.adapters.github.trees import Trees
+from nightwatch_core.adapters.github.rows import CommitRow, RefRow
+from nightwatch_core.adapters.github.trees import Trees, blob_name, read_blob
 from nightwatch_core.models.proposal import DraftPull
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _BASE = re.compile(r"(?!.*\.\.)[^\s/\x00-\x1f\x7f~^:?*\[\\][^\s\x00-\x1f\x7f~^:?*\[\\]{0,199}")
+Wanted = Mapping[str, PathState]
 
 
-class Entry(TypedDict, total=False):
+class TreeChange(TypedDict, total=False):
     """One change, as trees are made."""
 
     path: str
@@ -41,20 +42,13 @@ class Entry(TypedDict, total=False):
     sha: str | None
 
 
-class Made(NamedTuple):
-    """The branch's commit; `is_new` is False where an earlier try had made it."""
-
-    sha: str
-    is_new: bool
-
-
 class Branches:
     """Our branches in one repository."""
 
-    def __init__(self, place: Place, pacing: Pacing) -> None:
-        """Every write goes through `pacing`."""
-        self._place = place
-        self._pacing = pacing
+    def __init__(self, repository: Repository, writes: Writes) -> None:
+        """Ask nothing yet."""
+        self._repository = repository
+        self._writes = writes
 
     def make(self, pull: DraftPull, base: str) -> Made:
         """Make the pull request's branch on the head of branch `base`.
@@ -65,66 +59,71 @@ class Branches:
             raise Refused(f"{pull.branch[:80]!a} cannot be the name of a branch of ours")
         if not _BASE.fullmatch(base) or (head := self.head(base)) is None:
             raise Refused(f"there is no base branch {base[:80]!a}")
-        trees = Trees(self._place)
+        repository, trees = self._repository, Trees(self._repository)
         root = self._commit(head).tree.sha
         paths = tuple(change.path for change in pull.changes if not why_unsafe(change.path))
-        before = trees.around(root, paths)
-        self._check_not_moved(pull, head, before, trees, paths)
-        wanted = wanted_changes(pull.changes, before, partial(content, self._place), oid)
+        before = trees.list_around(root, paths)
+        if pull.commit != head:
+            self._check_not_moved(pull, before, trees, paths)
+        wanted = wanted_changes(
+            pull.changes, before, lambda node: read_blob(repository, node.oid), blob_name
+        )
         if tip := self.head(pull.branch):
             return self._made_before(pull.branch, tip, wanted, trees)
-        return self._made(pull, head, root, wanted, trees)
+        return self._make(pull, head, root, wanted, trees)
 
     def head(self, branch: str) -> str | None:
-        """The commit that a branch stands at; None where there is no such branch."""
-        at, name = self._place.at, quote(branch, safe="/")
+        """Return the commit that a branch stands at; None where there is no such branch."""
+        ref = f"heads/{quote(branch, safe='/')}"
         try:
-            answer = self._place.client.ask(lambda rest: rest.git.get_ref(*at, f"heads/{name}"))
+            row = self._repository.read(RefRow, lambda rest, at: rest.git.get_ref(*at, ref))
         except Rejected as error:
             if error.status == 404:
                 return None
             raise
-        return read(Ref, answer).object.sha
+        return row.object.sha
 
     def delete(self, branch: str) -> None:
         """Delete a branch that this run has made."""
-        at, name = self._place.at, quote(branch, safe="/")
-        self._place.client.ask(lambda rest: rest.git.delete_ref(*at, f"heads/{name}"))
+        ref = f"heads/{quote(branch, safe='/')}"
+        self._repository.ask(lambda rest, at: rest.git.delete_ref(*at, ref))
 
-    def _made(
-        self, pull: DraftPull, head: str, root: str, wanted: Mapping[str, Stand], trees: Trees
-    ) -> Made:
+    def _make(self, pull: DraftPull, head: str, root: str, wanted: Wanted, trees: Trees) -> Made:
         texts = {change.path: change.text for change in pull.changes}
-        entries = [_entry(path, stand, texts[path]) for path, stand in wanted.items()]
-        new = self._post("trees", tree=entries, base_tree=root)
-        if trees.differences(root, new) != wanted:
+        changes = [_change(path, state, texts[path]) for path, state in wanted.items()]
+        tree = self._post(
+            "tree", lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
+        )
+        if trees.differences(root, tree) != wanted:
             raise Refused("the commit would change other files than proposed")
-        commit = self._post("commits", message=commit_message(pull), tree=new, parents=[head])
-        at, client = self._place.at, self._place.client
-        ref = f"refs/heads/{pull.branch}"
+        message = commit_message(pull)
+        commit = self._post(
+            "commit",
+            lambda rest, at: rest.git.create_commit(
+                *at, message=message, tree=tree, parents=[head]
+            ),
+        )
+        tip = self._create_ref(pull.branch, commit)
+        if tip == commit:
+            return Made(commit, is_new=True)
+        return self._made_before(pull.branch, tip, wanted, trees)
+
+    def _create_ref(self, branch: str, commit: str) -> str:
+        """Return where the branch stands; somebody else may have made it meanwhile."""
+        ref = f"refs/heads/{branch}"
 
         def create() -> str:
-            client.ask(lambda rest: rest.git.create_ref(*at, ref=ref, sha=commit))
+            self._repository.ask(lambda rest, at: rest.git.create_ref(*at, ref=ref, sha=commit))
             return commit
 
         try:
-            tip = self._pacing.made(create, lambda: self.head(pull.branch))
+            return self._writes.make(create, lambda: self.head(branch))
         except Rejected as error:
-            if error.status != 422 or (there := self.head(pull.branch)) is None:
+            if error.status != 422 or (there := self.head(branch)) is None:
                 raise
-            tip = there
-        return self._checked(pull.branch, tip, commit, wanted, trees)
+            return there
 
-    def _checked(
-        self, branch: str, tip: str, commit: str, wanted: Mapping[str, Stand], trees: Trees
-    ) -> Made:
-        if tip == commit:
-            return Made(commit, is_new=True)
-        return self._made_before(branch, tip, wanted, trees)
-
-    def _made_before(
-        self, branch: str, tip: str, wanted: Mapping[str, Stand], trees: Trees
-    ) -> Made:
+    def _made_before(self, branch: str, tip: str, wanted: Wanted, trees: Trees) -> Made:
         """The branch is ours where its one commit makes exactly the wanted changes."""
         commit = self._commit(tip)
         if len(commit.parents) == 1:
@@ -133,35 +132,21 @@ class Branches:
                 return Made(tip, is_new=False)
         raise Refused(f"branch {branch} exists with other content: delete or rename it")
 
-    def _post(self, what: Literal["trees", "commits"], **body: Any) -> str:
+    def _post(self, what: str, call: RepositoryCall) -> str:
         """Make an object: it is named by its content and nobody sees it, so twice does no harm."""
-        at, client = self._place.at, self._place.client
-
-        def create() -> str:
-            made = client.ask(
-                lambda rest: (
-                    rest.git.create_tree(*at, **body)
-                    if what == "trees"
-                    else rest.git.create_commit(*at, **body)
-                )
-            )
-            return str(made.get("sha")) if isinstance(made, dict) else ""
-
-        sha = self._pacing.made(create, lambda: None)
+        made: Any = self._writes.make(lambda: self._repository.ask(call))
+        sha = str(made.get("sha")) if isinstance(made, dict) else ""
         if not is_sha(sha):
-            raise Refused(f"GitHub made no {what[:-1]}")
+            raise Refused(f"GitHub made no {what}")
         return sha
 
     def _commit(self, sha: str) -> CommitRow:
-        at = self._place.at
-        return read(CommitRow, self._place.client.ask(lambda rest: rest.git.get_commit(*at, sha)))
+        return self._repository.read(CommitRow, lambda rest, at: rest.git.get_commit(*at, sha))
 
     def _check_not_moved(
-        self, pull: DraftPull, head: str, now: Base, trees: Trees, paths: tuple[str, ...]
+        self, pull: DraftPull, now: Base, trees: Trees, paths: tuple[str, ...]
     ) -> None:
         """The edits were made on `pull.commit`: on another text they may mean something else."""
-        if pull.commit == head:
-            return
         missing = Refused(f"commit {pull.commit[:80]!a} is not in the repository")
         if not is_sha(pull.commit):
             raise missing
@@ -171,11 +156,11 @@ class Branches:
             if error.status in (404, 422):
                 raise missing from None
             raise
-        check_not_moved(pull.changes, trees.around(root, paths), now)
+        check_not_moved(pull.changes, trees.list_around(root, paths), now)
 
 
-def _entry(path: str, stand: Stand, text: str | None) -> Entry:
+def _change(path: str, state: PathState, text: str | None) -> TreeChange:
     if text is None:
         return {"path": path, "mode": "100644", "type": "blob", "sha": None}
-    mode: Literal["100644", "100755"] = "100755" if stand.mode == EXECUTABLE else "100644"
+    mode: Literal["100644", "100755"] = "100755" if state.mode == EXECUTABLE else "100644"
     return {"path": path, "mode": mode, "type": "blob", "content": text}

@@ -1,46 +1,50 @@
-"""GitHub's REST and GraphQL interfaces: our own sign-in, timeouts, retries, cache and errors."""
+"""A client of GitHub under one sign-in, a repository that it asks about, and its writes."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
-from githubkit.exception import GitHubException, GraphQLFailed
+from githubkit import Response
+from githubkit.versions import RestVersionSwitcher
 
-from nightwatch_core.adapters.github.errors import (
-    SOON,
-    Lost,
-    Unwell,
-    answered_wrongly,
-    refused_query,
-    translated,
-)
-from nightwatch_core.adapters.github.etag_cache import Answers
-from nightwatch_core.adapters.github.http import (
-    ATTEMPTS,
-    LONGEST_WAIT,
-    TIMEOUT,
-    Asking,
+from nightwatch_core.adapters.github.connection import (
     Call,
     Connection,
     Server,
     checked_address,
     checked_version,
 )
+from nightwatch_core.adapters.github.errors import AnswerLost, Rejected, Unavailable
+from nightwatch_core.adapters.github.etag_cache import AnswerStore
+from nightwatch_core.adapters.github.limits import (
+    LONGEST_WAIT,
+    LOOKS,
+    PAGES,
+    SETTLING,
+    SILENCE,
+    WRITE_SPACING,
+    WRITES_AN_HOUR,
+)
+from nightwatch_core.adapters.github.rows import R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
-from nightwatch_core.adapters.github.tokens import Bearing, FixedToken, InstallationTokens, Tokens
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.adapters.github.tokens import FixedToken, InstallationTokens, TokenAuth
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.ports import Clock
 
 ADDRESS = "https://api.github.com"
-MOST_PAGES = 100
+K = TypeVar("K")
+T = TypeVar("T")
+RepositoryCall = Callable[[RestVersionSwitcher, tuple[str, str]], Response[Any, Any]]
 
 
 class GitHubClient:
     """Asks GitHub under one sign-in; safe for many threads.
 
-    Reads are repeated once where that can help, writes never are: `Lost` says that one may have
-    been done. Every method raises `TryLater`, `GiveUp` or `StopTheNight`.
+    Reads are repeated once where that can help, writes never are: `AnswerLost` says that one may
+    have been done. Every method raises `TryLater`, `GiveUp` or `StopTheNight`.
     """
 
     def __init__(
@@ -53,86 +57,167 @@ class GitHubClient:
         answers: Path | None = None,
         api_version: str = "",
         pause: Callable[[float], None] = time.sleep,
-        timeout: float = TIMEOUT,
+        timeout: float = SILENCE,
     ) -> None:
-        """`address` is GITHUB_API_URL, `answers` a folder to keep some in, `pause` waits
-        that long, `timeout` is how many seconds GitHub may be silent.
+        """Ask nothing yet.
 
-        An App's tokens are for `repository` (owner/name) alone. A client that is `read_only` sends
-        no write, and an App's tokens for it cannot write either. `api_version` is for Enterprise
-        servers that know an older one only. Raises `StopTheNight` where there is no whole sign-in,
-        or the address is none that a token may be sent to.
+        `address` is GITHUB_API_URL, `answers` a folder to keep some in, `pause` waits that many
+        seconds, `timeout` is how many GitHub may be silent. An App's tokens are for `repository`
+        (owner/name) alone. A client that is `read_only` sends no write, and an App's tokens for it
+        cannot write either. `api_version` is for Enterprise servers that know an older one only.
+        Raises `StopTheNight` where there is no whole sign-in, or the address is none that a token
+        may be sent to.
         """
         self.address = checked_address(address)
-        self.pause = pause
-        server = Server(self.address, checked_version(api_version), timeout, read_only)
-        self._tokens = _tokens(sign_in, repository, server, pause)
-        owner = f"{self._tokens.owner}\n{server.api_version}"
-        kept = Answers(answers, owner) if answers else None
-        self._github = Connection(server, Bearing(self._tokens), kept)
-        self._asking = Asking(self._github, pause)
+        version = checked_version(api_version)
+        server = Server(self.address, version, timeout, read_only, pause)
+        self._tokens = (
+            InstallationTokens(sign_in, repository, server)
+            if sign_in.as_app()
+            else FixedToken(sign_in.plain_token())
+        )
+        kept = AnswerStore(answers, f"{self._tokens.owner}\n{version}") if answers else None
+        self._connection = Connection(server, TokenAuth(self._tokens), kept)
 
     def token(self) -> str:
-        """A token for git, valid for twenty minutes at least where we know how long."""
+        """Return a token for git, valid for twenty minutes at least where we know how long."""
         return self._tokens.current()
 
-    def granted(self) -> Mapping[str, str] | None:
-        """The sign-in's permissions and their levels; None where GitHub does not tell them."""
-        return self._tokens.granted()
+    def permissions(self) -> Mapping[str, str] | None:
+        """Return the sign-in's permissions and levels; None where GitHub does not tell them."""
+        return self._tokens.permissions()
 
-    def ask(self, call: Call) -> Any:
-        """The JSON that `call` is answered with; None where the answer has no body."""
-        return self._asking.answered(call)[1]
-
-    def told(self, call: Call) -> tuple[httpx.Headers, Any]:
-        """The headers, too."""
-        response, body = self._asking.answered(call)
-        return response.raw_response.headers, body
+    def ask(self, call: Call) -> tuple[httpx.Headers, Any]:
+        """Return the headers and the JSON that `call` is answered with; None without a body."""
+        response, body = self._connection.ask(call)
+        return response.headers, body
 
     def pages(self, call: Call) -> Iterator[dict[str, Any]]:
-        """The rows of a list, page after page; `call` asks for the first one."""
-        for _ in range(MOST_PAGES):
-            response, rows = self._asking.answered(call)
+        """Yield the rows of a list, page after page; `call` asks for the first one."""
+        for _ in range(PAGES):
+            response, rows = self._connection.ask(call)
             if not isinstance(rows, list):
                 raise GiveUp("GitHub answered no list where one is documented")
             yield from (row for row in rows if isinstance(row, dict))
-            following = response.raw_response.links.get("next", {}).get("url")
+            following = response.links.get("next", {}).get("url")
             if not following:
                 return
             call = self._page(following)
-        raise GiveUp(f"GitHub's list has more than {MOST_PAGES} pages")
-
-    def graph(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of a GraphQL query, which like all reads is repeated; never for mutations."""
-        for attempt in range(ATTEMPTS):
-            try:
-                return dict(self._github.graphql(query, dict(variables)) or {})
-            except GraphQLFailed as error:
-                told = "; ".join(str(one.message) for one in error.response.errors or ())
-                trouble = refused_query(told)
-            except GitHubException as error:
-                trouble = translated(error)
-            except ValueError:
-                asked = httpx.Request("GET", "https://github.com/graphql")  # repeated like one
-                trouble = answered_wrongly(asked, "no JSON")
-            wait = trouble.wait if isinstance(trouble, Unwell) else SOON
-            again = isinstance(trouble, Unwell | Lost) and wait <= LONGEST_WAIT
-            if not again or attempt + 1 == ATTEMPTS:
-                raise trouble
-            self.pause(wait)
-        raise AssertionError("unreachable")
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._github.close()
+        raise GiveUp(f"GitHub's list has more than {PAGES} pages")
 
     def _page(self, address: str) -> Call:
-        return lambda _: self._github.request("GET", address)
+        return lambda _: self._connection.request("GET", address)
+
+    def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
+        return self._connection.query(text, variables)
 
 
-def _tokens(
-    sign_in: GitHubSignIn, repository: str, server: Server, pause: Callable[[float], None]
-) -> Tokens:
-    if not sign_in.as_app():
-        return FixedToken(sign_in.plain_token())
-    return InstallationTokens(sign_in, repository, server, pause)
+class Repository(NamedTuple):
+    """A repository, and the client that asks about it."""
+
+    client: GitHubClient
+    owner: str
+    name: str
+
+    @classmethod
+    def of(cls, client: GitHubClient, full_name: str) -> "Repository":
+        """Take the repository called owner/name; raises `StopTheNight` where that is no name."""
+        return cls(client, *owner_and_name(full_name))
+
+    @property
+    def full_name(self) -> str:
+        """owner/name."""
+        return f"{self.owner}/{self.name}"
+
+    def describe(self) -> RepositoryRow:
+        """Return what GitHub says of it."""
+        return self.read(RepositoryRow, lambda rest, at: rest.repos.get(*at))
+
+    def ask(self, call: RepositoryCall) -> Any:
+        """Return the JSON that `call` is answered with; it gets owner and name."""
+        return self.client.ask(lambda rest: call(rest, (self.owner, self.name)))[1]
+
+    def read(self, kind: type[R], call: RepositoryCall) -> R:
+        """Return the answer as a row; raises `GiveUp` where it is not as documented."""
+        return read(kind, self.ask(call))
+
+    def rows(self, call: RepositoryCall) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a list, page after page."""
+        return self.client.pages(lambda rest: call(rest, (self.owner, self.name)))
+
+    def read_all(self, kind: type[R], call: RepositoryCall) -> Iterator[R]:
+        """Yield the rows of a list as that kind."""
+        return (read(kind, row) for row in self.rows(call))
+
+    def query(self, fields: str, **variables: tuple[str, Any]) -> dict[str, Any]:
+        """Return GraphQL fields of the repository; variables are their types and values."""
+        declared = "".join(f",${name}:{kind}" for name, (kind, _) in variables.items())
+        text = (
+            f"query($owner:String!,$name:String!{declared})"
+            f"{{repository(owner:$owner,name:$name){{{fields}}}}}"
+        )
+        values = {name: value for name, (_, value) in variables.items()}
+        data = self.client.query(text, {"owner": self.owner, "name": self.name, **values})
+        repository = data.get("repository")
+        return repository if isinstance(repository, dict) else {}
+
+    def query_each(self, field: str, kind: str, values: Mapping[K, Any]) -> dict[K, Any]:
+        """Return one field for each value, by key; `field` names its variable of `kind` "$v"."""
+        names = {f"v{number}": key for number, key in enumerate(values)}
+        fields = " ".join(f"f{name}:{field.replace('$v', f'${name}')}" for name in names)
+        variables = {name: (kind, values[key]) for name, key in names.items()}
+        answer = self.query(fields, **variables)
+        return {key: answer.get(f"f{name}") for name, key in names.items()}
+
+
+class Writes:
+    """Writes to GitHub: one after the other, not too many, and none twice where it was lost."""
+
+    def __init__(self, clock: Clock, pause: Callable[[float], None]) -> None:
+        """`pause` waits that many seconds."""
+        self._clock = clock
+        self._pause = pause
+        self._times: deque[float] = deque()
+
+    def make(self, make: Callable[[], T], find: Callable[[], T | None] = lambda: None) -> T:
+        """Return what `make` makes; where its answer is lost, `find` looks before it is made again.
+
+        Raises `AnswerLost` where nobody can tell whether it was made.
+        """
+        for last in (False, True):
+            self._take_turn()
+            try:
+                return make()
+            except AnswerLost as lost:
+                if (there := self._look(find, lost)) is not None:
+                    return there
+                if last:
+                    raise
+            except Unavailable as refused:  # not done for sure, so it may be asked again
+                if last or refused.wait > LONGEST_WAIT:
+                    raise
+                self._pause(refused.wait)
+        raise AssertionError("unreachable")
+
+    def _look(self, find: Callable[[], T | None], lost: AnswerLost) -> T | None:
+        for left in range(LOOKS - 1, -1, -1):
+            self._pause(SETTLING)
+            try:
+                return find()
+            except TryLater as error:
+                if not left:
+                    raise AnswerLost(f"{lost}; and looking failed: {error}") from None
+        raise AssertionError("unreachable")
+
+    def _take_turn(self) -> None:
+        now = self._clock.monotonic()
+        while self._times and now - self._times[0] >= 3600:
+            self._times.popleft()
+        if len(self._times) >= WRITES_AN_HOUR:
+            raise Rejected(
+                f"{WRITES_AN_HOUR} writes within an hour are enough: the rest has to wait"
+            )
+        if self._times and (wait := self._times[-1] + WRITE_SPACING - now) > 0:
+            self._pause(wait)
+        self._times.append(self._clock.monotonic())

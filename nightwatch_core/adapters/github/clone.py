@@ -21,13 +21,12 @@ from filelock import FileLock, Timeout
 from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
 from nightwatch_core.adapters.git.command import Git, is_sha, new_repository
 from nightwatch_core.adapters.git.reader import GitReader
-from nightwatch_core.adapters.github.errors import plain
+from nightwatch_core.adapters.github.errors import printable
+from nightwatch_core.adapters.github.limits import FETCHING, FILE_VERSIONS
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Blame, Commit
 
-_PATIENCE = 900.0  # seconds for one fetch
-_MOST_VERSIONS = 500  # of one file, fetched to find out who wrote a line
 _LOST = re.compile(
     r"resolve host|timed out|connect|early EOF|RPC failed|hung up|returned error: 5\d\d"
     r"|returned error: 429|SSL|too slow",
@@ -84,7 +83,7 @@ def _basic(token: str) -> str:
 
 def _without_secrets(text: str, token: str) -> str:
     """Git's words, without the token in any of its forms."""
-    return plain(text.replace(token, "***").replace(_basic(token), "***"))
+    return printable(text.replace(token, "***").replace(_basic(token), "***"))
 
 
 class Clone:
@@ -122,7 +121,7 @@ class Clone:
         with self._alone():
             self._prepare()
             spec = f"+refs/heads/{branch}:{REMOTE}{branch}"
-            self._fetched("--prune", "origin", spec, f"+{TAG}*:{TAG}*")
+            self._fetch("--prune", "origin", spec, f"+{TAG}*:{TAG}*")
 
     def has(self, sha: str) -> bool:
         """Whether the commit was fetched."""
@@ -134,7 +133,7 @@ class Clone:
         """Fetch a commit that is on no branch that was fetched; False where there is none."""
         with self._alone():
             try:
-                self._fetched("origin", f"{sha}:{REMOTE}nightwatch-releases/{sha}")
+                self._fetch("origin", f"{sha}:{REMOTE}nightwatch-releases/{sha}")
             except (NoSuchBranch, CloneRefused):
                 return False
         return True
@@ -151,11 +150,11 @@ class Clone:
         asked = "".join(f"{oid}\n" for oid in sorted(set(oids))).encode()
         if not asked:
             return
-        told = self.view.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode()
-        missing = [line.split()[0] for line in told.splitlines() if line.endswith(" missing")]
+        listed = self.view.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode()
+        missing = [line.split()[0] for line in listed.splitlines() if line.endswith(" missing")]
         if missing:
             with self._alone():
-                self._fetched("--stdin", "origin", stdin="".join(f"{oid}\n" for oid in missing))
+                self._fetch("--stdin", "origin", stdin="".join(f"{oid}\n" for oid in missing))
 
     @property
     def _borrows(self) -> Path:
@@ -173,29 +172,29 @@ class Clone:
             atomic_files.write(self._borrows, borrowed)
         self.store.run("config", "remote.origin.url", self._origin.address)
 
-    def _fetched(self, *words: str, stdin: str = "") -> None:
+    def _fetch(self, *arguments: str, stdin: str = "") -> None:
         token = self._origin.token()
         outcome = self.store.attempt(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"),
-            *("--filter=blob:none", *words),
+            *("--filter=blob:none", *arguments),
             stdin=stdin.encode(),
-            timeout=_PATIENCE,
+            timeout=FETCHING,
             environment=self._origin.environment(token, "noop" if stdin else "default"),
         )
         if not outcome.code:
             return
-        said = _without_secrets(outcome.complaint, token)
-        if "couldn't find remote ref" in said:
-            raise NoSuchBranch(f"GitHub has no such branch ({said}): set NIGHTWATCH_BASE_BRANCH")
-        if _LOST.search(said):
-            raise TryLater(f"cloning was cut short, the next night goes on from there: {said}")
-        raise CloneRefused(f"GitHub refused to be cloned: {said}")
+        words = _without_secrets(outcome.complaint, token)
+        if "couldn't find remote ref" in words:
+            raise NoSuchBranch(f"GitHub has no such branch ({words}): set NIGHTWATCH_BASE_BRANCH")
+        if _LOST.search(words):
+            raise TryLater(f"cloning was cut short, the next night goes on from there: {words}")
+        raise CloneRefused(f"GitHub refused to be cloned: {words}")
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self._folder / "lock", timeout=_PATIENCE):
+            with FileLock(self._folder / "lock", timeout=FETCHING):
                 yield
         except Timeout as error:
             raise TryLater(f"another process keeps fetching into {self._folder}") from error
@@ -241,7 +240,7 @@ class ClonedReader(GitReader):
         )
         printed = outcome.output.decode(errors="replace").splitlines()
         missing = [word[1:] for word in printed if word.startswith("?") and is_sha(word[1:])]
-        if len(missing) > _MOST_VERSIONS:
+        if len(missing) > FILE_VERSIONS:
             return None
         try:
             self._clone.fetch_blobs(missing)

@@ -1,169 +1,112 @@
 """The code cache: what has to cross the network is read once, and kept as a record.
 
 Memory stands in front of the records, which other processes see too, and these in front of the
-network. One thread asks for what the others wait for. A failure is not kept: whoever waited for
-it is told, and whoever comes later asks again.
+network. One thread asks for what the others wait for; a failure is not kept.
 """
 
 import json
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.adapters.github.limits import CACHED_CHARACTERS, NAMED_FILES
+from nightwatch_core.adapters.stores.single_flight import SingleFlight
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.ports import Records
 
-ROOM = 64_000_000  # characters of JSON whose values stay in memory
 Source = Literal["memory", "disk", "asked"]
 Ask = Callable[[tuple[str, ...]], Iterable[tuple[str, Any]]]
 Shape = Callable[[Any], Any]
 
 
-class Told(NamedTuple):
+class CachedRead(NamedTuple):
     """A value, shared by all who read it, and where it came from."""
 
     value: Any
     source: Source
 
 
-class Flight:
-    """A reading under way, for those who wait for it."""
-
-    def __init__(self) -> None:
-        """Neither `told` nor `trouble` once it is over: it met a bug, and may be tried again."""
-        self.over = threading.Event()
-        self.told: Told | None = None
-        self.trouble: NightWatchError | None = None
-
-
-class Memory:
-    """The values used last, as many as there is room for."""
-
-    def __init__(self, room: int) -> None:
-        """`room` is in characters of the values' JSON."""
-        self._room = room
-        self._used = 0
-        self._kept: OrderedDict[str, tuple[Told, int]] = OrderedDict()
-
-    def find(self, key: str) -> Told | None:
-        """What is kept there, which now was used last."""
-        if key not in self._kept:
-            return None
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
-
-    def keep(self, key: str, value: Any, size: int) -> None:
-        """Keep it, and forget what was not used for longest."""
-        if size > self._room:
-            return
-        self._kept[key] = Told(value, "memory"), size
-        self._used += size
-        while self._used > self._room:
-            _, (_, freed) = self._kept.popitem(last=False)
-            self._used -= freed
-
-
 class CodeCache:
     """Single flight in front of records; safe for many threads and many readers."""
 
-    def __init__(self, records: Records, room: int = ROOM) -> None:
-        """`records` outlive the process; `room` bounds what stays in memory."""
+    def __init__(self, records: Records, room: int = CACHED_CHARACTERS) -> None:
+        """`records` outlive the process; `room` is in characters of the values' JSON."""
         self._records = records
-        self._memory = Memory(room)
-        self._flights: dict[str, Flight] = {}
-        self._guard = threading.Lock()
+        self._values: SingleFlight[str, tuple[Any, int]] = SingleFlight(room, lambda kept: kept[1])
 
-    def read(self, key: str, ask: Callable[[], Any], shape: Shape) -> Told:
-        """The value of one key; `ask` gets its JSON from the network, `shape` makes it a value."""
+    def read(self, key: str, ask: Callable[[], Any], shape: Shape) -> CachedRead:
+        """Read one key; `ask` gets its JSON from the network, `shape` makes it a value."""
         return self.read_all((key,), lambda _: ((key, ask()),), shape)[key]
 
-    def read_all(self, keys: Sequence[str], ask: Ask, shape: Shape) -> dict[str, Told]:
-        """The values of all keys; `ask` gets pairs of key and JSON for every one that is missing.
+    def read_all(self, keys: Sequence[str], ask: Ask, shape: Shape) -> dict[str, CachedRead]:
+        """Read all keys; `ask` gets pairs of key and JSON for every one that is missing.
 
         `ask` must not read from the cache itself. Raises what `ask` and `shape` raise; for what
         another thread failed to read, the same kind of error. A record that `shape` refuses is as
         good as none.
         """
-        told: dict[str, Told] = {}
-        while left := [key for key in keys if key not in told]:
-            known, mine, others = self._claimed(left)
-            told |= known | self._flown(mine, ask, shape)
-            for key, flight in others.items():  # after our own: nobody waits in a circle
-                flight.over.wait()
-                if flight.trouble:
-                    raise _retold(flight.trouble)
-                if flight.told:
-                    told[key] = flight.told
-        return told
+        sources: dict[str, Source] = {}
 
-    def _claimed(
-        self, keys: Iterable[str]
-    ) -> tuple[dict[str, Told], dict[str, Flight], dict[str, Flight]]:
-        """What is in memory, what this thread is to read, and what others are reading."""
-        known: dict[str, Told] = {}
-        mine: dict[str, Flight] = {}
-        others: dict[str, Flight] = {}
-        with self._guard:
-            for key in dict.fromkeys(keys):
-                if told := self._memory.find(key):
-                    known[key] = told
-                elif flight := self._flights.get(key):
-                    others[key] = flight
-                else:
-                    mine[key] = self._flights[key] = Flight()
-        return known, mine, others
-
-    def _flown(self, mine: dict[str, Flight], ask: Ask, shape: Shape) -> dict[str, Told]:
-        told: dict[str, Told] = {}
-        try:
-            for key in mine:
-                if kept := self._kept(key, shape):
-                    told[key] = self._landed(key, mine[key], *kept, "disk")
-            missing = tuple(key for key in mine if key not in told)
+        def load(missing: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, int]]]:
+            for key in missing:
+                if record := self._record(key, shape):
+                    sources[key] = "disk"
+                    yield key, record
+            missing = tuple(key for key in missing if key not in sources)
             for key, answer in ask(missing) if missing else ():
                 value, text = shape(answer), json.dumps(answer)
                 self._records.put(key, text)
-                told[key] = self._landed(key, mine[key], value, len(text), "asked")
-        except NightWatchError as trouble:
-            for key in mine.keys() - told.keys():
-                mine[key].trouble = trouble
-            raise
-        finally:
-            self._end(mine)
-        if forgotten := mine.keys() - told.keys():
-            raise KeyError(f"nothing was answered for {min(forgotten)}")
-        return told
+                sources[key] = "asked"
+                yield key, (value, len(text))
 
-    def _kept(self, key: str, shape: Shape) -> tuple[Any, int] | None:
-        """The record's value and size; None where there is none, or it is damaged or outdated."""
+        values = self._values.get_all(keys, load)
+        return {
+            key: CachedRead(value, sources.get(key, "memory")) for key, (value, _) in values.items()
+        }
+
+    def _record(self, key: str, shape: Shape) -> tuple[Any, int] | None:
+        """Return the record's value and size; None where it is not there, damaged or outdated."""
         text = self._records.get(key)
-        if text is None:
-            return None
         try:
-            return shape(json.loads(text)), len(text)
+            return None if text is None else (shape(json.loads(text)), len(text))
         except (ValueError, GiveUp):
             return None
 
-    def _landed(self, key: str, flight: Flight, value: Any, size: int, source: Source) -> Told:
+
+class ReadCounter:
+    """Counts what one reader's reads took; safe for its threads."""
+
+    def __init__(self) -> None:
+        """Begin with nothing read."""
+        self._guard = threading.Lock()
+        self._sources: Counter[str] = Counter()
+        self._files: dict[str, None] = {}
+        self._requests = self._saved = 0
+
+    def add_request(self) -> None:
+        """Count a request that is sent."""
         with self._guard:
-            self._memory.keep(key, value, size)
-            self._flights.pop(key)
-        flight.told = Told(value, "memory")
-        flight.over.set()
-        return Told(value, source)
+            self._requests += 1
 
-    def _end(self, flights: dict[str, Flight]) -> None:
-        """Nobody waits any longer, however it ended."""
+    def add_reads(self, reads: Iterable[CachedRead], files: Iterable[str]) -> None:
+        """Count reads of `files` that together are worth one request."""
+        sources = Counter(read.source for read in reads)
         with self._guard:
-            for key, flight in flights.items():
-                if self._flights.get(key) is flight:
-                    del self._flights[key]
-        for flight in flights.values():
-            flight.over.set()
+            self._sources += sources
+            self._saved += not sources["asked"]
+            self._files.update(dict.fromkeys(files))
 
-
-def _retold(trouble: NightWatchError) -> NightWatchError:
-    """The same news for another thread: an exception notes what its own analysis has used."""
-    kinds = (StopTheNight, TryLater, GiveUp)
-    return next((kind for kind in kinds if isinstance(trouble, kind)), GiveUp)(str(trouble))
+    def counts(self) -> CodeReads:
+        """Return the counts so far; files beyond 2,000 are not named."""
+        with self._guard:
+            return CodeReads(
+                memory=self._sources["memory"],
+                disk=self._sources["disk"],
+                asked=self._sources["asked"],
+                requests=self._requests,
+                saved=self._saved,
+                files=tuple(self._files)[:NAMED_FILES],
+                more_files=max(0, len(self._files) - NAMED_FILES),
+            )

@@ -1,7 +1,8 @@
 """Answers of GitHub kept with their ETags: asking again costs no allowance while nothing changed.
 
-githubkit's own cache is shared by all clients of the process and keeps request headers, the token
-among them, on disk. This one keeps answers only, below names that the sign-in takes part in.
+githubkit's own cache (hishel's) keeps request headers, the token among them, on disk, shows one
+token what another one saw, and starts anew with each token of an App, as answers vary by it. This
+one keeps answers only, below names that the sign-in takes part in.
 """
 
 import base64
@@ -12,11 +13,10 @@ from typing import Any
 import httpx
 from pydantic import ValidationError
 
+from nightwatch_core.adapters.github.limits import KEPT_ANSWER_BYTES, KEPT_ANSWERS
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.models.value import Value
 
-MOST_ANSWERS = 2_000
-LARGEST_ANSWER = 4 * 1024 * 1024  # bytes
 _KEPT = ("content-type", "link")  # headers
 _JUST_NOW = ("x-ratelimit", "x-oauth-scopes", "x-accepted-")
 _ASKED = ("accept", "x-github-api-version")
@@ -30,7 +30,7 @@ class Answer(Value):
     body: str
 
 
-class Answers:
+class AnswerStore:
     """A folder of answers, one file each; damage counts as absence."""
 
     def __init__(self, folder: Path, owner: str) -> None:
@@ -39,13 +39,13 @@ class Answers:
         self._owner = hashlib.sha256(owner.encode()).hexdigest()
 
     def file(self, request: httpx.Request) -> Path:
-        """Where the answer to that request, asked under that sign-in, is kept."""
+        """Return where the answer to that request, asked under that sign-in, is kept."""
         asked = (request.headers.get(name, "") for name in _ASKED)
         parts = "\n".join((self._owner, str(request.url), *asked))
         return self._folder / f"{hashlib.sha256(parts.encode()).hexdigest()}.json"
 
     def find(self, file: Path) -> Answer | None:
-        """What is kept there."""
+        """Return what is kept there; None where that is nothing, or damaged."""
         try:
             return Answer.model_validate_json(file.read_bytes())
         except (OSError, ValidationError):
@@ -54,7 +54,7 @@ class Answers:
     def keep(self, file: Path, response: httpx.Response) -> None:
         """Keep an answer that has an ETag; a full disk is no reason to fail."""
         etag, body = response.headers.get("etag", ""), response.content
-        if response.status_code != 200 or not etag or len(body) > LARGEST_ANSWER:
+        if response.status_code != 200 or not etag or len(body) > KEPT_ANSWER_BYTES:
             return
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
         answer = Answer(etag=etag, headers=headers, body=base64.b64encode(body).decode())
@@ -67,17 +67,17 @@ class Answers:
 
     def _forget_oldest(self) -> None:
         files = list(self._folder.glob("*.json"))
-        if len(files) <= MOST_ANSWERS:
+        if len(files) <= KEPT_ANSWERS:
             return
         files.sort(key=lambda file: file.stat().st_mtime)
-        for file in files[: MOST_ANSWERS // 10]:
+        for file in files[: KEPT_ANSWERS // 10]:
             file.unlink(missing_ok=True)
 
 
 class CachingClient(httpx.Client):
     """An HTTP client that asks GitHub whether what it keeps is still true."""
 
-    def __init__(self, answers: Answers | None, **options: Any) -> None:
+    def __init__(self, answers: AnswerStore | None, **options: Any) -> None:
         """Without `answers` it keeps nothing."""
         super().__init__(**options)
         self._answers = answers

@@ -1,12 +1,13 @@
 """What a sign-in may write to a repository, found out without writing anything."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import httpx
 
-from nightwatch_core.adapters.github.errors import Forbidden, plain
-from nightwatch_core.adapters.github.rows import Place, Repository, read
+from nightwatch_core.adapters.github.client import Repository, RepositoryCall
+from nightwatch_core.adapters.github.errors import Forbidden, printable
+from nightwatch_core.adapters.github.rows import RepositoryRow, read
 from nightwatch_core.errors import GiveUp
 
 _ACTIONS = "ghs_"  # how tokens of GitHub Actions begin, and those that other Apps got
@@ -28,28 +29,29 @@ PULLS = (
 )
 
 
-def probe(place: Place, *, pulls: bool) -> str:
+def probe(repository: Repository, *, pulls: bool) -> str:
     """Say what can be written to the repository, as far as that can be told without writing.
 
     Only issues count unless `pulls`. Raises `Forbidden` where a permission is missing, which the
     message names, and `GiveUp` where the repository takes no issues, or no pull requests.
     """
-    headers, told = place.client.told(lambda rest: rest.repos.get(*place.at))
-    repository = read(Repository, told)
+    at = (repository.owner, repository.name)
+    headers, answer = repository.client.ask(lambda rest: rest.repos.get(*at))
+    row = read(RepositoryRow, answer)
     needs = (ISSUES, *PULLS) if pulls else (ISSUES,)
-    _check_repository(repository, pulls=pulls)
-    _check_readable(place, repository, needs)
-    granted = place.client.granted()
-    if granted is not None:
-        found = _of_app(granted, needs)
+    _check_repository(row, pulls=pulls)
+    _check_readable(repository, row.default_branch, needs)
+    permissions = repository.client.permissions()
+    if permissions is not None:
+        finding = _of_app(permissions, needs)
     elif "x-oauth-scopes" in headers:
-        found = _of_classic(headers, repository, needs)
+        finding = _of_classic(headers, row, needs)
     else:
-        found = _of_others(place.client.token(), repository, needs)
-    return f"{repository.full_name}: {found}{_warning(repository)}"
+        finding = _of_others(repository.client.token(), row, needs)
+    return f"{row.full_name}: {finding}{_warning(row)}"
 
 
-def _check_repository(repository: Repository, *, pulls: bool) -> None:
+def _check_repository(repository: RepositoryRow, *, pulls: bool) -> None:
     name = repository.full_name
     if repository.archived or repository.disabled:
         state = "archived" if repository.archived else "disabled by GitHub"
@@ -69,20 +71,19 @@ def _check_repository(repository: Repository, *, pulls: bool) -> None:
         )
 
 
-def _check_readable(place: Place, repository: Repository, needs: tuple[Need, ...]) -> None:
+def _check_readable(repository: Repository, branch: str, needs: tuple[Need, ...]) -> None:
     """Who may not even read lacks the permission for sure, and is told which by `Forbidden`."""
-    at, branch = place.at, repository.default_branch
-    reads: Mapping[str, Callable[[], object]] = {
-        "issues": lambda: place.client.ask(lambda rest: rest.issues.list_for_repo(*at, per_page=1)),
-        "contents": lambda: place.client.ask(lambda rest: rest.git.get_ref(*at, f"heads/{branch}")),
-        "pull_requests": lambda: place.client.ask(lambda rest: rest.pulls.list(*at, per_page=1)),
+    reads: Mapping[str, RepositoryCall] = {
+        "issues": lambda rest, at: rest.issues.list_for_repo(*at, per_page=1),
+        "contents": lambda rest, at: rest.git.get_ref(*at, f"heads/{branch}"),
+        "pull_requests": lambda rest, at: rest.pulls.list(*at, per_page=1),
     }
     for need in needs:
-        reads[need.permission]()
+        repository.ask(reads[need.permission])
 
 
-def _of_app(granted: Mapping[str, str], needs: tuple[Need, ...]) -> str:
-    lacking = [need.permission for need in needs if granted.get(need.permission) != "write"]
+def _of_app(permissions: Mapping[str, str], needs: tuple[Need, ...]) -> str:
+    lacking = [need.permission for need in needs if permissions.get(need.permission) != "write"]
     if lacking:
         raise Forbidden(
             f"the GitHub App lacks the permission {_and([f'{one}=write' for one in lacking])}: "
@@ -91,20 +92,21 @@ def _of_app(granted: Mapping[str, str], needs: tuple[Need, ...]) -> str:
     return f"{_and([need.what for need in needs])} can be written (as a GitHub App)"
 
 
-def _of_classic(headers: httpx.Headers, repository: Repository, needs: tuple[Need, ...]) -> str:
+def _of_classic(headers: httpx.Headers, repository: RepositoryRow, needs: tuple[Need, ...]) -> str:
     scopes = {scope.strip() for scope in headers["x-oauth-scopes"].split(",")}
-    enough = _SCOPES if repository.is_public else _SCOPES[:1]
+    enough = _SCOPES if not repository.private else _SCOPES[:1]
     scope = next((one for one in enough if one in scopes), None)
     if scope is None:
+        held = printable(", ".join(sorted(scopes))) or "none"
         raise Forbidden(
-            f"the token lacks the scope {' or '.join(enough)} (it has "
-            f"{plain(', '.join(sorted(scopes))) or 'none'}): add it in GitHub's settings of tokens"
+            f"the token lacks the scope {' or '.join(enough)} (it has {held}): add it in GitHub's "
+            "settings of tokens"
         )
     _check_role(repository)
     return f"{_and([need.what for need in needs])} can be written (scope {scope})"
 
 
-def _of_others(token: str, repository: Repository, needs: tuple[Need, ...]) -> str:
+def _of_others(token: str, repository: RepositoryRow, needs: tuple[Need, ...]) -> str:
     """Fine-grained tokens and those of Actions: GitHub tells nobody what they may do."""
     shown = _and([need.shown for need in needs])
     if token.startswith(_ACTIONS):
@@ -120,7 +122,7 @@ def _of_others(token: str, repository: Repository, needs: tuple[Need, ...]) -> s
     )
 
 
-def _check_role(repository: Repository) -> None:
+def _check_role(repository: RepositoryRow) -> None:
     roles = repository.permissions
     if roles is not None and not roles.push:
         raise Forbidden(
@@ -129,8 +131,8 @@ def _check_role(repository: Repository) -> None:
         )
 
 
-def _warning(repository: Repository) -> str:
-    if not repository.is_public:
+def _warning(repository: RepositoryRow) -> str:
+    if repository.private:
         return ""
     return (
         f". Warning: {repository.full_name} is public, everybody will read production errors in "
@@ -139,7 +141,7 @@ def _warning(repository: Repository) -> str:
 
 
 def _and(words: list[str]) -> str:
-    """Words as a list in a sentence.
+    """Join words as a list in a sentence.
 
     >>> _and(["a"]), _and(["a", "b", "c"])
     ('a', 'a, b and c')

@@ -1,7 +1,8 @@
-"""The few fields of GitHub's answers that we read, and the repository we read them from."""
+"""The few fields of GitHub's answers that we read."""
 
+import re
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AliasChoices,
@@ -13,9 +14,10 @@ from pydantic import (
     ValidationError,
 )
 
-from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.http import owner_and_name
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.adapters.git.objects import Node
+from nightwatch_core.errors import GiveUp, StopTheNight
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}/[A-Za-z0-9._-]{1,100}")
 
 
 def _text(value: object) -> str:
@@ -23,7 +25,19 @@ def _text(value: object) -> str:
     return "" if value is None else str(value).encode(errors="replace").decode()
 
 
+def _nodes(value: object) -> object:
+    """Take the nodes out of a GraphQL connection, and what they hold where that is one thing."""
+    nodes = value.get("nodes", ()) if isinstance(value, dict) else value or ()
+    if not isinstance(nodes, list | tuple):
+        return nodes
+    return [
+        next(iter(one.values())) if isinstance(one, dict) and len(one) == 1 else one
+        for one in nodes
+    ]
+
+
 Text = Annotated[str, BeforeValidator(_text)]
+NODES = BeforeValidator(_nodes)
 
 
 class Row(BaseModel):
@@ -32,26 +46,26 @@ class Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Person(Row):
+class PersonRow(Row):
     """Who did something; Bot for programs."""
 
     login: Text = ""
     type: Text = ""
 
 
-class Label(Row):
+class LabelRow(Row):
     """A label."""
 
     name: Text = ""
 
 
-class Merge(Row):
+class MergeRow(Row):
     """What the list of issues says of a pull request."""
 
     merged_at: datetime | None = None
 
 
-class Issue(Row):
+class IssueRow(Row):
     """An issue, or a pull request where `pull_request` is there."""
 
     number: int
@@ -60,21 +74,20 @@ class Issue(Row):
     state: Text
     state_reason: Text = ""
     html_url: Text = ""
-    labels: tuple[Label, ...] = ()
+    labels: tuple[LabelRow, ...] = ()
     comments: int = 0
     closed_at: datetime | None = None
     updated_at: datetime
-    pull_request: Merge | None = None
-    repository_url: Text = ""
+    pull_request: MergeRow | None = None
     locked: bool = False
 
 
-class Saying(Row):
+class CommentRow(Row):
     """A comment or a review."""
 
     body: Text = ""
     html_url: Text = ""
-    user: Person | None = None
+    user: PersonRow | None = None
     state: Text = ""
     author_association: Text = ""
     at: AwareDatetime | None = Field(
@@ -82,13 +95,13 @@ class Saying(Row):
     )
 
 
-class Roles(Row):
+class RolesRow(Row):
     """What the token's owner may do in a repository."""
 
     push: bool = False
 
 
-class Repository(Row):
+class RepositoryRow(Row):
     """A repository."""
 
     full_name: Text
@@ -99,60 +112,48 @@ class Repository(Row):
     private: bool = False
     has_issues: bool = True
     has_pull_requests: bool = True
-    permissions: Roles | None = None
-
-    @property
-    def is_public(self) -> bool:
-        """Whether everybody may read it."""
-        return not self.private
+    permissions: RolesRow | None = None
 
 
-class HeadRepository(Row):
-    """Where a pull request's branch is."""
-
-    full_name: Text = ""
-
-
-class Head(Row):
+class HeadRow(Row):
     """A pull request's branch."""
 
     ref: Text
     sha: Text
-    repo: HeadRepository | None = None
 
 
-class Pull(Row):
+class PullRow(Row):
     """A pull request."""
 
     number: int
     html_url: Text = ""
     body: Text = ""
     state: Text
-    head: Head
-    labels: tuple[Label, ...] = ()
+    head: HeadRow
+    labels: tuple[LabelRow, ...] = ()
 
 
-class Named(Row):
+class ObjectRow(Row):
     """An object that is named by its sha."""
 
     sha: Text
 
 
-class Ref(Row):
+class RefRow(Row):
     """Where a branch stands."""
 
-    object: Named
+    object: ObjectRow
 
 
 class CommitRow(Row):
     """A commit of the git data API."""
 
     sha: Text
-    tree: Named
-    parents: tuple[Named, ...] = ()
+    tree: ObjectRow
+    parents: tuple[ObjectRow, ...] = ()
 
 
-class TreeEntry(Row):
+class TreeEntryRow(Row):
     """One name in a folder."""
 
     path: Text
@@ -161,22 +162,28 @@ class TreeEntry(Row):
     size: int | None = None
 
 
-class Tree(Row):
+class TreeRow(Row):
     """A folder."""
 
     sha: Text
-    tree: tuple[TreeEntry, ...] = ()
+    tree: tuple[TreeEntryRow, ...] = ()
     truncated: bool = False
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """Its names by path."""
+        return {
+            one.path: Node(one.path, one.mode, one.sha, one.size, one.path) for one in self.tree
+        }
 
 
 class BlobRow(Row):
     """A file's content in base64."""
 
     content: Text
-    encoding: Text
 
 
-class BlobText(Row):
+class BlobTextRow(Row):
     """A file as GraphQL tells it."""
 
     oid: Text = ""
@@ -185,63 +192,49 @@ class BlobText(Row):
     isTruncated: bool = False
 
 
-class Author(Row):
+class AuthorRow(Row):
     """Who wrote a commit."""
 
     name: Text = ""
 
 
-class BlameCommit(Row):
+class BlameCommitRow(Row):
     """A commit as GraphQL's blame tells it."""
 
     oid: Text
     messageHeadline: Text = ""
     committedDate: datetime
-    author: Author | None = None
+    author: AuthorRow | None = None
 
 
-class BlameRange(Row):
+class BlameRangeRow(Row):
     """Lines that one commit wrote."""
 
     startingLine: int
     endingLine: int
-    commit: BlameCommit
+    commit: BlameCommitRow
 
 
 R = TypeVar("R", bound=Row)
 
 
 def read(kind: type[R], answer: Any) -> R:
-    """The answer as that kind; raises `GiveUp` where GitHub does not answer as documented."""
+    """Return the answer as that kind; raises `GiveUp` where it is not as documented."""
     try:
         return kind.model_validate(answer)
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_input=False)[0]["loc"])
-        raise GiveUp(f"GitHub's {kind.__name__.lower()} is not as documented: {where}") from None
+        name = kind.__name__.removesuffix("Row").lower()
+        raise GiveUp(f"GitHub's {name} is not as documented: {where}") from None
 
 
-class Place(NamedTuple):
-    """A repository, and the client that asks about it."""
+def owner_and_name(repository: str) -> tuple[str, str]:
+    """Return the two parts of a repository's name; raises `StopTheNight` where it has not two.
 
-    client: GitHubClient
-    owner: str
-    name: str
-
-    @property
-    def at(self) -> tuple[str, str]:
-        """Owner and name, as githubkit wants them."""
-        return self.owner, self.name
-
-    @property
-    def full_name(self) -> str:
-        """owner/name."""
-        return f"{self.owner}/{self.name}"
-
-    def described(self) -> Repository:
-        """What GitHub says of the repository."""
-        return read(Repository, self.client.ask(lambda rest: rest.repos.get(*self.at)))
-
-
-def place(client: GitHubClient, repository: str) -> Place:
-    """The repository called owner/name; raises `StopTheNight` where that is no such name."""
-    return Place(client, *owner_and_name(repository))
+    >>> owner_and_name("acme/shop")
+    ('acme', 'shop')
+    """
+    if not _REPOSITORY.fullmatch(repository) or repository.endswith(("/.", "/..", ".git")):
+        raise StopTheNight(f"{repository[:80]!a} is no repository: set GITHUB_REPO to owner/name")
+    owner, _, name = repository.partition("/")
+    return owner, name

@@ -1,22 +1,26 @@
 """Our issues and pull requests on GitHub, as people have left them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.merged_edits import edited
-from nightwatch_core.adapters.github.rows import Issue, Place, Pull, Saying, place, read
+from nightwatch_core.adapters.github.limits import (
+    COMMENT_CHARACTERS,
+    COMMENTS,
+    ITEMS_WITH_COMMENTS,
+)
+from nightwatch_core.adapters.github.merged_pulls import edited_pulls
+from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.publish.issue_text import LABEL, read_marker
 
-MOST_HEARD = 30  # items, those that changed last, whose discussions are read
-_MOST_WORDS, _LONGEST_WORD = 20, 2_000
 _HEARD = ("OWNER", "MEMBER", "COLLABORATOR")  # whose words teach: strangers may comment, too
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
 _GONE = (404, 410)  # moved to another repository, or deleted, since it was listed
+_LAST = datetime.max.replace(tzinfo=UTC)
 _REASONS = ("completed", "not_planned", "reopened")
 
 
@@ -24,108 +28,95 @@ class GitHubTracker:
     """A `Tracker` of one repository: what has our label and begins with our marker is ours."""
 
     def __init__(self, client: GitHubClient, repository: str) -> None:
-        """`repository` is owner/name; nothing is asked before the first call."""
-        self._place = place(client, repository)
+        """Ask nothing before the first call; `repository` is owner/name."""
+        self._repository = Repository.of(client, repository)
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """All of them by number; words, and whether a merge was edited, of those changed last."""
+        """Return all by number; words, and whether a merge was edited, of those changed last."""
         issues = self._issues()
-        branches = self._branches() if any(one.pull_request for one in issues) else {}
-        heard = sorted(issues, key=lambda one: (one.updated_at, one.number))[-MOST_HEARD:]
-        words = {one.number: self._words(one) for one in heard}
-        edits = edited(self._place, [one.number for one in heard if _merged_at(one)])
+        branches = self._branches() if any(issue.pull_request for issue in issues) else {}
+        recent = sorted(issues, key=lambda issue: (issue.updated_at, issue.number))
+        recent = recent[-ITEMS_WITH_COMMENTS:]
+        words = {issue.number: self._words(issue) for issue in recent}
+        merged = [issue.number for issue in recent if _merged_at(issue)]
+        edited = edited_pulls(self._repository, merged)
         return tuple(
-            _item(one, branches.get(one.number, ""), words.get(one.number, ()), edits)
-            for one in sorted(issues, key=lambda one: one.number)
+            _item(issue, branches.get(issue.number, ""), words.get(issue.number, ()), edited)
+            for issue in sorted(issues, key=lambda issue: issue.number)
         )
 
     def probe(self) -> str:
         """Say how many of our items there are in which repository."""
         items = self.own_items()
         open_now = sum(item.state == "open" for item in items)
-        return f"{self._place.full_name}: {len(items)} own items, {open_now} open"
+        return f"{self._repository.full_name}: {len(items)} own items, {open_now} open"
 
-    def _issues(self) -> tuple[Issue, ...]:
-        """Ours, each once. In the order they were made in, no change moves one between pages."""
-        place = self._place
-        rows = place.client.pages(
-            lambda rest: rest.issues.list_for_repo(
-                *place.at, labels=LABEL, state="all", sort="created", direction="asc", per_page=100
-            )
+    def _issues(self) -> tuple[IssueRow, ...]:
+        """Return ours, each once. In the order they were made in, none moves between pages."""
+        issues = self._repository.read_all(
+            IssueRow,
+            lambda rest, at: rest.issues.list_for_repo(
+                *at, labels=LABEL, state="all", sort="created", direction="asc", per_page=100
+            ),
         )
-        ours = (one for row in rows if read_marker((one := read(Issue, row)).body))
-        return tuple({one.number: one for one in ours}.values())
+        return tuple({one.number: one for one in issues if read_marker(one.body)}.values())
 
     def _branches(self) -> dict[int, str]:
-        """The branches of the 100 pull requests that changed last."""
-        place = self._place
-        answer = place.client.ask(
-            lambda rest: rest.pulls.list(
-                *place.at, state="all", sort="updated", direction="desc", per_page=100
+        """Return the branches of the 100 pull requests that changed last."""
+        answer = self._repository.ask(
+            lambda rest, at: rest.pulls.list(
+                *at, state="all", sort="updated", direction="desc", per_page=100
             )
         )
-        pulls = (read(Pull, row) for row in (answer if isinstance(answer, list) else ()))
+        pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
         return {pull.number: pull.head.ref for pull in pulls}
 
-    def _words(self, issue: Issue) -> tuple[str, ...]:
-        """The last twenty things said, oldest first; none where the item is gone meanwhile."""
+    def _words(self, issue: IssueRow) -> tuple[str, ...]:
+        """Return the last twenty things said, oldest first; none where the item is gone meanwhile.
+
+        Of pull requests reviews and the comments on lines, too.
+        """
+        number, lists = issue.number, list[RepositoryCall]()
+        if issue.comments:
+            lists.append(lambda rest, at: rest.issues.list_comments(*at, number, per_page=100))
+        if issue.pull_request:
+            lists.append(lambda rest, at: rest.pulls.list_reviews(*at, number, per_page=100))
+            lists.append(
+                lambda rest, at: rest.pulls.list_review_comments(*at, number, per_page=100)
+            )
         try:
-            said = _comments(self._place, issue.number) if issue.comments else []
-            said += _reviews(self._place, issue.number) if issue.pull_request else []
+            rows = [row for call in lists for row in self._repository.rows(call)]
         except Rejected as error:
             if error.status in _GONE:
                 return ()
             raise
-        words = (_word(one) for one in sorted(said, key=_said_at))
-        return tuple(word for word in words if word)[-_MOST_WORDS:]
+        comments = sorted(_readable(rows), key=lambda one: one.at or _LAST)
+        return tuple(word for one in comments if (word := _word(one)))[-COMMENTS:]
 
 
-def _comments(place: Place, number: int) -> list[Saying]:
-    rows = place.client.pages(
-        lambda rest: rest.issues.list_comments(*place.at, number, per_page=100)
-    )
-    return _readable(rows)
-
-
-def _reviews(place: Place, number: int) -> list[Saying]:
-    """Reviews and the comments on lines."""
-    reviews = place.client.pages(
-        lambda rest: rest.pulls.list_reviews(*place.at, number, per_page=100)
-    )
-    lines = place.client.pages(
-        lambda rest: rest.pulls.list_review_comments(*place.at, number, per_page=100)
-    )
-    return _readable(reviews) + _readable(lines)
-
-
-def _readable(rows: Iterable[dict[str, Any]]) -> list[Saying]:
-    found = []
+def _readable(rows: Iterable[dict[str, Any]]) -> Iterator[CommentRow]:
     for row in rows:
         try:
-            found.append(read(Saying, row))
+            yield read(CommentRow, row)
         except GiveUp:  # one unreadable comment is no reason to hear nobody
             continue
-    return found
 
 
-def _said_at(said: Saying) -> datetime:
-    return said.at or datetime.max.replace(tzinfo=UTC)
-
-
-def _word(said: Saying) -> str:
-    """What a person of the repository said; empty for strangers, programs and ourselves."""
-    is_person = said.user is not None and said.user.type != "Bot"
-    if not is_person or said.author_association not in _HEARD or read_marker(said.body):
+def _word(comment: CommentRow) -> str:
+    """Return what a person of the repository said; empty for strangers, programs and ourselves."""
+    is_person = comment.user is not None and comment.user.type != "Bot"
+    if not is_person or comment.author_association not in _HEARD or read_marker(comment.body):
         return ""
-    verdict = _VERDICTS.get(said.state, "")
-    return ": ".join(part for part in (verdict, said.body.strip()[:_LONGEST_WORD]) if part)
+    verdict = _VERDICTS.get(comment.state, "")
+    text = comment.body.strip()[:COMMENT_CHARACTERS]
+    return ": ".join(part for part in (verdict, text) if part)
 
 
-def _merged_at(issue: Issue) -> datetime | None:
+def _merged_at(issue: IssueRow) -> datetime | None:
     return issue.pull_request.merged_at if issue.pull_request else None
 
 
-def _item(issue: Issue, branch: str, words: tuple[str, ...], edits: Collection[int]) -> OwnItem:
+def _item(issue: IssueRow, branch: str, words: tuple[str, ...], edited: Collection[int]) -> OwnItem:
     marker = read_marker(issue.body)
     assert marker is not None
     merged = _merged_at(issue) is not None
@@ -145,16 +136,16 @@ def _item(issue: Issue, branch: str, words: tuple[str, ...], edits: Collection[i
         night=marker.night,
         closed_at=issue.closed_at if closed else None,
         merged_at=_merged_at(issue),
-        edited=issue.number in edits,
+        edited=issue.number in edited,
     )
 
 
-def _reason(said: str) -> str:
-    """GitHub's reason; a duplicate is one that nobody wants to see again.
+def _reason(reason: str) -> str:
+    """Return GitHub's reason; a duplicate is one that nobody wants to see again.
 
     >>> _reason("duplicate"), _reason("completed")
     ('not_planned', 'completed')
     """
-    if said == "duplicate":
+    if reason == "duplicate":
         return "not_planned"
-    return said if said in _REASONS else ""
+    return reason if reason in _REASONS else ""

@@ -1,78 +1,95 @@
-"""Folders of a repository on GitHub, listed one at a time, so that no repository is too large."""
+"""Trees on GitHub, listed one folder at a time, so that no repository is too large."""
 
+import base64
+import hashlib
 from collections.abc import Iterable, Iterator
 
-from nightwatch_core.adapters.git.branch_changes import FOLDER, GONE, Stand
-from nightwatch_core.adapters.git.tree import Node, folders
+from nightwatch_core.adapters.git.branch_changes import PathState
+from nightwatch_core.adapters.git.objects import FILE, FOLDER, GONE, Node, parent_folders
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.rows import Place, Tree, read
-
-MOST_DIFFERENCES = 1_000
+from nightwatch_core.adapters.github.limits import CHANGED_PATHS
+from nightwatch_core.adapters.github.rows import BlobRow, TreeRow
+from nightwatch_core.errors import GiveUp
 
 
 class Trees:
     """Folders by the sha of their tree, each asked for once."""
 
-    def __init__(self, place: Place) -> None:
-        """Nothing is asked before the first listing."""
-        self._place = place
+    def __init__(self, repository: Repository) -> None:
+        """Ask nothing before the first listing."""
+        self._repository = repository
         self._listed: dict[str, dict[str, Node]] = {}
 
-    def listing(self, sha: str) -> dict[str, Node]:
-        """What is in the folder; raises `Rejected` where GitHub does not tell all of it."""
+    def list(self, sha: str) -> dict[str, Node]:
+        """Return what is in the folder; raises `Rejected` where GitHub does not tell all of it."""
         if sha not in self._listed:
-            place = self._place
-            answer = place.client.ask(lambda rest: rest.git.get_tree(*place.at, sha))
-            tree = read(Tree, answer)
+            tree = self._repository.read(TreeRow, lambda rest, at: rest.git.get_tree(*at, sha))
             if tree.truncated:
                 raise Rejected("a folder of the repository is too large for GitHub's API")
-            self._listed[sha] = {
-                entry.path: Node(entry.path, entry.mode, entry.sha, entry.size, entry.path)
-                for entry in tree.tree
-            }
+            self._listed[sha] = tree.nodes
         return self._listed[sha]
 
-    def around(self, root: str, paths: Iterable[str]) -> dict[str, Node]:
-        """Everything in the folders that the paths go through, by path."""
-        paths = tuple(paths)
-        found = dict(self.listing(root))
-        for folder in sorted(folders(paths), key=lambda path: path.count("/")):
-            entry = found.get(folder)
+    def list_around(self, root: str, paths: Iterable[str]) -> dict[str, Node]:
+        """Return everything in the folders that the paths go through, by path."""
+        nodes = dict(self.list(root))
+        for folder in sorted(parent_folders(paths), key=lambda path: path.count("/")):
+            entry = nodes.get(folder)
             if entry and entry.mode == FOLDER:
-                below = self.listing(entry.oid)
-                found |= {f"{folder}/{name}": one for name, one in below.items()}
-        return found
+                below = self.list(entry.oid)
+                nodes |= {f"{folder}/{name}": node for name, node in below.items()}
+        return nodes
 
-    def differences(self, before: str, after: str) -> dict[str, Stand]:
-        """Paths at which two trees differ, and what stands there after.
+    def differences(self, before: str, after: str) -> dict[str, PathState]:
+        """Return paths at which two trees differ, and what stands there after.
 
         A file whose mode differs has the mode "was → is" and fits nothing.
         """
-        found: dict[str, Stand] = {}
-        for path, stand in self._differing(before, after, ""):
-            found[path] = stand
-            if len(found) > MOST_DIFFERENCES:
-                raise Rejected(f"more than {MOST_DIFFERENCES} files differ")
-        return found
+        states: dict[str, PathState] = {}
+        for path, state in self._differences(before, after, ""):
+            states[path] = state
+            if len(states) > CHANGED_PATHS:
+                raise Rejected(f"more than {CHANGED_PATHS} files differ")
+        return states
 
-    def _differing(self, before: str, after: str, above: str) -> Iterator[tuple[str, Stand]]:
-        was, now = (self.listing(sha) if sha else {} for sha in (before, after))
+    def _differences(self, before: str, after: str, above: str) -> Iterator[tuple[str, PathState]]:
+        was, now = (self.list(sha) if sha else {} for sha in (before, after))
         for name in sorted({*was, *now}):
             old, new = was.get(name), now.get(name)
             if old == new:
                 continue
             path = f"{above}{name}"
-            old_tree, new_tree = (e.oid if e and e.mode == FOLDER else "" for e in (old, new))
+            old_tree, new_tree = (n.oid if n and n.mode == FOLDER else "" for n in (old, new))
             if old_tree or new_tree:
-                yield from self._differing(old_tree, new_tree, f"{path}/")
+                yield from self._differences(old_tree, new_tree, f"{path}/")
             was_file = old if old and not old_tree else None
             now_file = new if new and not new_tree else None
             if was_file or now_file:
-                yield path, _stand(was_file, now_file)
+                yield path, _state(was_file, now_file)
 
 
-def _stand(old: Node | None, new: Node | None) -> Stand:
+def _state(old: Node | None, new: Node | None) -> PathState:
     if new is None:
-        return Stand(GONE, "")
-    plain = new.mode == "100644" if old is None else old.mode == new.mode
-    return Stand(new.mode if plain else f"{old.mode if old else GONE} → {new.mode}", new.oid)
+        return PathState(GONE, "")
+    is_plain = new.mode == FILE if old is None else old.mode == new.mode
+    mode = new.mode if is_plain else f"{old.mode if old else GONE} → {new.mode}"
+    return PathState(mode, new.oid)
+
+
+def read_blob(repository: Repository, oid: str) -> bytes:
+    """Return a file's bytes; raises `GiveUp` where GitHub tells none."""
+    row = repository.read(BlobRow, lambda rest, at: rest.git.get_blob(*at, oid))
+    try:
+        return base64.b64decode(row.content)
+    except ValueError as error:
+        raise GiveUp(f"GitHub's file {oid[:10]} is no base64") from error
+
+
+def blob_name(content: bytes, beside: Node | None) -> str:
+    """Return the name git will give the content, in a repository of that file's kind of names.
+
+    >>> blob_name(b"", None)
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    kind = hashlib.sha256 if beside and len(beside.oid) == 64 else hashlib.sha1
+    return kind(b"blob %d\0%s" % (len(content), content), usedforsecurity=False).hexdigest()

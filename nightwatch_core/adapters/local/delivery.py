@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nightwatch_core.adapters.git.branch import Refused, make_branch, patch
+from nightwatch_core.adapters.git.branch import make_branch, patch
+from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local import outbox_files
 from nightwatch_core.adapters.local.merges import standing

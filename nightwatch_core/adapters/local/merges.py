@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from nightwatch_core.adapters.git.blame import moment
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
-from nightwatch_core.adapters.git.command import Git, is_sha
+from nightwatch_core.adapters.git.command import Git, is_sha, read_time
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.proposal import OwnItem
 
@@ -133,7 +132,7 @@ def _brought_at(git: Git, commit: str, head: str) -> datetime | None:
     if step is not None and step.parents[0] != commit:
         return step.at
     (at,) = _asked(git, "log", "-1", "--format=%ct", "--end-of-options", commit)
-    return moment(at)
+    return read_time(at)
 
 
 def _bringing(git: Git, commit: str, head: str) -> Step | None:
@@ -147,7 +146,7 @@ def _line(git: Git, commit: str, head: str) -> list[Step]:
     asked = ("log", "-z", "--first-parent", "--reverse", "--format=%H%n%P%n%ct%n%s")
     told = git.attempt(*asked, f"{commit}..{head}", timeout=_PATIENCE).output
     fields = (each.split("\n", 3) for each in told.decode(errors="replace").split("\0") if each)
-    return [Step(sha, (*above.split(),), moment(at), said) for sha, above, at, said in fields]
+    return [Step(sha, (*above.split(),), read_time(at), said) for sha, above, at, said in fields]
 
 
 def _equal(git: Git, commit: str, head: str) -> list[str]:

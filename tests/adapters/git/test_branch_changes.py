@@ -3,17 +3,24 @@
 import pytest
 
 from nightwatch_core.adapters.git.branch_changes import (
+    UNSAFE,
+    PathState,
+    Refused,
+    check_not_moved,
+    state_at,
+    wanted_changes,
+    why_unsafe,
+)
+from nightwatch_core.adapters.git.limits import CHANGED_FILES, FILE_BYTES
+from nightwatch_core.adapters.git.objects import (
+    EXECUTABLE,
+    FILE,
     FOLDER,
     GONE,
-    LARGEST_TEXT,
-    MOST_CHANGES,
-    Refused,
-    Stand,
-    check_not_moved,
-    stands,
-    wanted_changes,
+    LINK,
+    SUBMODULE,
+    Node,
 )
-from nightwatch_core.adapters.git.tree import EXECUTABLE, FILE, LINK, SUBMODULE, Node
 from nightwatch_core.models.proposal import FileChange
 
 CONTENT = {"1": b"one", "2": b"#!/bin/sh", "3": b"caf\xe9", "4": b"x"}
@@ -29,7 +36,7 @@ FILES = {
         node("app/a.rb", FILE, "1"),
         node("bin/run", EXECUTABLE, "2"),
         node("latin.rb", FILE, "3"),
-        node("huge.rb", FILE, "4", LARGEST_TEXT + 1),
+        node("huge.rb", FILE, "4", FILE_BYTES + 1),
         node("link", LINK, "5"),
         node("lib/vendored", SUBMODULE, "6"),
     )
@@ -38,7 +45,7 @@ FOLDERS = {path: node(path, FOLDER, f"tree-{path}", 0) for path in ("app", "bin"
 LISTINGS = {"files only": FILES, "with folders": FILES | FOLDERS}
 
 
-def wanted(listing: str, *changes: tuple[str, str | None]) -> dict[str, Stand]:
+def wanted(listing: str, *changes: tuple[str, str | None]) -> dict[str, PathState]:
     made = tuple(FileChange(path=path, text=text) for path, text in changes)
     return wanted_changes(
         made,
@@ -53,10 +60,10 @@ def test_modes_are_kept_and_new_files_are_plain(listing: str) -> None:
     assert wanted(
         listing, ("app/a.rb", "two"), ("bin/run", "go"), ("app/new/b.rb", "x"), ("latin.rb", None)
     ) == {
-        "app/a.rb": Stand(FILE, "new two 1"),
-        "bin/run": Stand(EXECUTABLE, "new go 2"),
-        "app/new/b.rb": Stand(FILE, "new x -"),
-        "latin.rb": Stand(GONE, ""),
+        "app/a.rb": PathState(FILE, "new two 1"),
+        "bin/run": PathState(EXECUTABLE, "new go 2"),
+        "app/new/b.rb": PathState(FILE, "new x -"),
+        "latin.rb": PathState(GONE, ""),
     }
 
 
@@ -73,14 +80,14 @@ REFUSED: dict[str, tuple[tuple[tuple[str, str | None], ...], str]] = {
     "a link": ((("link", "x"),), "is a link, no plain file"),
     "a submodule": ((("lib/vendored", None),), "is a submodule, no plain file"),
     "binary": ((("app/a.rb", "\0"),), "binary"),
-    "too much": ((("app/a.rb", "x" * (LARGEST_TEXT + 1)),), "binary or over"),
+    "too much": ((("app/a.rb", "x" * (FILE_BYTES + 1)),), "binary or over"),
     "half a character": ((("app/a.rb", "\ud800"),), "half a character"),
     "another encoding": ((("latin.rb", "x"),), "not UTF-8"),
     "too large before": ((("huge.rb", "x"),), "is over"),
     "twice": ((("n.rb", "x"), ("N.rb", "y")), "changed twice"),
     "file and folder": ((("n", "x"), ("n/m", "y")), "both file and folder"),
     "nothing": ((), "nothing would change"),
-    "too many": (tuple((f"n{at}", "x") for at in range(MOST_CHANGES + 1)), "are more than"),
+    "too many": (tuple((f"n{at}", "x") for at in range(CHANGED_FILES + 1)), "are more than"),
 }
 
 
@@ -95,7 +102,7 @@ def test_what_must_not_be_made_is_refused_with_its_reason(listing: str, how: str
 def test_an_unchanged_file_is_no_change() -> None:
     change = (FileChange(path="app/a.rb", text="one"), FileChange(path="n", text="x"))
     found = wanted_changes(change, FILES, lambda node: b"one", lambda text, beside: "1")
-    assert found == {"n": Stand(FILE, "1")}
+    assert found == {"n": PathState(FILE, "1")}
 
 
 @pytest.mark.parametrize("listing", list(LISTINGS))
@@ -106,4 +113,20 @@ def test_a_base_that_moved_is_noticed(listing: str) -> None:
     check_not_moved((FileChange(path="app", text="x"),), then, now)
     with pytest.raises(Refused, match=r"base moved: 'app/a\.rb'"):
         check_not_moved((FileChange(path="app/a.rb", text="x"),), then, now)
-    assert stands(then, "app") is None
+    assert state_at(then, "app") is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/etc/passwd", "../x", "a/../../x", "a//b", "./a", "a/.", "a\\..\\b", "C:/x", "c:x",
+     "a\0b", "a\nb", "a\u202eb", "a\u200b", ".git/config", "a/.GIT/hooks", ".git./x", ".git /x",
+     "git~1/x", "\uff0e\uff0e/x", "a/\u2024\u2024/b", "\uff0fetc", "%2e%2e/x", "%252e%252e%252fx",
+     "a/%2egit/x", ".g\u200cit/x", "-rf", "~/x", "x" * 1_001, "a/ ../b", "a::$DATA"],
+)  # fmt: skip
+def test_unsafe_paths_are_named(path: str) -> None:
+    assert why_unsafe(path) in dict(UNSAFE)
+
+
+def test_plain_paths_are_safe() -> None:
+    paths = ("a.rb", "app/models/order.rb", ".rubocop.yml", "a b/ü.py", "x..y")
+    assert [why_unsafe(path) for path in paths] == [""] * len(paths)

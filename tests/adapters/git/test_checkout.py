@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from git_repositories import NIGHT, Change, git, repository, tag
 
-from nightwatch_core.adapters.git.checkout import SPELLINGS, Checkout, owner_and_name
-from nightwatch_core.adapters.git.merged_pulls import FORMS, Landed, merged_pulls
+from nightwatch_core.adapters.git.checkout import Checkout, owner_and_name
+from nightwatch_core.adapters.git.merged_pulls import PULL_NAMES, MainlineCommit, merged_pulls
 from nightwatch_core.errors import StopTheNight
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -82,11 +82,6 @@ def test_an_object_that_is_no_commit_is_no_release(shop: Path) -> None:
     blob = git(shop, "rev-parse", "main:a.rb")
 
     assert Checkout(shop).head(blob).because.startswith("head of main")
-
-
-def test_each_spelling_is_needed() -> None:
-    assert len({spelling("shop@v1") for spelling in SPELLINGS[2:]} | {"v1"}) >= 3
-    assert [spelling("1") for spelling in SPELLINGS] == ["1", "v1", "1", "1", "v1"]
 
 
 def test_releases_are_tags_newest_first(shop: Path) -> None:
@@ -167,10 +162,10 @@ def test_pulls_before_the_moment_are_left_out(shop: Path) -> None:
 def test_forms_of_merge_messages(
     subject: str, body: str, is_merge: bool, number: int | None, title: str
 ) -> None:
-    commit = Landed("a" * 40, is_merge, "0", "Ann", subject, body)
-    named = next(filter(None, (form(commit) for form in FORMS)), None)
+    commit = MainlineCommit("a" * 40, is_merge, "0", "Ann", subject, body)
+    name = next(filter(None, (read(commit) for read in PULL_NAMES)), None)
 
-    assert (named[0], named[1] or subject) == (number, title) if named else number is None
+    assert (name[0], name[1] or subject) == (number, title) if name else number is None
 
 
 def test_messages_and_names_cannot_forge_a_pull(tmp_path: Path) -> None:

@@ -1,27 +1,19 @@
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from git_repositories import git
-from github_world import bare_shop, client
+from github_world import client
 from services.github import GitHub
 from twins.reading import MemoryRecords
 
-from nightwatch_core.adapters.github.api_code import GitHubApiCode
+from nightwatch_core.adapters.github.code_host import ApiHost
 from nightwatch_core.errors import StopTheNight
 
 AT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
-
-
-def host(server: GitHub, branch: str = "") -> GitHubApiCode:
-    return GitHubApiCode(client(server), server.repository, MemoryRecords(), branch)
+def host(server: GitHub, branch: str = "") -> ApiHost:
+    return ApiHost(client(server), server.repository, MemoryRecords(), branch)
 
 
 def test_releases_are_found_by_tag_and_by_commit(server: GitHub) -> None:
@@ -36,7 +28,6 @@ def test_releases_are_found_by_tag_and_by_commit(server: GitHub) -> None:
     assert "gone is no tag" in commits[4].because
     assert code.reader(commits[1]).read_file("old.rb") == "1\n"
     assert [(one.version, one.sha) for one in code.releases()] == [("v1.0", first)]
-    assert code.probe().endswith("6 files")
     assert not [one for one in server.requests if one.path.endswith("/repos/x")]
 
 

@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -7,27 +7,21 @@ from time import sleep
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from github_world import as_app, bare_shop, issue, outbox_of
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from github_world import as_app, issue, outbox_of
 from pydantic import SecretStr
 from services.github import GitHub
 from services.github_app import pem
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.cloned_code import GitHubCode
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
+from nightwatch_core.adapters.github.clone_host import CloneHost
 from nightwatch_core.adapters.github.errors import Forbidden
-from nightwatch_core.adapters.github.rows import place
-from nightwatch_core.adapters.github.sign_in import GitHubSignIn, rsa_key
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_key
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 WHOLE = {"metadata": "read", "contents": "write", "issues": "write", "pull_requests": "write"}
 MINT = "POST /app/installations/678/access_tokens"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
 
 
 def client(server: GitHub, **more: object) -> GitHubClient:
@@ -37,7 +31,7 @@ def client(server: GitHub, **more: object) -> GitHubClient:
 
 
 def described(client: GitHubClient) -> str:
-    return place(client, "acme/shop").described().full_name
+    return Repository.of(client, "acme/shop").describe().full_name
 
 
 def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server: GitHub) -> None:
@@ -47,7 +41,7 @@ def test_an_app_asks_for_a_token_of_one_repository_and_four_permissions(server: 
     assert server.app.minted == [{"repositories": ["shop"], "permissions": WHOLE}]
     assert server.requests[2].headers["authorization"] == "token ghs_minted1"
     assert asking.token() == "ghs_minted1"
-    assert asking.granted() == WHOLE
+    assert asking.permissions() == WHOLE
 
 
 def test_an_installation_may_be_named(server: GitHub) -> None:
@@ -57,12 +51,12 @@ def test_an_installation_may_be_named(server: GitHub) -> None:
 
 def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
     reading = client(server, read_only=True)
-    where = place(reading, "acme/shop")
+    where = Repository.of(reading, "acme/shop")
     with pytest.raises(GiveUp, match="reading only"):
-        reading.ask(lambda rest: rest.issues.create(*where.at, title="x"))
+        where.ask(lambda rest, at: rest.issues.create(*at, title="x"))
     described(reading)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
-    assert reading.graph("query{a}", {}) == {"a": 1}
+    assert reading.query("query{a}", {}) == {"a": 1}
     assert set(server.app.minted[0]["permissions"].values()) == {"read"}
     assert [call for call in server.writes() if call != MINT] == ["POST /graphql"]
 
@@ -71,10 +65,10 @@ def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> 
     server.app.permissions = {"metadata": "read", "issues": "write"}
     asking = client(server)
     described(asking)
-    assert asking.granted() == {"metadata": "read", "issues": "write"}
-    where = place(asking, "acme/shop")
+    assert asking.permissions() == {"metadata": "read", "issues": "write"}
+    where = Repository.of(asking, "acme/shop")
     with pytest.raises(Forbidden, match="contents=read"):
-        asking.ask(lambda rest: rest.git.get_ref(*where.at, "heads/main"))
+        where.ask(lambda rest, at: rest.git.get_ref(*at, "heads/main"))
 
 
 def test_many_threads_ask_for_one_token(server: GitHub) -> None:
@@ -168,13 +162,29 @@ def test_another_apps_key_and_a_wrong_clock_are_refused(server: GitHub) -> None:
 
 def test_a_clone_is_fetched_with_the_token_of_the_moment(server: GitHub, tmp_path: Path) -> None:
     asking = client(server)
-    code = GitHubCode(asking, server.repository, tmp_path / "clones")
+    code = CloneHost(asking, server.repository, tmp_path / "clones")
     code.reader(code.head())
     server.app.expire()
     described(asking)  # meets the ended token, and renews it
     assert code.reader(code.head()).read_file("old.rb") == "1\n"
     files = [path for path in (tmp_path / "clones").rglob("*") if path.is_file()]
     assert not [path for path in files if b"ghs_minted" in path.read_bytes()]
+
+
+def loaded(text: str) -> RSAPrivateKey:
+    key = serialization.load_pem_private_key(text.encode(), password=None)
+    assert isinstance(key, RSAPrivateKey)
+    return key
+
+
+def pkcs8(key: RSAPrivateKey | ec.EllipticCurvePrivateKey, password: bytes = b"") -> str:
+    lock = (
+        serialization.BestAvailableEncryption(password)
+        if password
+        else serialization.NoEncryption()
+    )
+    form = serialization.PrivateFormat.PKCS8
+    return key.private_bytes(serialization.Encoding.PEM, form, lock).decode()
 
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -184,34 +194,14 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "line ends of Windows in four": lambda text: text.replace("\n", "\\r\\n"),
     "one line": lambda text: text.replace("\n", " "),
     "in quotes": lambda text: json.dumps(text),
-    "newer form": lambda text: rsa_key(text).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode(),
-}  # fmt: skip
+    "newer form": lambda text: pkcs8(loaded(text)),
+}
 
 
 @pytest.mark.parametrize("how", list(SPELLINGS))
 def test_keys_survive_the_ways_they_are_given(how: str) -> None:
-    whole = rsa_key(pem())
-    assert rsa_key(SPELLINGS[how](pem())).private_numbers() == whole.private_numbers()
-
-
-def another_kind_of_key() -> str:
-    return ec.generate_private_key(ec.SECP256R1()).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode()  # fmt: skip
-
-
-def locked_key() -> str:
-    return rsa_key(pem()).private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.BestAvailableEncryption(b"secret"),
-    ).decode()  # fmt: skip
+    key = loaded(checked_key(SPELLINGS[how](pem())))
+    assert key.private_numbers() == loaded(pem()).private_numbers()
 
 
 SPOILT: dict[str, tuple[Callable[[], str], str]] = {
@@ -220,8 +210,8 @@ SPOILT: dict[str, tuple[Callable[[], str], str]] = {
     "the public key": (lambda: pem().replace("PRIVATE", "PUBLIC"), "cannot be read"),
     "cut": (lambda: pem()[:400] + pem()[-40:], "cannot be read"),
     "without its end": (lambda: pem()[:400], "no PEM text"),
-    "with a passphrase": (locked_key, "cannot be read"),
-    "of another kind": (another_kind_of_key, "no RSA key"),
+    "with a passphrase": (lambda: pkcs8(loaded(pem()), b"secret"), "cannot be read"),
+    "of another kind": (lambda: pkcs8(ec.generate_private_key(ec.SECP256R1())), "no RSA key"),
     "huge": (lambda: "-----BEGIN A-----" * 100_000, "no PEM text"),
 }
 
@@ -230,7 +220,7 @@ SPOILT: dict[str, tuple[Callable[[], str], str]] = {
 def test_what_is_no_key_stops_the_night(how: str) -> None:
     given, said = SPOILT[how]
     with pytest.raises(StopTheNight, match=said):
-        rsa_key(given())
+        checked_key(given())
 
 
 HALVES = (

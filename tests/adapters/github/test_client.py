@@ -1,5 +1,4 @@
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -11,26 +10,20 @@ from services.github import GitHub
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.advice import ADVICE, advice
-from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.errors import SOON, Forbidden, Lost, Rejected, Unwell
-from nightwatch_core.adapters.github.http import checked_address
-from nightwatch_core.adapters.github.rows import Place, place
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
+from nightwatch_core.adapters.github.connection import checked_address
+from nightwatch_core.adapters.github.errors import AnswerLost, Forbidden, Rejected, Unavailable
+from nightwatch_core.adapters.github.limits import SHORT_WAIT
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
-
-
 def described(server: GitHub, clock: MemoryClock | None = None) -> str:
-    return place(client(server, clock), "acme/shop").described().full_name
+    return Repository.of(client(server, clock), "acme/shop").describe().full_name
 
 
-def create(where: Place, title: str = "x") -> object:
-    return where.client.ask(lambda rest: rest.issues.create(*where.at, title=title))
+def create(where: Repository, title: str = "x") -> object:
+    return where.ask(lambda rest, at: rest.issues.create(*at, title=title))
 
 
 def test_requests_carry_what_github_wants(server: GitHub) -> None:
@@ -42,7 +35,7 @@ def test_requests_carry_what_github_wants(server: GitHub) -> None:
 
 
 def test_an_older_api_version_may_be_asked_for(server: GitHub) -> None:
-    assert place(client(server, api_version="2022-11-28"), "acme/shop").described()
+    assert Repository.of(client(server, api_version="2022-11-28"), "acme/shop").describe()
     assert server.requests[0].headers["x-github-api-version"] == "2022-11-28"
 
 
@@ -56,14 +49,14 @@ def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) 
     with pytest.raises(TryLater):
         described(server, clock)
     assert len(server.requests) == 4
-    assert clock.monotonic() - start == 2 * SOON < 2
+    assert clock.monotonic() - start == 2 * SHORT_WAIT < 2
 
 
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
 def test_a_write_is_never_repeated(server: GitHub, how: str) -> None:
     server.fail("POST", "/issues$", how=how, times=2)
-    with pytest.raises(Lost, match="may have been done"):
-        create(place(client(server), "acme/shop"))
+    with pytest.raises(AnswerLost, match="may have been done"):
+        create(Repository.of(client(server), "acme/shop"))
     assert len(server.requests) == 1
 
 
@@ -101,7 +94,7 @@ def test_nobody_waits_for_hours(server: GitHub, wait: str) -> None:
     clock = MemoryClock()
     start = clock.monotonic()
     server.fail("GET", "shop$", status=429, headers={"retry-after": wait})
-    with pytest.raises(Unwell, match="asks to wait"):
+    with pytest.raises(Unavailable, match="asks to wait"):
         described(server, clock)
     assert (clock.monotonic(), len(server.requests)) == (start, 1)
 
@@ -114,18 +107,18 @@ def test_an_hour_that_is_used_up_is_told(server: GitHub) -> None:
 
 
 def test_a_slow_answer_is_no_answer(server: GitHub) -> None:
-    where = place(client(server, timeout=0.2), "acme/shop")
+    where = Repository.of(client(server, timeout=0.2), "acme/shop")
     server.fail("GET", "shop$", seconds=0.5, times=2)
-    with pytest.raises(Unwell, match="ReadTimeout"):
-        where.described()
+    with pytest.raises(Unavailable, match="ReadTimeout"):
+        where.describe()
     server.fail("POST", "/issues$", seconds=0.5, stored=True)
-    with pytest.raises(Lost, match="ReadTimeout"):
+    with pytest.raises(AnswerLost, match="ReadTimeout"):
         create(where)
 
 
 def refused(server: GitHub, kind: type[NightWatchError]) -> str:
     with pytest.raises(kind) as error:
-        create(place(client(server), "acme/shop"))
+        create(Repository.of(client(server), "acme/shop"))
     assert server.token not in f"{error.value!s}{error.value!r}"
     assert error.value.__cause__ is None
     return str(error.value)
@@ -183,7 +176,7 @@ def test_what_github_says_comes_with_what_to_do(server: GitHub, number: int) -> 
 
 
 def test_every_advice_is_for_something_github_says() -> None:
-    assert {advice(said) for said, _ in SAYINGS} == {one.do for one in ADVICE}
+    assert {advice(said) for said, _ in SAYINGS} == {do for _, do in ADVICE}
     assert advice("Something else") == ""
 
 
@@ -193,15 +186,15 @@ def nobody() -> GitHubClient:
 
 
 def test_nobody_there_is_something_to_try_later() -> None:
-    where = place(nobody(), "acme/shop")
-    with pytest.raises(Unwell, match="GITHUB_API_URL"):
+    where = Repository.of(nobody(), "acme/shop")
+    with pytest.raises(Unavailable, match="GITHUB_API_URL"):
         create(where)
 
 
 def test_a_renamed_repository_is_followed_on_the_same_machine(server: GitHub) -> None:
     server.moved_to = "acme/market"
-    where = place(client(server), "acme/shop")
-    assert where.described().full_name == "acme/market"
+    where = Repository.of(client(server), "acme/shop")
+    assert where.describe().full_name == "acme/market"
     create(where)
     assert len(server.issues()) == 1
 
@@ -214,9 +207,9 @@ def test_the_token_goes_to_no_other_machine(server: GitHub, tmp_path: Path) -> N
             described(server)
         link = {"link": f'<{other.url}/repos/acme/shop/labels?page=2>; rel="next"'}
         server.fail("GET", "/labels$", status=200, headers=link, body=b"[]")
-        where = place(client(server), "acme/shop")
+        where = Repository.of(client(server), "acme/shop")
         with pytest.raises(GiveUp, match="another machine"):
-            list(where.client.pages(lambda rest: rest.issues.list_labels_for_repo(*where.at)))
+            list(where.rows(lambda rest, at: rest.issues.list_labels_for_repo(*at)))
         assert other.requests == []
 
 
@@ -224,7 +217,7 @@ def test_a_redirected_write_is_not_sent_as_a_read(server: GitHub) -> None:
     there = {"location": f"{server.url}/repos/acme/shop/issues"}
     server.fail("POST", "/issues$", status=301, headers=there, body=b"{}")
     with pytest.raises(Rejected, match="moved"):
-        create(place(client(server), "acme/shop"))
+        create(Repository.of(client(server), "acme/shop"))
     assert len(server.requests) == 1
 
 
@@ -246,16 +239,16 @@ def test_without_a_token_nothing_starts() -> None:
 def test_what_did_not_change_costs_nothing_the_next_night(server: GitHub, tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     for _ in range(2):  # a client a night
-        assert place(client(server, answers=folder), "acme/shop").described().size == 1_000
+        assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 1_000
     server.size = 2_000
-    assert place(client(server, answers=folder), "acme/shop").described().size == 2_000
+    assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 2_000
 
     assert [one.status for one in server.requests] == [200, 304, 200]
     kept = b"".join(file.read_bytes() for file in folder.iterdir())
     assert server.token.encode() not in kept
     for file in folder.iterdir():
         file.write_text("damaged")
-    assert place(client(server, answers=folder), "acme/shop").described().size == 2_000
+    assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 2_000
 
 
 def test_one_token_is_not_shown_what_another_saw(server: GitHub, tmp_path: Path) -> None:
@@ -267,13 +260,13 @@ def test_one_token_is_not_shown_what_another_saw(server: GitHub, tmp_path: Path)
 
 
 def described_by(server: GitHub, cache: Path) -> None:
-    place(client(server, answers=cache / "cache"), "acme/shop").described()
+    Repository.of(client(server, answers=cache / "cache"), "acme/shop").describe()
 
 
 def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:
     server.fail("POST", "/graphql", status=502)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
-    assert client(server).graph("query{a}", {}) == {"a": 1}
+    assert client(server).query("query{a}", {}) == {"a": 1}
     assert len(server.requests) == 2
 
 
@@ -281,10 +274,10 @@ def test_a_query_that_took_github_too_long_is_asked_again(server: GitHub) -> Non
     said = b'{"errors": [{"message": "Something went wrong while executing your query."}]}'
     server.fail("POST", "/graphql", status=200, body=said)
     server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
-    assert client(server).graph("query{a}", {}) == {"a": 1}
+    assert client(server).query("query{a}", {}) == {"a": 1}
     server.fail("POST", "/graphql", status=200, body=said, times=2)
     with pytest.raises(TryLater, match=r"githubstatus\.com"):
-        client(server).graph("query{a}", {})
+        client(server).query("query{a}", {})
 
 
 @pytest.mark.parametrize(
@@ -301,4 +294,4 @@ def test_errors_inside_an_answer_are_errors(
 ) -> None:
     server.fail("POST", "/graphql", status=200, body=body, times=2)
     with pytest.raises(kind):
-        client(server).graph("query{a}", {"x": 1})
+        client(server).query("query{a}", {"x": 1})

@@ -1,5 +1,4 @@
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,23 +8,17 @@ from github_world import bare_shop, client
 from services.github import GitHub
 from twins.reading import MemoryRecords
 
-from nightwatch_core.adapters.github.api_code import GitHubApiCode
+from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
-from nightwatch_core.adapters.github.cloned_code import MOST_READERS, GitHubCode
-from nightwatch_core.adapters.github.host import GitHubHost
-from nightwatch_core.adapters.github.reader import ApiReader
+from nightwatch_core.adapters.github.clone_host import CloneHost
+from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
+from nightwatch_core.adapters.github.limits import READERS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
-
-
-def host(server: GitHub, folder: Path, branch: str = "") -> GitHubCode:
-    return GitHubCode(client(server), server.repository, folder / "clones", branch)
+def host(server: GitHub, folder: Path, branch: str = "") -> CloneHost:
+    return CloneHost(client(server), server.repository, folder / "clones", branch)
 
 
 def push(server: GitHub, path: str, text: str, parent: str = "main", branch: str = "main") -> str:
@@ -154,7 +147,7 @@ def test_a_branch_that_is_not_there_stops_the_night(server: GitHub, tmp_path: Pa
 
 def test_a_renamed_repository_is_cloned_under_its_new_name(server: GitHub, tmp_path: Path) -> None:
     server.moved_to = "acme/market"
-    assert host(server, tmp_path).probe().startswith("acme/shop at ")
+    assert host(server, tmp_path).head().repository == "acme/shop"
     assert (tmp_path / "clones" / "acme__market" / "store.git").is_dir()
 
 
@@ -205,7 +198,7 @@ def test_a_commit_is_asked_about_once_whoever_reads_it(server: GitHub, tmp_path:
 
 
 def test_readers_of_few_commits_are_kept(server: GitHub, tmp_path: Path) -> None:
-    shas = [push(server, "app/total.rb", f"{number}\n") for number in range(MOST_READERS + 1)]
+    shas = [push(server, "app/total.rb", f"{number}\n") for number in range(READERS + 1)]
     code = host(server, tmp_path)
     code.head()
     commits = [Commit(repository="acme/shop", sha=sha) for sha in shas]
@@ -250,7 +243,7 @@ def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path
 
 
 def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_path: Path) -> None:
-    api = GitHubApiCode(client(server), server.repository, MemoryRecords())
+    api = ApiHost(client(server), server.repository, MemoryRecords())
     cloned = GitHubHost(api, host(server, tmp_path))
     first = cloned.head()
     assert type(cloned.reader(first)) is ClonedReader
@@ -269,7 +262,7 @@ def test_pull_requests_come_from_github_or_else_from_the_history(
     server: GitHub, tmp_path: Path
 ) -> None:
     push(server, "app/total.rb", "x\n")
-    api = GitHubApiCode(client(server), server.repository, MemoryRecords())
+    api = ApiHost(client(server), server.repository, MemoryRecords())
     code = GitHubHost(api, host(server, tmp_path))
     at = code.head().at
     assert at is not None

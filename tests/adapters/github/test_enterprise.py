@@ -8,11 +8,10 @@ from github_world import as_app, bare_shop, client, issue, outbox_of, pull
 from services.github import GitHub
 from twins.reading import MemoryClock, MemoryRecords
 
-from nightwatch_core.adapters.github.api_code import GitHubApiCode
-from nightwatch_core.adapters.github.client import GitHubClient
-from nightwatch_core.adapters.github.cloned_code import GitHubCode
-from nightwatch_core.adapters.github.http import checked_address
-from nightwatch_core.adapters.github.rows import place
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
+from nightwatch_core.adapters.github.clone_host import CloneHost
+from nightwatch_core.adapters.github.code_host import ApiHost
+from nightwatch_core.adapters.github.connection import checked_address
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 OLDER = "2022-11-28"
@@ -34,9 +33,9 @@ def test_everything_works_below_a_prefix_and_names_the_version(
         server.labels[f"l{number}"] = {"name": f"l{number}"}
     out = outbox_of(asking)
     assert [out.publish(one).status for one in (issue(), pull(server))] == ["done", "done"]
-    code = GitHubCode(asking, server.repository, tmp_path / "clones")
+    code = CloneHost(asking, server.repository, tmp_path / "clones")
     assert code.reader(code.head()).read_file("old.rb") == "1\n"
-    api = GitHubApiCode(asking, server.repository, MemoryRecords())
+    api = ApiHost(asking, server.repository, MemoryRecords())
     found = api.reader(api.head()).search("def total")
     assert [hit.path for hit in found] == ["app/total.rb"]
 
@@ -52,21 +51,21 @@ def test_everything_works_below_a_prefix_and_names_the_version(
 
 def test_an_app_names_the_version_too(server: GitHub) -> None:
     asking = GitHubClient(as_app(), server.url, repository="acme/shop", api_version=OLDER)
-    assert place(asking, "acme/shop").described().full_name == "acme/shop"
+    assert Repository.of(asking, "acme/shop").describe().full_name == "acme/shop"
     assert {one.headers["x-github-api-version"] for one in server.requests} == {OLDER}
     assert len(server.requests) == 3
 
 
 def test_a_version_the_server_does_not_know_is_told(server: GitHub) -> None:
     with pytest.raises(GiveUp, match="set GITHUB_API_VERSION to one that the server knows"):
-        place(client(server), "acme/shop").described()
+        Repository.of(client(server), "acme/shop").describe()
 
 
 def test_answers_of_another_version_are_not_mixed_up(server: GitHub, tmp_path: Path) -> None:
     server.versions = (OLDER, "2026-03-10")
     for version in (OLDER, "", OLDER):
         asking = client(server, api_version=version, answers=tmp_path / "answers")
-        place(asking, "acme/shop").described()
+        Repository.of(asking, "acme/shop").describe()
     assert [one.status for one in server.requests] == [200, 200, 304]
 
 
@@ -74,7 +73,7 @@ def test_an_address_without_its_prefix_is_told(server: GitHub) -> None:
     root = server.url.removesuffix("/api/v3")
     asking = GitHubClient(as_app(), root, repository="acme/shop", pause=MemoryClock().pass_by)
     with pytest.raises(StopTheNight, match="not installed on acme/shop"):
-        place(asking, "acme/shop").described()
+        Repository.of(asking, "acme/shop").describe()
     with pytest.raises(StopTheNight, match="web site's"):
         checked_address("https://github.com")
 

@@ -1,5 +1,4 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from git_repositories import git
@@ -11,12 +10,6 @@ from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposal import FileChange, Proposal
 
 BRANCH = "nightwatch/0123456789ab"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

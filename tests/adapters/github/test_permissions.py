@@ -1,8 +1,7 @@
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from github_world import as_app, bare_shop, client, outbox_of
+from github_world import as_app, client, outbox_of
 from services.github import GitHub
 from twins.reading import MemoryClock
 
@@ -10,12 +9,6 @@ from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.errors import Forbidden
 from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.errors import GiveUp, StopTheNight
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
 
 
 def probe(server: GitHub, *, pulls: bool = True) -> str:

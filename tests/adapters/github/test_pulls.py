@@ -1,28 +1,20 @@
 """Merged pull requests in the three ways that GitHub merges them."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from git_repositories import git
-from github_world import bare_shop, client
+from github_world import client
 from services.github import GitHub
 
-from nightwatch_core.adapters.github.pulls import merged_pulls
-from nightwatch_core.adapters.github.rows import place
+from nightwatch_core.adapters.github.client import Repository
+from nightwatch_core.adapters.github.merged_pulls import merged_pulls
 from nightwatch_core.code.blame import is_of
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import MergedPull
 
 SINCE = datetime(2026, 11, 1, tzinfo=UTC)
 MERGED = "2026-11-20T10:00:00Z"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
 
 
 def commit(server: GitHub, message: str, *parents: str, written: int = 1_790_000_000) -> str:
@@ -55,7 +47,7 @@ def merge(server: GitHub, sha: str, commits: list[str], number: int = 1) -> None
 
 
 def pulls(server: GitHub) -> tuple[MergedPull, ...]:
-    return merged_pulls(place(client(server), server.repository), "main", SINCE)
+    return merged_pulls(Repository.of(client(server), server.repository), "main", SINCE)
 
 
 def test_a_merge_brings_its_commits_as_they_are(server: GitHub) -> None:

@@ -10,9 +10,9 @@ from github_world import bare_shop, client
 from services.github import GitHub
 from twins.reading import MemoryRecords
 
+from nightwatch_core.adapters.github.api_reader import ApiReader
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.code_cache import CodeCache
-from nightwatch_core.adapters.github.reader import ApiReader
-from nightwatch_core.adapters.github.rows import place
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import CodeReads, Commit, FolderEntry
 from nightwatch_core.ports import CountsReads
@@ -32,7 +32,7 @@ def reader(server: GitHub, records: MemoryRecords | None = None, name: str = "ma
 
 def reader_on(server: GitHub, cache: CodeCache, name: str = "main") -> ApiReader:
     sha = git(server.git.folder, "rev-parse", name)
-    where = place(client(server), server.repository)
+    where = Repository.of(client(server), server.repository)
     return ApiReader(where, Commit(repository="acme/shop", sha=sha), cache)
 
 
@@ -197,7 +197,7 @@ def test_a_tree_that_is_not_told_whole_is_no_tree(server: GitHub) -> None:
 
 
 def test_only_a_full_sha_pins_a_commit(server: GitHub) -> None:
-    where = place(client(server), server.repository)
+    where = Repository.of(client(server), server.repository)
     for name in ("main", "HEAD", "", "a" * 39, "../" + "a" * 37, "A" * 40):
         with pytest.raises(GiveUp, match="full commit sha"):
             ApiReader(where, Commit(repository="acme/shop", sha=name), CodeCache(MemoryRecords()))

@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -6,16 +6,11 @@ import pytest
 from github_world import NIGHT, bare_shop, comment, issue, outbox, pull, tracker
 from services.github import Answer, GitHub
 
-from nightwatch_core.adapters.github.tracker import MOST_HEARD, _reason
+from nightwatch_core.adapters.github.limits import ITEMS_WITH_COMMENTS
+from nightwatch_core.adapters.github.tracker import _reason
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.publish.issue_text import marker
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[GitHub]:
-    with GitHub(bare_shop(tmp_path)) as server:
-        yield server
 
 
 def only(server: GitHub) -> OwnItem:
@@ -106,16 +101,16 @@ def test_the_words_of_the_team_are_heard_and_no_others(server: GitHub) -> None:
 
 
 def test_only_discussions_that_moved_lately_are_read(server: GitHub) -> None:
-    for number in range(MOST_HEARD + 5):
+    for number in range(ITEMS_WITH_COMMENTS + 5):
         server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
     server.add_comment(1, "Early bird")
     server.add_comment(2, "Second")
-    for number in range(3, MOST_HEARD + 5):
+    for number in range(3, ITEMS_WITH_COMMENTS + 5):
         server.add_comment(number, "Said")
     server.add_comment(1, "Late")
     items = tracker(server).own_items()
 
-    assert sum(bool(item.words) for item in items) == MOST_HEARD
+    assert sum(bool(item.words) for item in items) == ITEMS_WITH_COMMENTS
     assert (items[0].words, items[1].words) == (("Early bird", "Late"), ())
 
 

@@ -1,91 +1,152 @@
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from nightwatch_core.adapters.github.errors import Unwell
-from nightwatch_core.adapters.stores.single_flight import Latest
-from nightwatch_core.errors import NightWatchError
+from nightwatch_core.adapters.github.errors import Unavailable
+from nightwatch_core.adapters.stores.single_flight import SingleFlight
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.models.analysis import Usage
 
 TOGETHER = 8
 
 
 class Maker:
-    """Makes the upper case of a key; where `waits`, no sooner than `release` is set."""
+    """Makes the upper case of a key, or fails first; where `waits`, once `release` is set."""
 
-    def __init__(self, *, waits: bool = False) -> None:
+    def __init__(self, *failures: BaseException, waits: bool = False) -> None:
+        self.failures = list(failures)
         self.made: list[str] = []
-        self.release = threading.Event()
-        self.trouble: BaseException | None = None
+        self.busy, self.release = threading.Event(), threading.Event()
         if not waits:
             self.release.set()
 
     def __call__(self, key: str) -> str:
         self.made.append(key)
+        self.busy.set()
         assert self.release.wait(60)
-        if self.trouble:
-            raise self.trouble
+        if self.failures:
+            raise self.failures.pop(0)
         return key.upper()
 
 
-def test_the_values_used_last_are_kept() -> None:
-    maker = Maker()
-    latest = Latest(maker, 2)
-    assert [latest.get(key) for key in "abacab"] == ["A", "B", "A", "C", "A", "B"]
-    assert maker.made == ["a", "b", "c", "b"]
+def get(values: SingleFlight[str, str], maker: Maker, key: str = "a") -> str:
+    return values.get(key, lambda: maker(key))
+
+
+def get_together(values: SingleFlight[str, str], maker: Maker) -> list[Future[str]]:
+    """Many threads get one value; all but one wait for the first, who is let go then."""
+    with ThreadPoolExecutor(TOGETHER) as threads:
+        started = threading.Barrier(TOGETHER + 1)
+
+        def get_one() -> str:
+            started.wait(60)
+            return get(values, maker)
+
+        futures = [threads.submit(get_one) for _ in range(TOGETHER)]
+        started.wait(60)
+        assert maker.busy.wait(60)
+        threading.Event().wait(0.5)  # until the others wait
+        maker.release.set()
+    return futures
 
 
 def test_one_thread_makes_what_the_others_wait_for() -> None:
     maker = Maker(waits=True)
-    latest = Latest(maker, 4)
-    with ThreadPoolExecutor(TOGETHER) as threads:
-        futures = [threads.submit(latest.get, "a") for _ in range(TOGETHER)]
-        maker.release.set()
+    futures = get_together(SingleFlight(4), maker)
     assert [one.result() for one in futures] == ["A"] * TOGETHER
     assert maker.made == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("uses", "left"),
+    [("abc", "abc"), ("abcd", "bcd"), ("abcad", "cad"), ("abcL", "abc")],
+)
+def test_the_values_used_last_are_kept(uses: str, left: str) -> None:
+    maker = Maker()
+    values: SingleFlight[str, str] = SingleFlight(30, lambda value: 31 if value == "L" else 10)
+    for key in uses:
+        get(values, maker, key)
+    maker.made.clear()
+    for key in left:
+        get(values, maker, key)
+    assert maker.made == []
+    for key in sorted(set(uses) - set(left)):
+        get(values, maker, key)
+        assert maker.made.pop() == key
+
+
 def test_who_makes_one_value_does_not_hinder_another() -> None:
     maker = Maker(waits=True)
-    latest = Latest(maker, 1)
+    values: SingleFlight[str, str] = SingleFlight(1)
     with ThreadPoolExecutor(2) as threads:
-        slow = threads.submit(latest.get, "a")
-        quick = threads.submit(latest.get, "b")
-        while len(maker.made) < 2:
-            threading.Event().wait(0.01)
+        slow = threads.submit(get, values, maker, "a")
+        assert maker.busy.wait(60)
+        assert get(values, Maker(), "b") == "B"
         maker.release.set()
-    assert (slow.result(), quick.result()) == ("A", "B")
+    assert slow.result() == "A"
 
 
-def test_a_failure_is_told_to_all_who_wait_and_not_kept() -> None:
-    maker = Maker(waits=True)
-    maker.trouble = Unwell("GitHub is away", 2.0, safe=True)
-    latest = Latest(maker, 4)
-    waiting = threading.Barrier(TOGETHER + 1)
-
-    def get() -> str:
-        waiting.wait(60)
-        return latest.get("a")
-
-    with ThreadPoolExecutor(TOGETHER) as threads:
-        futures = [threads.submit(get) for _ in range(TOGETHER)]
-        waiting.wait(60)
-        threading.Event().wait(0.2)  # until most of them wait for the first
-        maker.release.set()
-    ends = [one.exception() for one in futures]
-    assert {(type(end), str(end)) for end in ends} == {(Unwell, "GitHub is away")}
-    assert {vars(end)["wait"] for end in ends if isinstance(end, NightWatchError)} == {2.0}
-    assert len({id(end) for end in ends}) > TOGETHER - len(maker.made)
-
-    maker.trouble = None
-    assert latest.get("a") == "A"
+@pytest.mark.parametrize(
+    "error", [TryLater("no"), GiveUp("no"), StopTheNight("no"), Unavailable("no", 2.0, safe=True)]
+)
+def test_who_waited_for_a_failure_gets_a_copy_and_it_is_not_kept(error: NightWatchError) -> None:
+    maker, values = Maker(error, waits=True), SingleFlight[str, str](4)
+    errors = [one.exception() for one in get_together(values, maker)]
+    assert maker.made == ["a"]
+    assert {(type(one), str(one)) for one in errors} == {(type(error), "no")}
+    assert len({id(one) for one in errors}) == TOGETHER
+    assert {getattr(one, "wait", None) for one in errors} == {getattr(error, "wait", None)}
+    error.usage = Usage(calls=1)
+    assert sum(one.usage is not None for one in errors if isinstance(one, NightWatchError)) == 1
+    assert get(values, maker) == "A"
 
 
-def test_a_bug_frees_who_waits() -> None:
-    maker = Maker()
-    maker.trouble = ZeroDivisionError("oops")
-    latest = Latest(maker, 4)
-    for _ in range(2):
-        with pytest.raises(ZeroDivisionError):
-            latest.get("a")
+def test_who_waited_for_a_bug_makes_it_himself() -> None:
+    maker = Maker(ZeroDivisionError(), waits=True)
+    ends = get_together(SingleFlight(4), maker)
+    assert sum(isinstance(one.exception(), ZeroDivisionError) for one in ends) == 1
+    assert {one.result() for one in ends if not one.exception()} == {"A"}
     assert maker.made == ["a", "a"]
+
+
+def test_who_gets_many_keys_never_waits_in_a_circle() -> None:
+    values: SingleFlight[str, str] = SingleFlight(100)
+    together, made = threading.Barrier(2), list[str]()
+
+    def make(missing: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+        made.extend(missing)
+        return ((key, key.upper()) for key in missing)
+
+    def get_all(keys: str) -> dict[str, str]:
+        together.wait(60)
+        return values.get_all(tuple(keys), make)
+
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    with ThreadPoolExecutor(2) as threads:
+        results = list(threads.map(get_all, (alphabet, alphabet[::-1])))
+    assert sorted(made) == list(alphabet)
+    assert results == [{key: key.upper() for key in alphabet}] * 2
+
+
+def test_what_was_made_before_a_failure_is_kept() -> None:
+    values: SingleFlight[str, str] = SingleFlight(4)
+
+    def break_off(missing: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+        yield missing[0], "first"
+        raise TryLater("cut")
+
+    with pytest.raises(TryLater):
+        values.get_all(("a", "b"), break_off)
+    again: Callable[[tuple[str, ...]], list[tuple[str, str]]] = lambda keys: [  # noqa: E731
+        (key, "again") for key in keys
+    ]
+    assert values.get_all(("a", "b"), again) == {"a": "first", "b": "again"}
+
+
+def test_leaving_a_key_out_is_a_bug_and_nobody_waits_for_it() -> None:
+    values: SingleFlight[str, str] = SingleFlight(4)
+    with pytest.raises(KeyError, match="nothing was made for b"):
+        values.get_all(("a", "b"), lambda _: (("a", "1"),))
+    assert get(values, Maker(), "b") == "B"

@@ -1,0 +1,225 @@
+"""The connection to GitHub: one HTTP client for all threads, guards around it, and repetition."""
+
+import re
+import ssl
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, cached_property, partial
+from ipaddress import ip_address
+from typing import Any, NamedTuple, TypeVar
+
+import httpx
+from githubkit import GitHub, Response
+from githubkit.auth import BaseAuthStrategy
+from githubkit.cache import MemCacheStrategy
+from githubkit.exception import GitHubException
+from githubkit.throttling import LocalThrottler
+from githubkit.versions import RestVersionSwitcher
+
+from nightwatch_core.adapters.github.errors import (
+    SAFE,
+    AnswerLost,
+    Rejected,
+    Unavailable,
+    printable,
+    simplify_limits,
+    translate,
+    wrong_answer,
+)
+from nightwatch_core.adapters.github.etag_cache import AnswerStore, CachingClient
+from nightwatch_core.adapters.github.limits import (
+    ANSWER_BYTES,
+    ATTEMPTS,
+    CONNECTING,
+    LONGEST_WAIT,
+    REQUESTS_TOGETHER,
+    SILENCE,
+)
+from nightwatch_core.errors import GiveUp, StopTheNight
+
+Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
+Origin = tuple[str, str, int | None]
+T = TypeVar("T")
+
+
+class Server(NamedTuple):
+    """Which GitHub is asked, and how."""
+
+    address: str
+    api_version: str = ""  # empty: the newest that we know
+    timeout: float = SILENCE
+    read_only: bool = False
+    pause: Callable[[float], None] = time.sleep  # waits that many seconds
+
+
+class Connection(GitHub[BaseAuthStrategy]):
+    """githubkit with one HTTP client for all threads, guards around it, and our repetition.
+
+    githubkit's own repetition stays off: it knows only what fails before the answer is read, sends
+    lost writes again, and sleeps as long as GitHub says.
+    """
+
+    def __init__(
+        self, server: Server, auth: BaseAuthStrategy, answers: AnswerStore | None = None
+    ) -> None:
+        """Keep answers between nights in `answers`; without it nothing is kept."""
+        super().__init__(
+            auth,
+            base_url=server.address,
+            timeout=httpx.Timeout(server.timeout, connect=CONNECTING),
+            ssl_verify=_certificates(),
+            auto_retry=False,
+            http_cache=False,
+            cache_strategy=MemCacheStrategy(),  # of an App's signatures; else one for all Apps
+            throttler=LocalThrottler(REQUESTS_TOGETHER),
+            user_agent="nightwatch",
+        )
+        self._answers = answers
+        self._server = server
+
+    @contextmanager
+    def get_sync_client(self) -> Iterator[httpx.Client]:
+        """Yield the one client, which stays open."""
+        yield self._client
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        hooks = {
+            "request": [partial(_guard_request, _origin(self.config.base_url), self._server)],
+            "response": [simplify_limits, _guard_redirect, _guard_size],
+        }
+        client = CachingClient(self._answers, **self._get_client_defaults(), event_hooks=hooks)
+        weakref.finalize(self, client.close)
+        return client
+
+    def ask(self, call: Call, *, harmless: bool = False) -> tuple[httpx.Response, Any]:
+        """Return the response and its JSON, None where it has no body.
+
+        Reads are repeated where that can help, writes only if they are `harmless` when done twice.
+        """
+
+        def once() -> tuple[httpx.Response, Any]:
+            response = call(self.rest).raw_response
+            return response, _json(response) if response.content else None
+
+        return self._repeat(once, harmless=harmless)
+
+    def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
+
+        def once() -> dict[str, Any]:
+            try:
+                return dict(self.graphql(text, dict(variables)) or {})
+            except ValueError:
+                raise wrong_answer(httpx.Request("GET", "https://github.com/graphql")) from None
+
+        return self._repeat(once, harmless=True)
+
+    def _repeat(self, ask: Callable[[], T], *, harmless: bool) -> T:
+        for attempt in range(ATTEMPTS):
+            try:
+                return _translated(ask)
+            except (Unavailable, AnswerLost) as error:
+                is_last = attempt + 1 == ATTEMPTS
+                if is_last or not (harmless or error.safe) or error.wait > LONGEST_WAIT:
+                    raise
+                self._server.pause(error.wait)
+        raise AssertionError("unreachable")
+
+
+def _translated(ask: Callable[[], T]) -> T:
+    try:
+        return ask()
+    except GitHubException as error:
+        raise translate(error) from None  # vendors' tracebacks may hold headers
+    except ValueError as error:  # refused by githubkit's own check of what we send
+        raise Rejected(f"GitHub would not understand this: {type(error).__name__}") from None
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        raise wrong_answer(response.request) from None
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading them takes longer than asking GitHub: once is enough for all clients."""
+    return httpx.create_ssl_context()
+
+
+def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None:
+    """The token goes nowhere else, whatever a link or a redirect says."""
+    if _origin(request.url) != home:
+        host = printable(request.url.host)
+        raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
+    writes = request.method not in SAFE and not request.url.path.endswith("/graphql")
+    if server.read_only and writes:
+        raise GiveUp("this sign-in to GitHub is for reading only")
+    if server.api_version:
+        request.headers["X-GitHub-Api-Version"] = server.api_version
+
+
+def _guard_redirect(response: httpx.Response) -> None:
+    """A redirected write would be sent again as a read."""
+    moved = response.has_redirect_location and response.status_code not in (307, 308)
+    if moved and response.request.method not in SAFE:
+        raise Rejected("the repository has moved: set GITHUB_REPO to its new name", 301)
+
+
+def _guard_size(response: httpx.Response) -> None:
+    size = response.headers.get("content-length", "")
+    if size.isdigit() and int(size) > ANSWER_BYTES:
+        raise GiveUp(f"GitHub's answer has {size[:20]} bytes: over {ANSWER_BYTES} are not read")
+
+
+def _origin(url: httpx.URL) -> Origin:
+    return url.scheme, url.host, url.port
+
+
+def checked_address(address: str) -> str:
+    """Return the address where a token may be sent to it, else raise `StopTheNight`.
+
+    >>> checked_address("https://ghe.example/api/v3/")
+    'https://ghe.example/api/v3'
+    """
+    try:
+        url = httpx.URL(address.strip())
+    except (httpx.InvalidURL, ValueError):
+        url = httpx.URL("")
+    if url.userinfo or url.query or url.fragment or not url.host:
+        raise StopTheNight("GITHUB_API_URL is no plain address: set it to https://host/api/v3")
+    if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url.host)):
+        raise StopTheNight("GITHUB_API_URL would send the token in the clear: use https")
+    if url.host in ("github.com", "www.github.com"):
+        raise StopTheNight(
+            "GITHUB_API_URL is the web site's: leave it out, or set it to a server's"
+        )
+    return str(url).rstrip("/")
+
+
+def checked_version(version: str) -> str:
+    """Return the version of the API where it can be one, else raise `StopTheNight`.
+
+    >>> checked_version(" 2022-11-28 ")
+    '2022-11-28'
+    """
+    version = version.strip()
+    if version and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", version):
+        raise StopTheNight("GITHUB_API_VERSION is no date: set it to one like 2022-11-28")
+    return version
+
+
+def _is_loopback(host: str) -> bool:
+    """Tell whether the host is this machine.
+
+    >>> _is_loopback("127.0.0.1"), _is_loopback("localhost"), _is_loopback("github.com")
+    (True, True, False)
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

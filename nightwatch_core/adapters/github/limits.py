@@ -1,0 +1,47 @@
+"""The bounds of this room, each with its unit."""
+
+# Time, in seconds
+SILENCE = 30.0  # how long GitHub may say nothing
+CONNECTING = 10.0
+FETCHING = 900.0  # one fetch by git
+LONGEST_WAIT = 120.0  # who asks for more is asked another night
+SHORT_WAIT = 0.5  # until the same is asked again, where GitHub names no time
+SECONDARY_WAIT = 60.0  # as GitHub's documentation asks where it names none
+DAY = 86_400
+WRITE_SPACING = 1.0  # between two writes, as GitHub asks
+SETTLING = 5.0  # until a write whose answer was lost shows, or never will
+RENEWED_BEFORE = 1_200.0  # an App's token ends; git may fetch for 900
+
+# Requests
+ATTEMPTS = 2  # a lost read is asked for once more; steps are tried again by who runs them
+LOOKS = 3  # for a lost write: who cannot tell whether it was made must not make it again
+WRITES_AN_HOUR = 200  # GitHub allows 500 that create content
+REQUESTS_TOGETHER = 5
+PAGES = 100  # of one list
+QUERY_PAGES = 20  # of merged pull requests
+QUERY_PULLS = 25  # of one query: with 100 files and commits each that is 5,000 nodes
+QUERY_FILES = 40  # of one query
+
+# Answers and what is kept of them
+ANSWER_BYTES = 64 * 1024 * 1024
+KEPT_ANSWER_BYTES = 4 * 1024 * 1024
+KEPT_ANSWERS = 2_000
+CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
+REASON_CHARACTERS = 300  # of GitHub's words
+KEY_CHARACTERS = 20_000
+LABEL_CHARACTERS = 50
+COMMENT_CHARACTERS = 2_000
+
+# Code and history
+REPOSITORY_KIB = 5 * 1024 * 1024  # as GitHub counts it; larger ones are not cloned
+READERS = 4  # commits whose readers are kept
+RELEASES = 10  # each costs a request for its date
+SEARCHED_FILES = 400  # where there are more, a search has to name a folder
+NAMED_FILES = 2_000  # of what a reader read; the rest is counted
+FILE_VERSIONS = 500  # fetched to find out who wrote a line
+CHANGED_PATHS = 1_000  # between two trees
+EDITED_COMMITS = 50  # of a pull request, oldest first; ours is the first
+
+# Our items
+ITEMS_WITH_COMMENTS = 30  # those that changed last
+COMMENTS = 20  # of one item, the last ones
