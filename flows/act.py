@@ -7,7 +7,7 @@ from prefect import flow
 from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.builder import with_acts
+from nightwatch_core.report.builder import add_publications
 from tasks.fixes import plan_pulls
 from tasks.futures import one_by_one
 from tasks.issues import plan_issues, publish
@@ -38,4 +38,4 @@ def act(night: str, **choices: Any) -> RunReport:
     """
     report = reopened_report(night, choices, "publish", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
-    return keep_report(with_acts(report, acted))
+    return keep_report(add_publications(report, acted))

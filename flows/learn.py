@@ -6,7 +6,7 @@ from prefect import flow
 
 from nightwatch_core.memory.fallback import lasting
 from nightwatch_core.models.report import LearningResult
-from nightwatch_core.report.builder import learned
+from nightwatch_core.report.builder import learning_result
 from tasks.futures import one_by_one
 from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
 from tasks.night import reopened_report
@@ -33,9 +33,9 @@ def learn(night: str, **choices: Any) -> LearningResult:
     archived = archive_lessons(options, report, lessons)
     if not options.patterns_enabled:
         rebuild_index(options)
-        return learned(report, kept, archived, upkeep)
+        return learning_result(report, kept, archived, upkeep)
     found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
     rebuild_index(options)
     suggestions = suggest_ignores(options, report, lessons)
-    return learned(report, kept, archived, upkeep, found, suggestions)
+    return learning_result(report, kept, archived, upkeep, found, suggestions)

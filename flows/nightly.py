@@ -14,7 +14,7 @@ from flows.causes import find_causes
 from flows.learn import learn
 from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.report import LearningResult, RunReport
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 from tasks.errors import fetch_errors
 from tasks.futures import attempt
 from tasks.night import open_night, report_on_failure, run_name, tonights_options
@@ -36,20 +36,20 @@ def nightly(**choices: Any) -> RunReport:
         fetched = fetch_errors(options, night)
         selection = select_groups(options, fetched)
         report = progress.update(
-            summing_up.with_errors(open_report(options, night), fetched, selection)
+            builder.add_errors(open_report(options, night), fetched, selection)
         )
 
-        earlier = summing_up.earlier(fetched, outcomes.value)
+        earlier = builder.follow_up_input(fetched, outcomes.value)
         found = find_causes(options, night, selection, earlier)
-        report = progress.update(summing_up.with_findings(report, found, outcomes.value or ()))
+        report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
 
         acted = attempt(
             "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
         )
-        report = keep_report(summing_up.with_acts(report, acted.value))
+        report = keep_report(builder.add_publications(report, acted.value))
 
         learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
-        report = summing_up.with_learned(report, learned.value)
+        report = builder.add_learning(report, learned.value)
 
         troubles = (outcomes.trouble, acted.trouble, learned.trouble)
-        return tell_the_team(summing_up.with_trouble(report, *troubles))
+        return tell_the_team(builder.degrade(report, *troubles))

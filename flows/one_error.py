@@ -14,7 +14,7 @@ from flows.act import publish_findings
 from flows.causes import find_causes
 from nightwatch_core.models.assignment import FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 from tasks.futures import attempt
 from tasks.night import report_on_failure
 from tasks.notify import open_report, tell_the_team
@@ -46,16 +46,16 @@ def one_error(
         fetched, selection = seek_error(options, error, error_class, transaction)
         night = progress.begin(open_single(options, fetched, selection))
         report = progress.update(
-            summing_up.with_errors(open_report(options, night), fetched, selection)
+            builder.add_errors(open_report(options, night), fetched, selection)
         )
 
         found = find_causes(options, night, selection, FollowUpInput())
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
-        report = summing_up.with_findings(report, found, outcomes.value or ())
+        report = builder.add_findings(report, found, outcomes.value or ())
 
         acted = attempt(
             "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
         )
         troubles = (outcomes.trouble, acted.trouble)
-        report = summing_up.with_acts(report, acted.value)
-        return tell_the_team(summing_up.with_trouble(report, *troubles))
+        report = builder.add_publications(report, acted.value)
+        return tell_the_team(builder.degrade(report, *troubles))

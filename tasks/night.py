@@ -22,7 +22,7 @@ from nightwatch_core.intake.windows import (
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, RunReport
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 from nightwatch_core.settings import night_options, settings
 from tasks.futures import attempt
 from tasks.policies import KEPT, PATIENTLY
@@ -198,8 +198,8 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     """Keep what is known and why it ends there, and tell it; returns where it can be read."""
     now = reading(options).clock.now()
     night = progress.night or _begin(options, Window(since=now, until=now))
-    known = progress.report or summing_up.opened(night, options, banner(options), now)
-    report = summing_up.failed(known, why, now)
+    known = progress.report or builder.start_report(night, options, banner(options), now)
+    report = builder.fail_report(known, why, now)
     ports = publishing(options)
     folder = ports.nights.keep(report)
     report = report.model_copy(update={"night": night.model_copy(update={"folder": folder})})

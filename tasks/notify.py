@@ -7,7 +7,7 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 from nightwatch_core.report import view as reports
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 def open_report(options: NightOptions, night: Night) -> RunReport:
     """The report that the night will fill."""
     now = reading(options).clock.now()
-    return summing_up.opened(night, options, banner(options), now)
+    return builder.start_report(night, options, banner(options), now)
 
 
 @task(name="keep report", task_run_name="keep report", **PATIENTLY)
@@ -66,11 +66,11 @@ def notify(report: RunReport) -> str:
 
 def tell_the_team(report: RunReport) -> RunReport:
     """Keep, show and tell; a failed delivery degrades the night, and the report says so."""
-    kept = keep_report(summing_up.ended(report, reading(report.options).clock.now()))
+    kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     told = attempt("telling the team", notify, kept, otherwise="")
     if shown.trouble or told.trouble:
-        kept = keep_report(summing_up.with_trouble(kept, shown.trouble, told.trouble))
+        kept = keep_report(builder.degrade(kept, shown.trouble, told.trouble))
     publishing(kept.options).nights.finish(kept)
     log.info("%s (%s)", reports.headline(kept), told.value)
     return kept

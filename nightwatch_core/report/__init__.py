@@ -1,1 +1,4 @@
-"""The report: one view of a night, rendered for terminal, Markdown and HTML."""
+"""The report: one view of a night, built up from its results, and its terminal and Markdown.
+
+Other renderings (HTML, Slack) stand with their adapters; the wording of issues stands in `publish`.
+"""

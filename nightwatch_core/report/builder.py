@@ -32,18 +32,18 @@ MANY_UNREAD = 0.1  # share of records
 MOST_UNPLACED = 20  # classes that are named
 
 
-def opened(
+def start_report(
     night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
 ) -> RunReport:
-    """A report that says only which night it is, and what no night has read."""
-    begun = RunReport(night=night, options=options, banner=banner, started=now, finished=now)
-    return with_trouble(begun, night.left_out)
+    """Start a report that says only which night it is, and what no night has read."""
+    report = RunReport(night=night, options=options, banner=banner, started=now, finished=now)
+    return degrade(report, night.left_out)
 
 
-def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
-    """What was fetched, what was dropped, and which ignore rules do not hold."""
-    troubled = with_trouble(report, *fetched.partial, _unread(fetched))
-    return troubled.model_copy(
+def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> RunReport:
+    """Add what was fetched, what was dropped, and which ignore rules do not hold."""
+    degraded = degrade(report, *fetched.partial, _unread(fetched))
+    return degraded.model_copy(
         update={
             "errors": len(fetched.groups),
             "read_whole": fetched.whole,
@@ -56,25 +56,17 @@ def with_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Ru
     )
 
 
-def _unread(fetched: Fetched) -> str:
-    """A tenth of the records unread makes an answer partial; single torn lines are only listed."""
-    rejected, read = len(fetched.rejects), sum(group.occurrences for group in fetched.groups)
-    if rejected < MANY_UNREAD * (rejected + read) or not rejected:
-        return ""
-    return f"{rejected} of {rejected + read} records could not be read"
-
-
-def earlier(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> FollowUpInput:
-    """What following up earlier proposals takes; `own` is None where they could not be read."""
+def follow_up_input(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> FollowUpInput:
+    """Make what following up takes; `own` is None where earlier proposals could not be read."""
     return FollowUpInput(
         own=own, whole=fetched.whole and not fetched.partial, traffic=fetched.traffic
     )
 
 
-def with_findings(
+def add_findings(
     report: RunReport, found: CauseFindings, outcomes: tuple[OwnItem, ...]
 ) -> RunReport:
-    """What was known, found, and not found out; in the order errors were ranked."""
+    """Add what was known, found, and not found out; in the order errors were ranked."""
     fresh = tuple(
         with_priors(named_first(analysis, found.code.pulls), found.memory.unknown)
         for wave in found.waves
@@ -82,9 +74,8 @@ def with_findings(
     )
     failures = tuple(failure for wave in found.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    stood_in = fallback_summary(fresh)
-    troubled = with_trouble(report, *found.troubles, failed, stood_in)
-    return troubled.model_copy(
+    degraded = degrade(report, *found.troubles, failed, fallback_summary(fresh))
+    return degraded.model_copy(
         update={
             "commit": found.code.commit,
             "analyses": _by_experience(_ranked((*found.memory.known, *fresh), found), found),
@@ -100,40 +91,21 @@ def with_findings(
     )
 
 
-def _complaints(
-    report: RunReport, found: CauseFindings, fresh: tuple[Analysis, ...]
-) -> tuple[str, ...]:
-    """What was odd about knowledge, the model and the agent files, and classes of no tier."""
-    told = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
-    unplaced = complexity.unplaced(analysis.case for analysis in fresh)
-    if not unplaced or report.options.model == RULES:
-        return told
-    names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
-    return (*told, f"no table knows how hard these are, so they had the middle effort: {names}")
-
-
 def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
-    """What the code cache did for all of them; None where the code was local."""
+    """Sum up what the code cache did; None where the code was local."""
     counted = [one.code_reads for one in analyses if one.code_reads]
     return sum(counted, CodeReads()) if counted else None
 
 
-def with_acts(report: RunReport, acted: PublishResult) -> RunReport:
-    """What was published; an unknown end, or a right that is missing, degrades the night."""
+def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
+    """Add what was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
     trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
     update = {"receipts": acted.receipts, "skips": acted.skips}
-    return with_trouble(report.model_copy(update=update), trouble, _barred(acted.receipts))
+    return degrade(report.model_copy(update=update), trouble, _barred(acted.receipts))
 
 
-def _barred(receipts: tuple[Receipt, ...]) -> str:
-    barred = [receipt for receipt in receipts if receipt.barred]
-    if not barred:
-        return ""
-    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
-
-
-def learned(
+def learning_result(
     report: RunReport,
     kept: tuple[WrittenLesson, ...],
     archived: tuple[str, ...],
@@ -141,7 +113,7 @@ def learned(
     patterns: tuple[Pattern, ...] = (),
     suggestions: tuple[IgnoreSuggestion, ...] = (),
 ) -> LearningResult:
-    """What the learning steps left behind."""
+    """Sum up what the learning steps left behind."""
     count = Counter(one.what for one in kept)
     return LearningResult(
         lessons=tuple(one.file for one in kept),
@@ -157,36 +129,66 @@ def learned(
     )
 
 
+def add_learning(report: RunReport, learned: LearningResult) -> RunReport:
+    """Add what was learned."""
+    return degrade(report.model_copy(update={"learned": learned}), learned.failure)
+
+
+def finish_report(report: RunReport, now: datetime) -> RunReport:
+    """Set the time the night ended."""
+    return report.model_copy(update={"finished": now})
+
+
+def degrade(report: RunReport, *troubles: str) -> RunReport:
+    """Degrade the report by what went wrong; empty troubles do nothing."""
+    reasons = tuple(trouble for trouble in troubles if trouble)
+    if not reasons:
+        return report
+    status = "failed" if report.status == "failed" else "degraded"
+    return report.model_copy(update={"status": status, "degraded": (*report.degraded, *reasons)})
+
+
+def fail_report(report: RunReport, why: str, now: datetime) -> RunReport:
+    """End a night without a usable answer: said so, never "0 errors"."""
+    update = {"status": "failed", "degraded": (*report.degraded, why), "finished": now}
+    return report.model_copy(update=update)
+
+
+def _unread(fetched: Fetched) -> str:
+    """A tenth of the records unread makes an answer partial; single torn lines are only listed."""
+    rejected, read = len(fetched.rejects), sum(group.occurrences for group in fetched.groups)
+    if rejected < MANY_UNREAD * (rejected + read) or not rejected:
+        return ""
+    return f"{rejected} of {rejected + read} records could not be read"
+
+
+def _complaints(
+    report: RunReport, found: CauseFindings, fresh: tuple[Analysis, ...]
+) -> tuple[str, ...]:
+    """What was odd about knowledge, the model and the agent files, and classes of no tier."""
+    complaints = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
+    unplaced = complexity.unplaced(analysis.case for analysis in fresh)
+    if not unplaced or report.options.model == RULES:
+        return complaints
+    names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
+    return (
+        *complaints,
+        f"no table knows how hard these are, so they had the middle effort: {names}",
+    )
+
+
+def _barred(receipts: tuple[Receipt, ...]) -> str:
+    barred = [receipt for receipt in receipts if receipt.barred]
+    if not barred:
+        return ""
+    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
+
+
 def _few(troubles: tuple[str, ...]) -> str:
     """The first of several troubles, and how many more there were; empty for none."""
     if not troubles:
         return ""
     return troubles[0] + (f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else "")
-
-
-def with_learned(report: RunReport, learned: LearningResult) -> RunReport:
-    """What was learned."""
-    return with_trouble(report.model_copy(update={"learned": learned}), learned.failure)
-
-
-def ended(report: RunReport, now: datetime) -> RunReport:
-    """The report with the time the night ended."""
-    return report.model_copy(update={"finished": now})
-
-
-def with_trouble(report: RunReport, *troubles: str) -> RunReport:
-    """The report, degraded by what went wrong; empty troubles do nothing."""
-    said = tuple(trouble for trouble in troubles if trouble)
-    if not said:
-        return report
-    status = "failed" if report.status == "failed" else "degraded"
-    return report.model_copy(update={"status": status, "degraded": (*report.degraded, *said)})
-
-
-def failed(report: RunReport, why: str, now: datetime) -> RunReport:
-    """A night without a usable answer: said so, never "0 errors"."""
-    update = {"status": "failed", "degraded": (*report.degraded, why), "finished": now}
-    return report.model_copy(update=update)
 
 
 def _ranked(analyses: tuple[Analysis, ...], found: CauseFindings) -> tuple[Analysis, ...]:

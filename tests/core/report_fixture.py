@@ -17,7 +17,7 @@ from nightwatch_core.models.analysis import (
     Learning,
     Usage,
 )
-from nightwatch_core.models.code import Commit, MergedPull, Suspect
+from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
 from nightwatch_core.models.error import (
     Case,
     DroppedGroup,
@@ -398,12 +398,16 @@ def remembered(**changes: object) -> RunReport:
     board = learned.scoreboard
     assert board is not None
     first, *others = report.analyses
+    reads = CodeReads(memory=38, disk=3, asked=22, requests=9, saved=30, files=("a.rb", "b.rb"))
     analyses = (
-        calibrated(first, board).model_copy(update={"news": "a new release touches its files"}),
+        calibrated(first, board).model_copy(
+            update={"news": "a new release touches its files", "code_reads": reads}
+        ),
         *others[:-1],
         others[-1].model_copy(update={"waiting": "its fix is not deployed yet"}),
     )
     update = {"learned": learned, "followed": followed(), "analyses": analyses}
+    update |= {"code_reads": reads}
     return report.model_copy(update=update | changes)
 
 

@@ -9,7 +9,7 @@ from nightwatch_core.models.error import DroppedGroup, Fetched, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 from tasks.dependencies import using
 from tasks.patterns import suggest_ignores
 from tasks.selection import select_groups
@@ -48,7 +48,7 @@ def test_a_rule_that_is_over_hides_nothing_and_is_told_in_the_report() -> None:
     assert [one.reason for one in selection.dropped] == [
         "ignored: contains 'quiet' (ignore.yml line 3, until 2031-03-03)"
     ]
-    told = summing_up.with_errors(tonight, fetched, selection).complaints
+    told = builder.add_errors(tonight, fetched, selection).complaints
     assert [each.split(",")[0] for each in told] == ["ignore.yml line 2", "ignore.yml line 4"]
 
 

@@ -22,7 +22,7 @@ from nightwatch_core.intake.windows import RESUMABLE
 from nightwatch_core.models.error import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 from tasks.dependencies import Dependencies, using
 from tasks.night import kind_of, open_night
 
@@ -168,9 +168,9 @@ def test_held_records_keep_their_span(world: Dependencies) -> None:
 
 def finish(world: Dependencies, night: Night, **more: Any) -> None:
     clock = world.reading.clock
-    report = summing_up.opened(night, LIVE, (), clock.now())
+    report = builder.start_report(night, LIVE, (), clock.now())
     fetched = Fetched(window=night.window, **more)
-    world.publishing.nights.finish(summing_up.with_errors(report, fetched, Selection()))
+    world.publishing.nights.finish(builder.add_errors(report, fetched, Selection()))
 
 
 def test_only_whole_scheduled_nights_move_the_watermark(
@@ -194,7 +194,7 @@ def test_what_a_capped_window_leaves_out_is_in_the_report(
     later(world, days=9)
     night = scheduled(world, night_run)
     assert night.left_out.startswith("errors from 2026-11-21 02:00 to 2026-11-29 02:00 UTC were")
-    report = summing_up.opened(night, LIVE, (), datetime(2026, 11, 30, tzinfo=UTC))
+    report = builder.start_report(night, LIVE, (), datetime(2026, 11, 30, tzinfo=UTC))
     assert report.status == "degraded"
     finish(world, night)
     assert world.publishing.nights.watermark(KEY) == night.window.until

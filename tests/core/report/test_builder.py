@@ -12,14 +12,15 @@ from nightwatch_core.models.assignment import (
     UpdatedLessons,
     WaveResult,
 )
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import DroppedGroup, Fetched, RejectedRecord, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult, Night, WrittenLesson
-from nightwatch_core.report import builder as summing_up
+from nightwatch_core.report import builder
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
-OPENED = summing_up.opened(
+OPENED = builder.start_report(
     Night(id="n1", window=WINDOW, now=DAY), NightOptions(), ("The sample night.",), DAY
 )
 REJECT = RejectedRecord(place="e.jsonl:1", reason="no class")
@@ -47,7 +48,7 @@ def test_an_opened_report_knows_only_its_night():
 
 def test_errors_are_counted_and_drops_named():
     dropped = (DroppedGroup(group=group("v1:b"), reason="ignored"),)
-    report = summing_up.with_errors(
+    report = builder.add_errors(
         OPENED, fetched(group(), group("v1:b", occurrences=7)), Selection(dropped=dropped)
     )
     assert (report.errors, report.occurrences, report.dropped) == (2, 12, dropped)
@@ -56,7 +57,7 @@ def test_errors_are_counted_and_drops_named():
 
 def test_what_no_night_has_read_degrades_the_night():
     night = OPENED.night.model_copy(update={"left_out": "errors of May were never read"})
-    report = summing_up.opened(night, NightOptions(), (), DAY)
+    report = builder.start_report(night, NightOptions(), (), DAY)
     assert (report.status, report.degraded) == ("degraded", ("errors of May were never read",))
 
 
@@ -64,25 +65,23 @@ def test_what_no_night_has_read_degrades_the_night():
 def test_a_report_knows_whether_reading_again_would_bring_more(whole):
     assert not OPENED.read_whole
     partial = fetched(group(), partial=("b: down",), whole=whole)
-    report = summing_up.with_errors(OPENED, partial, Selection())
+    report = builder.add_errors(OPENED, partial, Selection())
     assert (report.status, report.read_whole) == ("degraded", whole)
 
 
 def test_a_partial_answer_degrades_the_night():
-    report = summing_up.with_errors(OPENED, fetched(group(), partial=("b: down",)), Selection())
+    report = builder.add_errors(OPENED, fetched(group(), partial=("b: down",)), Selection())
     assert (report.status, report.degraded) == ("degraded", ("b: down",))
 
 
 def test_no_errors_is_calm_but_not_where_nothing_could_be_read():
-    assert summing_up.with_errors(OPENED, fetched(), Selection()).status == "complete"
-    report = summing_up.with_errors(OPENED, fetched(rejects=(REJECT,) * 3), Selection())
+    assert builder.add_errors(OPENED, fetched(), Selection()).status == "complete"
+    report = builder.add_errors(OPENED, fetched(rejects=(REJECT,) * 3), Selection())
     assert report.degraded == ("3 of 3 records could not be read",)
     few = fetched(group(occurrences=10), rejects=(REJECT,))
-    some = summing_up.with_errors(OPENED, few, Selection())
+    some = builder.add_errors(OPENED, few, Selection())
     assert (some.status, some.rejects) == ("complete", (REJECT,))
-    many = summing_up.with_errors(
-        OPENED, fetched(group(occurrences=9), rejects=(REJECT,)), Selection()
-    )
+    many = builder.add_errors(OPENED, fetched(group(occurrences=9), rejects=(REJECT,)), Selection())
     assert many.degraded == ("1 of 10 records could not be read",)
 
 
@@ -94,7 +93,7 @@ def test_findings_of_all_waves_and_of_memory():
         WaveResult(analyses=(analysis(two, usage=Usage(calls=2, cost=0.25)),)),
     )
     outcomes = (OwnItem(kind="issue", number=1, fingerprint="v1:a"),)
-    report = summing_up.with_findings(
+    report = builder.add_findings(
         OPENED, found((analysis(one),), waves, selection, complaints=("c",)), outcomes
     )
     assert [a.fingerprint for a in report.analyses] == ["v1:a", "v1:b", "v1:c"]
@@ -107,14 +106,14 @@ def test_findings_of_all_waves_and_of_memory():
 def test_failures_are_counted_named_and_paid_for():
     failed = Failure(case=case(), reason="refused", usage=Usage(calls=4, cost=0.5))
     waves = (WaveResult(analyses=(analysis(),), failures=(failed,)), WaveResult())
-    report = summing_up.with_findings(OPENED, found(waves=waves, trouble="no lessons"), ())
+    report = builder.add_findings(OPENED, found(waves=waves, trouble="no lessons"), ())
     assert report.failures == (failed,)
     assert report.degraded == ("no lessons", "1 of 2 analyses failed")
     assert report.usage.calls == 4
 
 
 def test_a_night_that_found_nothing():
-    report = summing_up.with_findings(OPENED, found(), ())
+    report = builder.add_findings(OPENED, found(), ())
     assert (report.status, report.analyses, report.usage) == ("complete", (), Usage())
 
 
@@ -122,15 +121,15 @@ def test_acts_and_their_unknown_ends():
     told = {"key": "k", "kind": "issue", "fingerprint": "v1:a"}
     done, unknown = Receipt(**told, status="done"), Receipt(**told, status="unknown")
     skip = Skip(fingerprint="v1:a", title="T", kind="pull", reason="r")
-    report = summing_up.with_acts(OPENED, PublishResult(receipts=(done,), skips=(skip,)))
+    report = builder.add_publications(OPENED, PublishResult(receipts=(done,), skips=(skip,)))
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
-    report = summing_up.with_acts(OPENED, PublishResult(receipts=(done, unknown)))
+    report = builder.add_publications(OPENED, PublishResult(receipts=(done, unknown)))
     assert report.degraded == ("1 publication with an unknown end",)
 
 
 def test_a_failed_learning_degrades():
-    assert summing_up.with_learned(OPENED, LearningResult(lessons=("a.md",))).status == "complete"
-    assert summing_up.with_learned(OPENED, LearningResult(failure="disk full")).status == "degraded"
+    assert builder.add_learning(OPENED, LearningResult(lessons=("a.md",))).status == "complete"
+    assert builder.add_learning(OPENED, LearningResult(failure="disk full")).status == "degraded"
 
 
 def test_lessons_that_could_not_be_written_degrade_and_are_counted():
@@ -141,29 +140,26 @@ def test_lessons_that_could_not_be_written_degrade_and_are_counted():
         WrittenLesson(file="errors/d.md", what="new"),
         WrittenLesson(file="errors/e.md", what="reused"),
     )
-    told = summing_up.learned(OPENED, kept, (), upkeep)
+    told = builder.learning_result(OPENED, kept, (), upkeep)
     assert (told.new, told.refreshed, told.reused) == (1, 0, 1)
-    report = summing_up.with_learned(OPENED, told)
+    report = builder.add_learning(OPENED, told)
     assert report.degraded == ("keeping a up: full (and 2 more)",)
-    assert summing_up.with_learned(
-        OPENED, summing_up.learned(OPENED, (), (), UpdatedLessons())
-    ) == (
-        OPENED.model_copy(update={"learned": summing_up.learned(OPENED, (), (), UpdatedLessons())})
-    )
+    nothing = builder.learning_result(OPENED, (), (), UpdatedLessons())
+    assert builder.add_learning(OPENED, nothing).status == "complete"
 
 
 def test_troubles_add_up_and_empty_ones_do_nothing():
-    assert summing_up.with_trouble(OPENED, "", "") is OPENED
-    twice = summing_up.with_trouble(summing_up.with_trouble(OPENED, "a"), "", "b")
+    assert builder.degrade(OPENED, "", "") is OPENED
+    twice = builder.degrade(builder.degrade(OPENED, "a"), "", "b")
     assert (twice.status, twice.degraded) == ("degraded", ("a", "b"))
 
 
 def test_failed_stays_failed():
     later = DAY + timedelta(hours=1)
-    failed = summing_up.failed(OPENED, "no source", later)
+    failed = builder.fail_report(OPENED, "no source", later)
     assert (failed.status, failed.finished) == ("failed", later)
-    assert summing_up.with_trouble(failed, "and more").status == "failed"
-    assert summing_up.ended(OPENED, later).finished == later
+    assert builder.degrade(failed, "and more").status == "failed"
+    assert builder.finish_report(OPENED, later).finished == later
 
 
 def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
@@ -171,7 +167,18 @@ def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
         one = Receipt(
             key="k", kind="issue", fingerprint="v1:a", status="refused", reason="no", barred=barred
         )
-        return summing_up.with_acts(OPENED, PublishResult(receipts=(one,)))
+        return builder.add_publications(OPENED, PublishResult(receipts=(one,)))
 
     assert with_receipt(barred=False).status == "complete"
     assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)
+
+
+def test_a_night_adds_up_its_code_reads_and_a_file_is_one_file():
+    first = CodeReads(memory=1, disk=2, asked=20, requests=5, saved=3, files=("a.rb", "b.rb"))
+    second = CodeReads(memory=37, disk=1, asked=2, requests=4, saved=27, files=("b.rb", "c.rb"))
+    analyses = (analysis(code_reads=first), analysis(), analysis(code_reads=second))
+    assert builder.code_reads(analyses) == CodeReads(
+        memory=38, disk=3, asked=22, requests=9, saved=30, files=("a.rb", "b.rb", "c.rb")
+    )
+    assert builder.code_reads((analysis(),)) is None
+    assert builder.code_reads((analysis(code_reads=CodeReads()),)) == CodeReads()
