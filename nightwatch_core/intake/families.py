@@ -57,16 +57,14 @@ def cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     Groups come best ranked first: the first of a case leads it and lends it its trace. A group
     whose place is unknown is a case of its own.
     """
-    found: dict[str, Case] = {}
+    by_place: dict[str, Case] = {}
     for number, (group, trace) in enumerate(traced):
         name = signature(group, trace)
         key = name or f"alone {number}"
-        case = found.get(key)
-        if case is None:
-            found[key] = Case(leader=group, trace=trace, signature=name)
-        elif group.fingerprint not in {known.fingerprint for known in case.groups}:
-            found[key] = case.model_copy(update={"others": (*case.others, group)})
-    return tuple(found.values())
+        case = by_place.setdefault(key, Case(leader=group, trace=trace, signature=name))
+        if all(group.fingerprint != other.fingerprint for other in case.groups):
+            by_place[key] = case.model_copy(update={"others": (*case.others, group)})
+    return tuple(by_place.values())
 
 
 def _top_frame(case: Case) -> tuple[str, ...]:
@@ -101,32 +99,31 @@ def families(cases: tuple[Case, ...]) -> tuple[Family, ...]:
 
     A case joins the earlier leader it is closest to by RULES, or leads a family of its own.
     """
-    found: list[Family] = []
+    members: list[list[Case]] = []  # the leader first
+    reasons: list[dict[str, None]] = []
     for case in cases:
-        joined = _family_of(case, found)
+        joined = _closest(case, members)
         if joined is None:
-            found.append(Family(leader=case))
-            continue
-        number, because = joined
-        found[number] = _with(found[number], case, because)
-    return tuple(found)
+            members.append([case])
+            reasons.append({})
+        else:
+            number, reason = joined
+            members[number].append(case)
+            reasons[number][reason] = None
+    return tuple(
+        Family(leader=leader, siblings=tuple(siblings), because="; ".join(why))
+        for (leader, *siblings), why in zip(members, reasons, strict=True)
+    )
 
 
-def _family_of(case: Case, found: list[Family]) -> tuple[int, str] | None:
-    for because, key in RULES:
-        mine = key(case)
-        for number, family in enumerate(found):
-            room = len(family.siblings) + 1 < MOST_IN_FAMILY
-            if mine and room and key(family.leader) == mine:
-                return number, because
+def _closest(case: Case, members: list[list[Case]]) -> tuple[int, str] | None:
+    """The number of the family a case joins, and what they have in common."""
+    for reason, key in RULES:
+        own = key(case)
+        for number, (leader, *siblings) in enumerate(members):
+            if own and len(siblings) + 1 < MOST_IN_FAMILY and key(leader) == own:
+                return number, reason
     return None
-
-
-def _with(family: Family, case: Case, because: str) -> Family:
-    reasons = tuple(filter(None, family.because.split("; ")))
-    reasons = reasons if because in reasons else (*reasons, because)
-    update = {"siblings": (*family.siblings, case), "because": "; ".join(reasons)}
-    return family.model_copy(update=update)
 
 
 def summary(analysis: Analysis, limit: int = LONGEST_SUMMARY) -> str:
@@ -138,11 +135,6 @@ def summary(analysis: Analysis, limit: int = LONGEST_SUMMARY) -> str:
     head = f"{title} ({analysis.confidence}"
     head += f"; {files})" if files else ")"
     return shortened(f"{head}: {_line(analysis.root_cause)}", limit)
-
-
-def findings(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:
-    """What siblings are told: the last four summaries, the latest last."""
-    return tuple(summary(analysis) for analysis in analyses[-MOST_TOLD:])
 
 
 def shortened(text: str, limit: int) -> str:

@@ -17,6 +17,7 @@ MAX_STACK_TEXT = 134_217_728  # characters of all stack traces together
 HOURLY_BUCKETS = 168
 _HOUR = 3_600
 _NEVER = datetime.min.replace(tzinfo=UTC)
+Span = tuple[datetime, datetime] | None  # first and last moment; None: no moment is known
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,15 @@ class Stack:
 
 
 @dataclass
-class _Counted:
-    """What is known of one group so far."""
+class _Group:
+    """What was counted of one group so far."""
 
     newest: Occurrence
     occurrences: int = 0
     users: set[int] = field(default_factory=set)
     most_users: int | None = None  # the largest count a source made: users are at least so many
     hosts: set[str] = field(default_factory=set)
-    first: datetime | None = None
-    last: datetime | None = None
+    span: Span = None
     releases: dict[str, tuple[datetime, int]] = field(default_factory=dict)  # by first sighting
     hours: dict[int, int] | None = field(default_factory=dict)  # None: spread over unknown hours
     stacks: dict[tuple[str, int], tuple[datetime, int, str]] = field(default_factory=dict)
@@ -54,35 +54,33 @@ class Tally:
         self._source = source
         self._max_groups = max_groups
         self._max_stack_text = max_stack_text
-        self._groups: dict[str, _Counted] = {}
+        self._groups: dict[str, _Group] = {}
         self._stack_text = 0
         self.records = 0
         self.left_out = 0  # records of errors beyond `max_groups`
         self.stacks_left_out = 0
-        self.first: datetime | None = None
-        self.last: datetime | None = None
+        self.span: Span = None  # first and last moment of all records
 
     def add(self, occurrence: Occurrence) -> None:
         """Count one record."""
         self.records += 1
-        first, last = _span(occurrence)
-        self.first = _least(self.first, first)
-        self.last = _most(self.last, last)
+        span = _span(occurrence)
+        self.span = _extended(self.span, span)
         counted = self._counted(occurrence)
         if counted is None:
             self.left_out += 1
             return
-        if (last or _NEVER) >= (counted.last or _NEVER):
+        first, last = span or (_NEVER, _NEVER)
+        if last >= (counted.span[1] if counted.span else _NEVER):
             counted.newest = occurrence.model_copy(update={"stacktrace": ""})
         counted.occurrences += occurrence.count
-        counted.first = _least(counted.first, first)
-        counted.last = _most(counted.last, last)
+        counted.span = _extended(counted.span, span)
         _add_who(counted, occurrence)
         _add_hours(counted, occurrence)
         if occurrence.release:
-            _add_release(counted, occurrence.release, first or _NEVER, self.records)
+            _add_release(counted, occurrence.release, first, self.records)
         if occurrence.stacktrace:
-            self._add_stack(counted, occurrence, last or _NEVER)
+            self._add_stack(counted, occurrence, last)
 
     def groups(self, window: Window) -> tuple[ErrorGroup, ...]:
         """The groups, most occurrences first; `window` bounds the hourly counts."""
@@ -105,22 +103,22 @@ class Tally:
             for release, seen, _, raw in kept
         )
 
-    def _counted(self, occurrence: Occurrence) -> _Counted | None:
+    def _counted(self, occurrence: Occurrence) -> _Group | None:
         name = fingerprint(
             occurrence.app, occurrence.error_class, occurrence.transaction, occurrence.message
         )
         counted = self._groups.get(name)
         if counted is None and len(self._groups) < self._max_groups:
-            counted = self._groups[name] = _Counted(newest=occurrence)
+            counted = self._groups[name] = _Group(newest=occurrence)
         return counted
 
-    def _add_stack(self, counted: _Counted, occurrence: Occurrence, seen: datetime) -> None:
+    def _add_stack(self, counted: _Group, occurrence: Occurrence, seen: datetime) -> None:
         raw = occurrence.stacktrace
         key = (occurrence.release, hash(_frames_of(raw)))
-        known = counted.stacks.get(key)
-        if known is not None:
-            if seen >= known[0]:
-                counted.stacks[key] = (seen, self.records, known[2])
+        if key in counted.stacks:
+            last, _, kept_raw = counted.stacks[key]
+            if seen >= last:
+                counted.stacks[key] = (seen, self.records, kept_raw)
             return
         if self._stack_text + len(raw) > self._max_stack_text:
             self.stacks_left_out += 1
@@ -132,9 +130,9 @@ class Tally:
             self._stack_text -= sum(len(s[2]) for k, s in counted.stacks.items() if k not in kept)
             counted.stacks = kept
 
-    def _group(self, name: str, counted: _Counted, window: Window) -> ErrorGroup:
+    def _group(self, name: str, counted: _Group, window: Window) -> ErrorGroup:
         newest, releases, hours = counted.newest, _releases(counted), counted.hours or {}
-        known = bool(counted.users) or counted.most_users is not None
+        has_users = bool(counted.users) or counted.most_users is not None
         return ErrorGroup(
             fingerprint=name,
             source=self._source,
@@ -143,10 +141,10 @@ class Tally:
             transaction=transaction_template(newest.transaction),
             message=newest.message,
             occurrences=counted.occurrences,
-            users=max(len(counted.users), counted.most_users or 0) if known else None,
+            users=max(len(counted.users), counted.most_users or 0) if has_users else None,
             hosts=tuple(sorted(counted.hosts)[:MAX_HOSTS]),
-            first_seen=counted.first,
-            last_seen=counted.last,
+            first_seen=counted.span[0] if counted.span else None,
+            last_seen=counted.span[1] if counted.span else None,
             release=releases[-1] if releases else "",
             releases=releases,
             hourly=tuple(hours.get(hour, 0) for hour in hours_of(window)) if hours else (),
@@ -181,21 +179,19 @@ def hours_of(window: Window) -> range:
     return range(max(first, end - HOURLY_BUCKETS), end)
 
 
-def _span(occurrence: Occurrence) -> tuple[datetime | None, datetime | None]:
-    first, last = occurrence.first_seen, occurrence.last_seen
-    first, last = first or last, last or first
-    return (last, first) if first and last and first > last else (first, last)
+def _span(occurrence: Occurrence) -> tuple[datetime, datetime] | None:
+    """Its first and last moment, in that order; None where no moment is known."""
+    moments = [at for at in (occurrence.first_seen, occurrence.last_seen) if at]
+    return (min(moments), max(moments)) if moments else None
 
 
-def _least(one: datetime | None, other: datetime | None) -> datetime | None:
-    return min(one, other) if one and other else one or other
+def _extended(span: Span, other: Span) -> Span:
+    if span is None or other is None:
+        return span or other
+    return min(span[0], other[0]), max(span[1], other[1])
 
 
-def _most(one: datetime | None, other: datetime | None) -> datetime | None:
-    return max(one, other) if one and other else one or other
-
-
-def _add_who(counted: _Counted, occurrence: Occurrence) -> None:
+def _add_who(counted: _Group, occurrence: Occurrence) -> None:
     if occurrence.user and len(counted.users) < MAX_USERS:
         counted.users.add(hash(occurrence.user))
     if occurrence.users is not None:
@@ -204,13 +200,13 @@ def _add_who(counted: _Counted, occurrence: Occurrence) -> None:
         counted.hosts.add(occurrence.host)
 
 
-def _add_hours(counted: _Counted, occurrence: Occurrence) -> None:
-    first, last = _span(occurrence)
-    if counted.hours is None or first is None or last is None:
+def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
+    span = _span(occurrence)
+    if counted.hours is None or span is None:
         return
-    hour = int(first.timestamp()) // _HOUR
+    hour, last_hour = (int(at.timestamp()) // _HOUR for at in span)
     one_moment = occurrence.count == 1 or (occurrence.first_seen and occurrence.last_seen)
-    if not one_moment or int(last.timestamp()) // _HOUR != hour:
+    if not one_moment or last_hour != hour:
         counted.hours = None  # a count over an unknown stretch of time
         return
     counted.hours[hour] = counted.hours.get(hour, 0) + occurrence.count
@@ -219,15 +215,14 @@ def _add_hours(counted: _Counted, occurrence: Occurrence) -> None:
         counted.hours = {hour: counted.hours[hour] for hour in newest}
 
 
-def _add_release(counted: _Counted, release: str, seen: datetime, place: int) -> None:
-    known = counted.releases.get(release)
-    if known is None or seen < known[0]:
+def _add_release(counted: _Group, release: str, seen: datetime, place: int) -> None:
+    if release not in counted.releases or seen < counted.releases[release][0]:
         counted.releases[release] = (seen, place)
     if len(counted.releases) > 2 * MAX_RELEASES:
         counted.releases = {name: counted.releases[name] for name in _releases(counted)}
 
 
-def _releases(counted: _Counted) -> tuple[str, ...]:
+def _releases(counted: _Group) -> tuple[str, ...]:
     """Releases by first sighting, oldest first; without times by their order in the source."""
     return tuple(sorted(counted.releases, key=lambda name: counted.releases[name]))[-MAX_RELEASES:]
 
@@ -238,7 +233,7 @@ def _frames_of(raw: str) -> str:
     return raw[begin:end] if 0 <= begin < end else raw
 
 
-def _kept_stacks(counted: _Counted) -> dict[tuple[str, int], tuple[datetime, int, str]]:
+def _kept_stacks(counted: _Group) -> dict[tuple[str, int], tuple[datetime, int, str]]:
     """The newest trace of every release first, then the newest of the others."""
     newest_first = sorted(counted.stacks, key=lambda key: counted.stacks[key][:2], reverse=True)
     firsts = {key[0]: key for key in reversed(newest_first)}

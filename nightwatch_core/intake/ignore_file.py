@@ -10,7 +10,6 @@ ignore:
 """
 
 import re
-from collections.abc import Callable
 from datetime import date
 from typing import get_args
 
@@ -77,7 +76,7 @@ def rules_from(text: str) -> IgnoreRules:
     items, complaints = _items(root)
     rules = []
     for item in items:
-        problem = next((said for check in CHECKS if (said := check(item))), "")
+        problem = _bad_shape(item) or _bad_value(item)
         if problem:
             complaints.append(f"line {_line(item)}: {problem}")
         else:
@@ -94,103 +93,67 @@ def _composed(text: str) -> tuple[yaml.Node | None, str]:
 
 def _items(root: yaml.Node | None) -> tuple[list[yaml.Node], list[str]]:
     """The nodes of the rules, and what is wrong around them."""
-    if root is None or _is_null(root):
-        return [], []
-    complaints = []
+    complaints: list[str] = []
     if isinstance(root, yaml.MappingNode):
         listed, root = root.value, None
         for key, value in listed:
             if key.value != "ignore":
-                said = f"{_named(key)} is not known here, only 'ignore'"
-                complaints.append(f"line {_line(key)}: {said}")
+                complaints.append(
+                    f"line {_line(key)}: {_name(key)} is not known here, only 'ignore'"
+                )
             elif root is not None:
                 complaints.append(f"line {_line(key)}: 'ignore' comes twice, this one is left out")
             else:
                 root = value
-        if root is None or _is_null(root):
-            return [], complaints
+    if root is None or _is_null(root):
+        return [], complaints
     if not isinstance(root, yaml.SequenceNode):
         return [], [*complaints, f"line {_line(root)}: a list of rules is needed"]
     return list(root.value), complaints
 
 
-def _not_a_mapping(item: yaml.Node) -> str:
-    if isinstance(item, yaml.MappingNode):
-        return ""
-    return f"a rule is a mapping with {', '.join(KEYS)}"
-
-
-def _bad_key(item: yaml.Node) -> str:
-    unknown = next((key for key, _ in item.value if _named(key, quoted=False) not in KEYS), None)
+def _bad_shape(item: yaml.Node) -> str:
+    """Why a node is no mapping of known keys to texts, each once; empty where it is."""
+    if not isinstance(item, yaml.MappingNode):
+        return f"a rule is a mapping with {', '.join(KEYS)}"
+    unknown = next((key for key, _ in item.value if not _is_known(key)), None)
     if unknown is not None:
-        return f"{_named(unknown)} is not known, only {', '.join(KEYS)}"
+        return f"{_name(unknown)} is not known, only {', '.join(KEYS)}"
     keys = [key.value for key, _ in item.value]
     twice = next((key for key in KEYS if keys.count(key) > 1), "")
-    return f"{twice!r} comes twice" if twice else ""
+    if twice:
+        return f"{twice!r} comes twice"
+    no_text = (k.value for k, v in item.value if not isinstance(v, yaml.ScalarNode))
+    return next((f"{key!r} has to be text" for key in no_text), "")
 
 
-def _not_text(item: yaml.Node) -> str:
-    wrong = next((k.value for k, v in item.value if not isinstance(v, yaml.ScalarNode)), "")
-    return f"{wrong!r} has to be text" if wrong else ""
-
-
-def _bad_choice(item: yaml.Node) -> str:
+def _bad_value(item: yaml.Node) -> str:
+    """Why the values of a well-formed rule make no rule; empty where they do."""
+    # A bound left empty was not meant as none, so nulls count as texts here.
+    written = {key.value: value.value for key, value in item.value}
+    day, rate = written.get("expires"), written.get("unless_rate_above")
     for key, value in _texts(item).items():
         if key in CHOICES and value not in CHOICES[key]:
             return f"{key} {line(value, 60)!r} is not known, only {', '.join(CHOICES[key])}"
-    return ""
-
-
-def _bad_day(item: yaml.Node) -> str:
-    said = _said(item, "expires")
-    if said is None or day_from(said):
-        return ""
-    return f"expires {line(said, 60)!r} is no day: write it as 2031-12-31, or leave the key out"
-
-
-def _bad_rate(item: yaml.Node) -> str:
-    said = _said(item, "unless_rate_above")
-    if said is None or rate_from(said):
-        return ""
-    return f"unless_rate_above {line(said, 60)!r} is no positive number of occurrences a day"
-
-
-def _too_long(item: yaml.Node) -> str:
-    over = len(_texts(item).get("pattern", "")) > LONGEST_PATTERN
-    return f"the pattern has more than {LONGEST_PATTERN} characters" if over else ""
-
-
-def _never_matches(item: yaml.Node) -> str:
-    return complaint(_rule(item))
-
-
-def _matches_all(item: yaml.Node) -> str:
+    if day is not None and not day_from(day):
+        return f"expires {line(day, 60)!r} is no day: write it as 2031-12-31, or leave the key out"
+    if rate is not None and not rate_from(rate):
+        return f"unless_rate_above {line(rate, 60)!r} is no positive number of occurrences a day"
+    if len(_texts(item).get("pattern", "")) > LONGEST_PATTERN:
+        return f"the pattern has more than {LONGEST_PATTERN} characters"
     rule = _rule(item)
-    everything = rule.match == "glob" and not rule.pattern.strip("*? ")
-    return "the pattern matches every error" if everything else ""
-
-
-CHECKS: tuple[Callable[[yaml.Node], str], ...] = (
-    _not_a_mapping,
-    _bad_key,
-    _not_text,
-    _bad_choice,
-    _bad_day,
-    _bad_rate,
-    _too_long,
-    _never_matches,
-    _matches_all,
-)
+    matches_all = rule.match == "glob" and not rule.pattern.strip("*? ")
+    return complaint(rule) or ("the pattern matches every error" if matches_all else "")
 
 
 def _rule(item: yaml.Node) -> IgnoreRule:
-    said = _texts(item)
+    texts = _texts(item)
     read: dict[str, object] = {
-        "reason": line(said.get("reason", ""), 300),
-        "expires": day_from(said.get("expires", "")),
-        "unless_rate_above": rate_from(said.get("unless_rate_above", "")),
+        "reason": line(texts.get("reason", ""), 300),
+        "expires": day_from(texts.get("expires", "")),
+        "unless_rate_above": rate_from(texts.get("unless_rate_above", "")),
     }
-    return IgnoreRule.model_validate({"pattern": "", **said, **read, "line": _line(item)})
+    return IgnoreRule.model_validate({"pattern": "", **texts, **read, "line": _line(item)})
 
 
 def _texts(item: yaml.Node) -> dict[str, str]:
@@ -198,15 +161,13 @@ def _texts(item: yaml.Node) -> dict[str, str]:
     return {key.value: value.value for key, value in item.value if not _is_null(value)}
 
 
-def _said(item: yaml.Node, name: str) -> str | None:
-    """What stands behind a key, even if it is nothing: a bound left empty was not meant as none."""
-    return next((value.value for key, value in item.value if key.value == name), None)
+def _is_known(key: yaml.Node) -> bool:
+    return isinstance(key, yaml.ScalarNode) and key.value in KEYS
 
 
-def _named(key: yaml.Node, *, quoted: bool = True) -> str:
-    if not isinstance(key, yaml.ScalarNode):
-        return "a key that is not text"
-    return repr(line(key.value, 60)) if quoted else str(key.value)
+def _name(key: yaml.Node) -> str:
+    is_text = isinstance(key, yaml.ScalarNode)
+    return repr(line(key.value, 60)) if is_text else "a key that is not text"
 
 
 def _is_null(node: yaml.Node) -> bool:

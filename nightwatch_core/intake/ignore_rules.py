@@ -18,7 +18,7 @@ _LONGEST_GLOB = 300
 _MOST_STARS = 8  # each costs another pass over the text
 _LONGEST_QUOTE = 60
 _DAY, _SHORTEST = timedelta(days=1), timedelta(hours=1)
-MOST_TOLD = 20  # rules that do not hold, told one by one
+MOST_SENTENCES = 20  # rules that do not hold, each in a sentence of its own
 
 FIELDS: dict[str, Callable[[ErrorGroup], tuple[str, ...]]] = {
     "error_class": lambda group: (group.error_class,),
@@ -28,32 +28,16 @@ FIELDS: dict[str, Callable[[ErrorGroup], tuple[str, ...]]] = {
 }
 
 
-def _contains(pattern: str, text: str) -> bool:
-    return pattern in text
-
-
-def _exact(pattern: str, text: str) -> bool:
-    return pattern == text.strip()
-
-
-def _prefix(pattern: str, text: str) -> bool:
-    return text.lstrip().startswith(pattern)
-
-
-def _glob(pattern: str, text: str) -> bool:
-    return _compiled(pattern).match(text.strip()) is not None
-
-
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(translate(pattern))
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
 
 
-MODES: dict[MatchMode, Callable[[str, str], bool]] = {
-    "contains": _contains,
-    "exact": _exact,
-    "prefix": _prefix,
-    "glob": _glob,
+MODES: dict[MatchMode, Callable[[str, str], bool]] = {  # of a pattern and a text
+    "contains": lambda pattern, text: pattern in text,
+    "exact": lambda pattern, text: pattern == text.strip(),
+    "prefix": lambda pattern, text: text.lstrip().startswith(pattern),
+    "glob": lambda pattern, text: _compiled(pattern).match(text.strip()) is not None,
 }
 
 
@@ -105,16 +89,15 @@ def named(rule: IgnoreRule) -> str:
     >>> named(IgnoreRule(pattern="wp-login", line=4, reason="bots", expires=date(2031, 12, 31)))
     "contains 'wp-login' (ignore.yml line 4, until 2031-12-31: bots)"
     """
-    place = f"ignore.yml line {rule.line}" if rule.line else "ignore.yml"
     until = f", until {rule.expires}" if rule.expires else ""
     why = f": {rule.reason}" if rule.reason else ""
-    return f"{said(rule)} ({place}{until}{why})"
+    return f"{described(rule)} ({_place(rule)}{until}{why})"
 
 
-def said(rule: IgnoreRule) -> str:
+def described(rule: IgnoreRule) -> str:
     """What a rule matches.
 
-    >>> said(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
+    >>> described(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
     "error_class glob 'Net::*'"
     """
     field = "" if rule.field == "any" else f"{rule.field} "
@@ -131,7 +114,7 @@ def summary(rule: IgnoreRule) -> str:
     until = f"until {rule.expires}" if rule.expires else "for ever"
     rate = rule.unless_rate_above
     up_to = f"up to {rate:,g} a day" if rate else "whatever the rate"
-    return line(f"{said(rule)}{why}; {until}, {up_to}", 600)
+    return line(f"{described(rule)}{why}; {until}, {up_to}", 600)
 
 
 def expired(rule: IgnoreRule, today: date) -> bool:
@@ -162,48 +145,37 @@ def holding(
     messages, and each group of it alone would stay below. What an earlier rule covers as well
     counts too, so that the order of the rules does not matter.
     """
-    told = {
-        at: reason
-        for at, rule in enumerate(rules.rules)
-        if (reason := next((why for over in OVER if (why := over(rule, groups, window))), ""))
-    }
-    held = tuple(rule for at, rule in enumerate(rules.rules) if at not in told)
-    sentences = list(told.values())
-    if len(sentences) > MOST_TOLD:
-        sentences[MOST_TOLD:] = [f"{len(sentences) - MOST_TOLD} more ignore rules do not hold"]
-    return rules.model_copy(update={"rules": held}), tuple(sentences)
+    reasons = [_not_holding(rule, groups, window) for rule in rules.rules]
+    held = tuple(rule for rule, why in zip(rules.rules, reasons, strict=True) if not why)
+    over = [
+        line(f"{_place(rule)}, {described(rule)}, {why}", 400)
+        for rule, why in zip(rules.rules, reasons, strict=True)
+        if why
+    ]
+    if len(over) > MOST_SENTENCES:
+        over[MOST_SENTENCES:] = [f"{len(over) - MOST_SENTENCES} more ignore rules do not hold"]
+    return rules.model_copy(update={"rules": held}), tuple(over)
 
 
-def _is_over(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window) -> str:
-    if not expired(rule, window.until.date()):
-        return ""
-    times = sum(group.occurrences for group in groups if matches(rule, group))
-    would = f"; it would have covered {times} of tonight's occurrences" if times else ""
-    return _told(rule, f"expired on {rule.expires} and hides nothing any more{would}")
-
-
-def _comes_too_often(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window) -> str:
-    if rule.unless_rate_above is None:
+def _not_holding(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window) -> str:
+    """Why a rule does not hold in this window; empty where it does."""
+    is_over = expired(rule, window.until.date())
+    if not is_over and rule.unless_rate_above is None:
         return ""
     covered = [group for group in groups if matches(rule, group)]
-    rate = daily(sum(group.occurrences for group in covered), window)
-    if rate <= rule.unless_rate_above:
+    times = sum(group.occurrences for group in covered)
+    if is_over:
+        would = f"; it would have covered {times} of tonight's occurrences" if times else ""
+        return f"expired on {rule.expires} and hides nothing any more{would}"
+    rate, limit = daily(times, window), rule.unless_rate_above or 0.0
+    if rate <= limit:
         return ""
     errors = "1 error" if len(covered) == 1 else f"{len(covered)} errors"
-    return _told(
-        rule,
-        f"does not hold tonight: {rate:,.0f} occurrences a day in {errors}, "
-        f"and it holds up to {rule.unless_rate_above:,g}",
+    return (
+        f"does not hold tonight: {rate:,.0f} occurrences a day in {errors}, and it holds up to "
+        f"{limit:,g}"
     )
 
 
-# Why a rule does not hold; the first reason is told.
-OVER: tuple[Callable[[IgnoreRule, Sequence[ErrorGroup], Window], str], ...] = (
-    _is_over,
-    _comes_too_often,
-)
-
-
-def _told(rule: IgnoreRule, what: str) -> str:
-    place = f"ignore.yml line {rule.line}" if rule.line else "ignore.yml"
-    return line(f"{place}, {said(rule)}, {what}", 400)
+def _place(rule: IgnoreRule) -> str:
+    return f"ignore.yml line {rule.line}" if rule.line else "ignore.yml"

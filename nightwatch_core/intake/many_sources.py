@@ -52,14 +52,15 @@ class ManySources:
     def releases(self) -> tuple[Release, ...]:
         """The deployments of those that answer, newest first."""
         answers, _ = self._answers(lambda source: source.releases())
-        return tuple(sorted((r for told in answers for r in told), key=_at, reverse=True))
+        releases = (release for answer in answers for release in answer)
+        return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
 
     def probe(self) -> str:
         """What everybody says; raises `StopTheNight` where one of them cannot be reached."""
-        said, troubles = self._answers(lambda source: source.probe())
+        texts, troubles = self._answers(lambda source: source.probe())
         if troubles:
-            raise StopTheNight("; ".join((*troubles, *said)))
-        return "; ".join(f"{name}: {text}" for name, text in zip(self._sources, said, strict=True))
+            raise StopTheNight("; ".join((*troubles, *texts)))
+        return "; ".join(f"{name}: {text}" for name, text in zip(self._sources, texts, strict=True))
 
     def _answers(self, ask: Callable[[ErrorSource], T]) -> tuple[list[T], list[str]]:
         """What the sources answer, and what went wrong with those that do not."""
@@ -70,12 +71,12 @@ class ManySources:
                 answers.append(ask(source))
             except NightWatchError as trouble:
                 troubles[name] = trouble
-        told = [f"{name}: {trouble}" for name, trouble in troubles.items()]
+        texts = [f"{name}: {trouble}" for name, trouble in troubles.items()]
         if answers:
-            return answers, told
+            return answers, texts
         unwell = all(isinstance(trouble, TryLater) for trouble in troubles.values())
         kind = TryLater if unwell else StopTheNight
-        raise kind("no error source answered: " + "; ".join(told))
+        raise kind("no error source answered: " + "; ".join(texts))
 
 
 def _traffic(answers: Iterable[Fetched]) -> int | None:
@@ -84,20 +85,15 @@ def _traffic(answers: Iterable[Fetched]) -> int | None:
     Errors of all are counted, so the transactions of some would make every rate too high, and by
     another factor on every night on which another source has none.
     """
-    told = [answer.traffic for answer in answers]
-    known = [one for one in told if one is not None]
-    return sum(known) if len(known) == len(told) else None
-
-
-def _at(release: Release) -> datetime:
-    return release.at
+    counts = [answer.traffic for answer in answers]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:
     """One group a fingerprint, the one with most occurrences: they are the same ones twice."""
     best: dict[str, ErrorGroup] = {}
     for group in groups:
-        known = best.get(group.fingerprint)
-        if known is None or group.occurrences > known.occurrences:
+        if group.occurrences > best.setdefault(group.fingerprint, group).occurrences:
             best[group.fingerprint] = group
     return tuple(best.values())

@@ -30,10 +30,10 @@ def lookback(since: str) -> timedelta | None:
     text = since.strip().lower()
     if not text:
         return None
-    found = re.fullmatch(r"([0-9]{1,4})\s{0,3}([a-z]{1,7})", text)
-    if not found or int(found[1]) == 0 or found[2] not in _UNITS:
+    length = re.fullmatch(r"([0-9]{1,4})\s{0,3}([a-z]{1,7})", text)
+    if not length or int(length[1]) == 0 or length[2] not in _UNITS:
         raise StopTheNight(f"since {since[:40]!r} is not a length of time: say 90m, 24h, 7d or 2w")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{_UNITS[length[2]]: int(length[1])})
 
 
 def is_live(options: NightOptions) -> bool:
@@ -78,8 +78,8 @@ def night_name(window: Window, source: str) -> str:
     >>> night_name(Window(since=day, until=day), "sample")
     '2026-11-20-bc7efe'
     """
-    said = f"{source}|{window.since.isoformat()}|{window.until.isoformat()}"
-    return f"{window.until.date().isoformat()}-{hashlib.sha256(said.encode()).hexdigest()[:6]}"
+    read = f"{source}|{window.since.isoformat()}|{window.until.isoformat()}"
+    return f"{window.until.date().isoformat()}-{hashlib.sha256(read.encode()).hexdigest()[:6]}"
 
 
 def was_read(record: NightRecord, key: str) -> datetime | None:

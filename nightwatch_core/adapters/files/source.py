@@ -166,7 +166,7 @@ class ErrorFiles:
 
     def _read(self, lookback: timedelta | None, latest: datetime | None) -> _Reading:
         reading = self._kept.get(None) or self._pass(None, latest)
-        if reading.ahead and reading.tally.last is None:
+        if reading.ahead and reading.tally.span is None:
             reading = self._pass(None, None)  # not the records' clock is wrong, but the caller's
         window = _window(reading)
         if lookback is not None and window and window.since < window.until - lookback:
@@ -221,9 +221,9 @@ def _links(trace: Trace, group: ErrorGroup) -> tuple[ExceptionLink, ...]:
 
 
 def _window(reading: _Reading) -> Window | None:
-    first, last = reading.tally.first, reading.tally.last
-    if first is None or last is None:
+    if reading.tally.span is None:
         return None
+    first, last = reading.tally.span
     return Window(since=max(first, reading.begin or first), until=last + A_MOMENT)
 
 

@@ -5,7 +5,6 @@ from nightwatch_core.intake.families import (
     RULES,
     cases,
     families,
-    findings,
     signature,
     summary,
 )
@@ -154,8 +153,3 @@ def test_a_summary_holds_title_files_and_cause() -> None:
 def test_a_summary_is_bounded() -> None:
     assert len(summary(analysis("t" * 5_000, "c" * 5_000))) <= 200
     assert len(summary(analysis("t", "c" * 5_000), limit=50)) == 50
-
-
-def test_four_findings_are_told_the_latest_last() -> None:
-    told = findings(tuple(analysis(f"t{n}", "c") for n in range(6)))
-    assert [text[:2] for text in told] == ["t2", "t3", "t4", "t5"]

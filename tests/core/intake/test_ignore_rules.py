@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nightwatch_core.intake.ignore_rules import (
     FIELDS,
     MODES,
-    MOST_TOLD,
+    MOST_SENTENCES,
     complaint,
     holding,
     ignored_by,
@@ -171,7 +171,7 @@ def test_rules_that_are_over_are_not_told_without_end() -> None:
     old = IgnoreRule(pattern="\x1b[31m" + "a" * 400, expires=date(2030, 1, 1))
     rules, told = holding(IgnoreRules(rules=(old,) * 100), (GROUP,), DAY)
     assert rules.rules == ()
-    assert len(told) == MOST_TOLD + 1
+    assert len(told) == MOST_SENTENCES + 1
     assert told[-1] == "80 more ignore rules do not hold"
     assert all(len(each) <= 400 and each.isprintable() for each in told)
 
