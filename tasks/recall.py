@@ -48,20 +48,20 @@ def recall_cases(
     search = attempt("searching lessons", _search, options, otherwise=None)
     news = {one.file: one for one in past.followed}
 
-    def told(lesson: Lesson) -> Lesson:
-        known = apply_news(lesson, news[lesson.file]) if lesson.file in news else lesson
-        return without_unconfirmed_watch(known, past.merged)
+    def with_news(lesson: Lesson) -> Lesson:
+        lesson = apply_news(lesson, news[lesson.file]) if lesson.file in news else lesson
+        return without_unconfirmed_watch(lesson, past.merged)
 
     memory = Memory(
         index=index,
         read=knowledge.read,
         similar=search.value,
         archived=knowledge.archived_lesson,
-        told=told,
+        with_news=with_news,
     )
     days = options.lesson_days
-    met = (CaseTonight(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
-    ends = [recall_case(meeting, memory, tree, options.force) for meeting in met]
+    tonights = (CaseTonight(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
+    ends = [recall_case(tonight, memory, tree, options.force) for tonight in tonights]
     unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
     lore = attempt("reading notes and patterns", _lore, options, unknown, otherwise=NO_LORE)
     troubles = tuple(filter(None, (search.trouble, lore.trouble)))

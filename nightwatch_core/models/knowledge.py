@@ -1,6 +1,7 @@
 """Words for what earlier nights taught."""
 
 from datetime import date, datetime
+from typing import Literal
 
 from nightwatch_core.models.analysis import Confidence, Edit
 from nightwatch_core.models.learning import Notes
@@ -88,12 +89,20 @@ class Lesson(Value):
 class Match(Value):
     """How near an earlier case is, and why; `score` is the visible one of the seeds.
 
-    `relevance` (0 to 1) says how often so near a case turned out to be the same failure.
+    `relevance` (0 to 1) says how often so near a case turned out to be the same failure; `doubt`
+    why a lesson on this very case does not stand in for a new analysis.
     """
 
     score: float
     because: tuple[str, ...]
     relevance: float = 0.0
+    kind: Literal["same", "alias", "shared name", "similar"] = "similar"
+    doubt: str = ""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is of the very same case, not only of a similar one."""
+        return self.kind in ("same", "alias")
 
 
 class PriorAnalysis(Value):

@@ -102,8 +102,8 @@ def staleness(
     reasons = (_why_stale(one, paths, changed, read) for one in lesson.evidence)
     why = next(filter(None, reasons), "")
     if not why and lesson.stale:
-        unread = any(one.path not in changed for one in lesson.evidence if one.path in lesson.stale)
-        why = lesson.stale if unread and _is_rewritten(lesson, paths) else ""
+        named = (one.path for one in lesson.evidence if _rewritten(one.path) == lesson.stale)
+        why = lesson.stale if any(path not in changed for path in named) else ""
     return None if why == lesson.stale else why
 
 
@@ -116,13 +116,13 @@ def _why_stale(
     if one.path not in paths:
         return f"{one.path} is gone"
     if one.digest and one.path in changed and digest(read(one.path)) != one.digest:
-        return f"{one.path} was rewritten"
+        return _rewritten(one.path)
     return ""
 
 
-def _is_rewritten(lesson: Lesson, paths: Collection[str]) -> bool:
-    """Whether it was rewriting, which only reading the file again can take back."""
-    return lesson.stale.endswith("was rewritten") and all(o.path in paths for o in lesson.evidence)
+def _rewritten(path: str) -> str:
+    """Said until the file is read again, and found as it was."""
+    return f"{path} was rewritten"
 
 
 def merged_pulls(own: Iterable[OwnItem]) -> tuple[OwnItem, ...]:

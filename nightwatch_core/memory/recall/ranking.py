@@ -22,7 +22,6 @@ from nightwatch_core.memory.recall.search_document import (
 from nightwatch_core.memory.recall.seed_score import (
     LIMIT,
     THRESHOLD,
-    is_same,
     match,
     names,
     seed_tags,
@@ -132,8 +131,8 @@ def _own(case: Case, index: LessonIndex) -> Recalled:
     """Lessons on this very case: by its fingerprint, then by its other names, newest first."""
     entries = (index.entry(lesson)[0] for lesson in index.named(names(case)))
     matches = ((entry, match(case, entry)) for entry in entries)
-    same = [(e, m.model_copy(update={"relevance": 1.0})) for e, m in matches if is_same(m)]
-    return tuple(sorted(same, key=lambda pair: (len(pair[1].because), *_newest_first(pair[0]))))
+    same = [(e, m.model_copy(update={"relevance": 1.0})) for e, m in matches if m.is_same]
+    return tuple(sorted(same, key=lambda pair: (pair[1].kind == "alias", *_newest_first(pair[0]))))
 
 
 def _newest_first(entry: IndexEntry) -> tuple[int, str]:

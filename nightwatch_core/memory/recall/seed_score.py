@@ -1,6 +1,6 @@
 """The visible score: how near an earlier lesson is by class, transaction and shared tags.
 
-What a night recalls is found by `retrieval.recalling`, which shows this score beside its relevance.
+What a night recalls is found by `ranking.search`, which shows this score beside its relevance.
 """
 
 import re
@@ -17,9 +17,10 @@ CLASS_POINTS, TRANSACTION_POINTS, TAG_POINTS = 0.5, 0.3, 0.1
 NOISE = frozenset(
     ("controller", "action", "webtransaction", "othertransaction", "background", "function")
 )
-SAME = ("same fingerprint",)
-SAME_BY_ALIAS = (*SAME, "known under another name")
-SHARES_A_NAME = ("shares a name",)  # of a lesson on another class of error
+SAME = Match(score=1.0, because=("same fingerprint",), kind="same")
+SAME_BY_ALIAS = Match(
+    score=1.0, because=("same fingerprint", "known under another name"), kind="alias"
+)
 _LONGEST = 500  # characters of a class or transaction that are looked at
 _CLASS_PARTS = re.compile(r"::|\.")
 _TRANSACTION_PARTS = re.compile(r"[/:#]")
@@ -27,7 +28,7 @@ _TRANSACTION_PARTS = re.compile(r"[/:#]")
 
 @lru_cache(maxsize=4_096)
 def seed_tags(error_class: str, transaction: str) -> tuple[str, ...]:
-    """The words of a class and a transaction, lowercase, in their order, each once.
+    """Split a class and a transaction into words, lowercase, in their order, each once.
 
     >>> seed_tags("ActiveRecord::RecordNotFound", "Controller/orders/update")
     ('activerecord', 'recordnotfound', 'orders', 'update')
@@ -41,7 +42,7 @@ def seed_tags(error_class: str, transaction: str) -> tuple[str, ...]:
 
 
 def names(case: Case) -> frozenset[str]:
-    """Every name the case may be known by.
+    """List every name the case may be known by.
 
     >>> from nightwatch_core.models.error import ErrorGroup
     >>> leader = ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError")
@@ -75,7 +76,7 @@ POINTS: tuple[Callable[[Case, IndexEntry], tuple[float, str]], ...] = (
 
 
 def match(case: Case, entry: IndexEntry) -> Match:
-    """How near an earlier lesson is: class 0.5, transaction 0.3, 0.1 a shared tag, at most 1.
+    """Say how near an earlier lesson is: class 0.5, transaction 0.3, 0.1 a shared tag, at most 1.
 
     A lesson that carries one of the case's names scores 1, whatever else differs.
 
@@ -86,21 +87,12 @@ def match(case: Case, entry: IndexEntry) -> Match:
     (0.5, ('same class KeyError',))
     """
     if entry.fingerprint == case.fingerprint:
-        return Match(score=1.0, because=SAME)
+        return SAME
     if not names(case).isdisjoint((entry.fingerprint, *entry.aliases)):
-        return Match(score=1.0, because=SAME_BY_ALIAS)
-    found = [points(case, entry) for points in POINTS]
-    score = min(1.0, round(sum(points for points, _ in found), 2))
-    return Match(score=score, because=tuple(reason for _, reason in found if reason))
-
-
-def is_same(match: Match) -> bool:
-    """Whether the match is of the very same case, not only of a similar one.
-
-    >>> is_same(Match(score=1.0, because=("same fingerprint",)))
-    True
-    """
-    return match.because in (SAME, SAME_BY_ALIAS)
+        return SAME_BY_ALIAS
+    scores = [count(case, entry) for count in POINTS]
+    score = min(1.0, round(sum(points for points, _ in scores), 2))
+    return Match(score=score, because=tuple(reason for _, reason in scores if reason))
 
 
 def is_same_error(case: Case, lesson: Lesson) -> bool:
@@ -120,7 +112,7 @@ def is_same_error(case: Case, lesson: Lesson) -> bool:
 def recall(
     case: Case, index: Index, limit: int = LIMIT, threshold: float = THRESHOLD
 ) -> tuple[tuple[IndexEntry, Match], ...]:
-    """The lessons nearest to the case, best first: the case's own, then similar ones.
+    """Find the lessons nearest to the case, best first: the case's own, then similar ones.
 
     At most `limit`, none scored below `threshold`. Among equals the one seen last comes first, then
     the order of file names decides.
@@ -132,13 +124,13 @@ def recall(
 
 def _rank(case: Case, entry: IndexEntry, found: Match) -> tuple[int, float, int, str]:
     """Own fingerprint, other names, then points (not capped, so that a full score breaks ties)."""
-    order = {SAME: 0, SAME_BY_ALIAS: 1}.get(found.because, 2)
+    order = {"same": 0, "alias": 1}.get(found.kind, 2)
     points = sum(count(case, entry)[0] for count in POINTS)
     seen = entry.last_seen.toordinal() if entry.last_seen else 0
     return order, -round(points, 2), -seen, entry.file
 
 
 def own_entry(case: Case, entries: Iterable[IndexEntry]) -> IndexEntry | None:
-    """The lesson about this very case; None where it is new."""
-    same = [(entry, found) for entry in entries if is_same(found := match(case, entry))]
+    """Find the lesson about this very case; None where it is new."""
+    same = [(entry, found) for entry in entries if (found := match(case, entry)).is_same]
     return min(same, key=lambda pair: _rank(case, *pair))[0] if same else None

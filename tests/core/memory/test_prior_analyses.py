@@ -35,7 +35,7 @@ def recall(
 ):
     shelf = {one.file: one for one in lessons}
     index = index_over(tuple(entry_of(one) for one in lessons), ())
-    memory = Memory(index=index, read=shelf.get, archived=archived, told=told)
+    memory = Memory(index=index, read=shelf.get, archived=archived, with_news=told)
     meeting = CaseTonight(case=of or case(), night=at, lesson_days=90)
     return recall_case(meeting, memory, tree(files), afresh)
 
@@ -59,7 +59,7 @@ def test_a_lesson_is_found_under_an_alias():
 def test_a_regression_is_looked_into_again_and_told_what_was_known():
     back = case(leader=group("v1:a", inbox="resolved, and back"))
     prior = doubted(known(), of=back)
-    assert prior.match.because[-1] == "but it was resolved, and came back"
+    assert prior.match.doubt == "it was resolved, and came back"
 
 
 def doubted(*lessons, **more):
@@ -84,21 +84,21 @@ def doubted(*lessons, **more):
 )  # fmt: skip
 def test_an_unsound_lesson_is_told_with_the_reason(more, why):
     prior = doubted(known(**more))
-    assert why in prior.match.because[-1]
+    assert why in prior.match.doubt
     assert prior.lesson.fingerprint == "v1:a"
     assert prior.summary
 
 
 def test_a_changed_file_asks_for_a_new_look():
     changed = {**FILES, "shop/cart.py": CART + "# more\n"}
-    assert "has changed since" in doubted(known(), files=changed).match.because[-1]
+    assert "has changed since" in doubted(known(), files=changed).match.doubt
     gone = {"shop/pay.py": "x = 1\n"}
-    assert "has changed since" in doubted(known(), files=gone).match.because[-1]
+    assert "has changed since" in doubted(known(), files=gone).match.doubt
 
 
 def test_afresh_a_lesson_is_told_but_never_used():
     prior = doubted(known(), afresh=True)
-    assert not any(because.startswith("but") for because in prior.match.because)
+    assert not prior.match.doubt
 
 
 def test_a_similar_error_is_told_but_is_no_answer():
@@ -128,7 +128,7 @@ def test_a_planted_lesson_is_put_to_the_same_tests():
     planted = CitedLine(path="../../etc/passwd", line=1, quote="root:x:0:0:root", digest="")
     assert isinstance(recall(known(evidence=(planted,))), UnexplainedCase)
     outside = Edit(path="../../etc/passwd", action="create", new="x")
-    assert "no longer applies" in doubted(known(edits=(outside,))).match.because[-1]
+    assert "no longer applies" in doubted(known(edits=(outside,))).match.doubt
 
 
 def test_a_checked_analysis_says_what_does_not_hold():
@@ -162,7 +162,7 @@ def test_what_tonight_brought_counts_before_the_lesson_is_used():
         return one.model_copy(update={"fates": (no,)})
 
     prior = doubted(known(), told=told)
-    assert prior.match.because[-1] == "but its fix was rejected in #7: No."
+    assert prior.match.doubt == "its fix was rejected in #7: No."
     assert prior.lesson.fates == (no,)
 
 

@@ -5,14 +5,7 @@ from core.lesson_shapes import analysis, case, lesson, night, seen
 
 from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.nights import add_sighting
-from nightwatch_core.memory.reuse import (
-    DOUBTS,
-    NEWS,
-    CaseTonight,
-    news,
-    reused_analysis,
-    still_sound,
-)
+from nightwatch_core.memory.reuse import CaseTonight, news, reused_analysis, why_unsound
 from nightwatch_core.models.knowledge import CitedLine
 from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 
@@ -25,7 +18,7 @@ def met(of=None, on=5, **more):
 
 
 def test_a_lesson_whose_files_did_not_change_is_sound():
-    assert still_sound(lesson(), DIGESTS.get) == (True, "the file it cites did not change")
+    assert why_unsound(lesson(), DIGESTS.get) == ""
 
 
 @pytest.mark.parametrize(
@@ -46,34 +39,29 @@ def test_a_lesson_whose_files_did_not_change_is_sound():
     ],
 )
 def test_each_doubt_speaks_in_words(changes, reason):
-    assert still_sound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == (False, reason)
-    assert len(DOUBTS) == 6
+    assert why_unsound(lesson(**changes), lambda path: DIGESTS.get(path, "")) == reason
 
 
 def test_a_regression_is_news_against_the_soundest_lesson():
     back = case(inbox="resolved, and back; assigned to Ann")
-    assert still_sound(lesson(), DIGESTS.get, met(back)) == (
-        False,
-        "it was resolved, and came back",
-    )
+    assert news(lesson(), met(back)) == "it was resolved, and came back"
     named = case(inbox="assigned to resolved, and back")
-    assert still_sound(lesson(), DIGESTS.get, met(named))[0]
-    assert len(NEWS) == 4
+    assert not news(lesson(), met(named))
 
 
 def test_the_same_return_of_an_error_is_news_once():
     read_until = night(2).window.until
     back = case(inbox="resolved, and back", regressed_at=read_until - timedelta(hours=5))
     analysed = lesson_from(analysis(back), night(2), DIGESTS, (), lesson())
-    assert not still_sound(lesson(), DIGESTS.get, met(back))[0]
-    assert still_sound(analysed, DIGESTS.get, met(back))[0]
+    assert news(lesson(), met(back))
+    assert not news(analysed, met(back))
     reused_again = add_sighting(analysed, back, night(3))
-    assert still_sound(reused_again, DIGESTS.get, met(back))[0]
+    assert not news(reused_again, met(back))
 
     later = night(3).window.until + timedelta(hours=5)
     again = case(inbox="resolved, and back", regressed_at=later)
-    assert not still_sound(reused_again, DIGESTS.get, met(again))[0]
-    assert still_sound(add_sighting(reused_again, again, night(4)), DIGESTS.get, met(again))[0]
+    assert news(reused_again, met(again))
+    assert not news(add_sighting(reused_again, again, night(4)), met(again))
 
 
 @pytest.mark.parametrize(
@@ -82,20 +70,19 @@ def test_the_same_return_of_an_error_is_news_once():
 def test_a_lesson_that_does_not_say_until_when_is_no_reason_to_wait(known):
     back = case(inbox="resolved, and back", regressed_at=night(1).window.since)
     old = lesson(seen_until=known)
-    assert not still_sound(old, DIGESTS.get, met(back))[0]
+    assert news(old, met(back))
     assert add_sighting(old, back, night(2)).seen_until == night(2).window.until
 
 
 def test_files_are_asked_for_only_when_nothing_else_speaks_against_the_lesson():
     asked = []
-    still_sound(lesson(fix_confidence="low"), lambda path: asked.append(path) or "d1")
+    why_unsound(lesson(fix_confidence="low"), lambda path: asked.append(path) or "d1")
     assert asked == []
 
 
 def test_no_news_is_no_reason_for_a_new_look():
     known = lesson(nights=seen(1, 2, 3), analysed_at=night(1).window.until)
     assert news(known, met()) == ""
-    assert still_sound(known, DIGESTS.get, met())[0]
 
 
 def test_a_spike_is_news_and_the_night_itself_is_not_what_it_is_measured_by():

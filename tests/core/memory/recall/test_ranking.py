@@ -1,7 +1,7 @@
 from core.memory.recall.recall_shapes import DRIVER, OTHERS, TOTAL, VIEW, case, kept, link
 from twins.recall import MemoryRecall
 
-from nightwatch_core.memory.recall.seed_score import THRESHOLD, is_same
+from nightwatch_core.memory.recall.seed_score import THRESHOLD
 from nightwatch_core.models.error import Frame
 from nightwatch_core.ports import Recall
 
@@ -32,7 +32,7 @@ def test_the_cases_own_lesson_comes_first_and_is_sure():
     alias = kept(OTHERS[0], "alias", aliases=("v1:tonight",))
     found = similar(twin, alias, own)
     assert files(found) == ["own", "alias", "twin"]
-    assert [is_same(match) for _, match in found] == [True, True, False]
+    assert [match.is_same for _, match in found] == [True, True, False]
     assert [match.relevance for _, match in found[:2]] == [1.0, 1.0]
 
 
@@ -113,4 +113,4 @@ def test_a_document_stuffed_with_words_is_not_nearer_than_the_right_one():
     stuffed = kept(OTHERS[1], "stuffed", message=words, frames=frames * 6, places=frames)
     found = similar(stuffed, right)
     assert files(found)[0] == "right"
-    assert all(not is_same(match) for _, match in found)
+    assert all(not match.is_same for _, match in found)

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from core.lesson_shapes import case, one_group
 
-from nightwatch_core.memory.recall.seed_score import is_same, match, own_entry, recall, seed_tags
+from nightwatch_core.memory.recall.seed_score import match, own_entry, recall, seed_tags
 from nightwatch_core.models.knowledge import Index, IndexEntry
 
 
@@ -80,7 +80,7 @@ def test_nothing_in_common_is_not_sameness():
 )
 def test_any_name_of_the_case_is_the_case(fields):
     found = match(case(), entry(**fields))
-    assert (found.score, found.because[0], is_same(found)) == (1.0, "same fingerprint", True)
+    assert (found.score, found.because[0], found.is_same) == (1.0, "same fingerprint", True)
 
 
 def test_the_own_lesson_comes_first_whatever_the_points_of_others():
