@@ -6,7 +6,7 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.assignment import Assignment, UnansweredAssignment, WaveResult
 from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import plural
+from nightwatch_core.text.units import plural
 
 STANDS_IN = ("unreachable", "budget gone")  # endings after which the rules are asked
 _NEXT = "{said}, because: {why}. Analyse this error again once the model can be asked."

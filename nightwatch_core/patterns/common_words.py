@@ -1,14 +1,5 @@
-"""Words that say little about a cause: those of every sentence, and those of the trade."""
+"""Words of the trade, and classes raised for everything: they say little about a cause."""
 
-_STOP = (
-    "the and for that this with from has have had its not are was were been where when which "
-    "while into but there then than them they their here because since after before one two any "
-    "all each every only also even still does did can cannot may must should would could what who "
-    "whose how why some such more most other another same own very just yet ever never so as at "
-    "by in is it no of on or to an be if do up out off over under again until against around "
-    "without within between through him her his you your our out both does got get gets gives "
-    "make makes made"
-)
 _TRADE = (
     "nil null none undefined missing error exception fail failure crash break raise throw return "
     "call caller check guard value key object field attribute method function code line file "
@@ -33,7 +24,6 @@ _RAISED_FOR_EVERYTHING = (
     "ApiException UnknownError GenericError UnhandledException InternalError"
 )
 
-STOP_WORDS = frozenset(_STOP.split())
 TRADE_WORDS = frozenset(_TRADE.split())
 # Classes that a language raises for everything: two of them in two places have nothing in common.
 GENERIC_CLASSES = frozenset(_RAISED_FOR_EVERYTHING.split())

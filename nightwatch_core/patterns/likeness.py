@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from nightwatch_core.patterns.common_words import STOP_WORDS, TRADE_WORDS
+from nightwatch_core.patterns.common_words import TRADE_WORDS
 from nightwatch_core.text.error_classes import words as words_of_name
+from nightwatch_core.text.words import stem
 
 LONGEST = 2_000  # characters of a cause that are compared
 MOST_WORDS = 150
-ALIKE = 0.45  # from here on two causes are one
+ALIKE = 0.46  # from here on two causes are one
 SAME_LINE, NEAR_LINE, SAME_FILE = 0.25, 0.2, 0.1  # what a shared place adds
 NEAR = 10  # lines
 LEAST = 0.2  # a shared place alone is not enough: many things pass through one line
@@ -29,7 +30,6 @@ _FILE = re.compile(r"[\w./-]*[\w-]\.[a-z]{1,4}(?::\d+)?(?![\w.(])")
 # A commit or a pull request with its title and author: not what fails, and a rule of its own.
 _CHANGE = re.compile(r"(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|#\d+)(?: \([^()]{0,200}\))?")
 _SIGNS = re.compile(r"::|#")  # a method is named with any of them
-_ENDINGS = (("ing", ""), ("ies", "y"), ("ed", ""), ("es", ""), ("s", ""))
 
 
 class Telling(NamedTuple):
@@ -66,8 +66,7 @@ def telling(text: str, lines: Iterable[tuple[str, int]] = ()) -> Telling:
     files = dict.fromkeys(_stem_of(path) for path in _FILE.findall(text))
     found = [*files, *_WORD.findall(_FILE.sub(" ", text))][:MOST_WORDS]
     parts = [part for word in found for part in words_of_name(word)]
-    told = [part for part in parts if not part.isdigit() and len(part) > 1]
-    spelt = {stem(part): part for part in reversed(told) if part.lower() not in STOP_WORDS}
+    spelt = {root: part for part in reversed(parts) if (root := stem(part))}
     named = {_SIGNS.sub(".", word.lower()): word for word in found if _is_name(word)}
     return Telling(spelt, named, frozenset(lines))
 
@@ -79,20 +78,6 @@ def _stem_of(path: str) -> str:
     'rate_table'
     """
     return path.rpartition("/")[2].partition(".")[0]
-
-
-def stem(word: str) -> str:
-    """The word without its ending, so that `rates` and `rated` are one; no word for people.
-
-    >>> [stem(word) for word in ("Rates", "rated", "caching", "entries", "is", "address")]
-    ['rat', 'rat', 'cach', 'entry', 'is', 'address']
-    """
-    word = word.lower()
-    for ending, instead in _ENDINGS:
-        left = word.removesuffix(ending)
-        if left != word and len(left) > 2 and not word.endswith("ss"):
-            return (left + instead).removesuffix("e")
-    return word.removesuffix("e") if len(word) > 3 else word
 
 
 _STEMS_OF_TRADE = frozenset(map(stem, TRADE_WORDS))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.blocks import Fact
-from nightwatch_core.text.words import money, plural
+from nightwatch_core.text.units import money, plural
 
 
 def accounts_facts(told: Accounts) -> Iterable[Fact]:

@@ -13,7 +13,7 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt
 from nightwatch_core.report.publications import Publication
-from nightwatch_core.text.words import NOT_SHOWN
+from nightwatch_core.text.units import NOT_SHOWN
 
 Standing = Literal["calm", "good", "degraded", "failed"]
 

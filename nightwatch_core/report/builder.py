@@ -26,7 +26,7 @@ from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
 from nightwatch_core.report import accounting
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import plural
+from nightwatch_core.text.units import plural
 
 MANY_UNREAD = 0.1  # share of records
 MOST_UNPLACED = 20  # classes that are named

@@ -24,7 +24,7 @@ from nightwatch_core.report.excerpts import evidence_excerpt, fix_excerpt
 from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, TRACE, Limits
 from nightwatch_core.report.publications import Publication, capture_command, one_command
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.words import caching, first, moment, plural, rebinned, spending
+from nightwatch_core.text.units import caching, first, moment, plural, rebinned, spending
 
 
 def finding(

@@ -15,7 +15,7 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.blocks import Entry, Paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, Limits
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import first, plural
+from nightwatch_core.text.units import first, plural
 
 VERDICTS: tuple[OutcomeKind, ...] = ("regressed", "no effect", "verified")
 ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first

@@ -29,7 +29,7 @@ from nightwatch_core.report.limits import CAUSE, FULL, Limits
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import code_span, fenced, link, markdown
-from nightwatch_core.text.words import plural
+from nightwatch_core.text.units import plural
 
 _MOST_CODE = 60_000  # characters of one excerpt
 

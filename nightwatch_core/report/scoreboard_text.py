@@ -7,7 +7,7 @@ from nightwatch_core.memory.outcomes.scoreboard import OUTCOMES
 from nightwatch_core.models.outcome import AnalysisGroup, ConfidenceTier, Scoreboard, SuccessRate
 from nightwatch_core.report.blocks import Table
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import money, plural
+from nightwatch_core.text.units import money, plural
 
 ENOUGH = 5  # analyses on both sides before a difference between them is said
 NOTHING = (

@@ -26,7 +26,7 @@ from nightwatch_core.report.learned import learned_sentence, shelved_paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, Limits
 from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import caching, first, lasting, moment, plural, spending
+from nightwatch_core.text.units import caching, first, lasting, moment, plural, spending
 
 _COUNTED = "by the analyses; research before them is not counted"
 _FILES = ("report.html", "report.md", "report.json")

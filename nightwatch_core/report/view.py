@@ -24,7 +24,7 @@ from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import PUBLISHED, Publication, published_for
 from nightwatch_core.report.scoreboard_text import reliability, sentences
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.words import capped, plural
+from nightwatch_core.text.units import capped, plural
 
 NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
 CALM = "A calm night: no errors in the window."

@@ -1,130 +1,78 @@
-"""Numbers, moments and money as the reports write them."""
+"""The words of a text: identifiers split, endings cut, those that say nothing left out."""
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import Generic, TypeVar
+import re
+from functools import lru_cache
 
-from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.value import Value
+# English words that say nothing about a subject, and verbs every task begins with.
+_STOP_WORDS = """
+a about above add added adding after again against all also always am an and another any anything
+are around as at away back be because been before being below between both but by can cannot could
+did do does doing done don down during each either else ever every everything few for from further
+gave get gets getting give given go goes going gone got had has have having he her here hers him his
+how however i if in instead into is isn it its itself just keep know let like ll made make makes
+making many may me might more most much must my need needed needs neither never new no nor not
+nothing now of off often on once one only onto or other others our ours out over own per please put
+rather re s same see set several shall she should since so some something still such sure t take
+than that the their theirs them then there these they thing things this those though through thus to
+together too toward try two under until up upon us use used uses using ve very via want wants was
+way we well were what when where whether which while who whom whose why will with within without won
+would yet you your yours
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+LONGEST_WORD = 40  # characters; longer runs of letters are no words
 
-T = TypeVar("T")
-NOT_SHOWN = "and {more:,} more: see report.json"
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_VOWEL = re.compile(r"[aeiouy]")
+_ENDINGS = (  # the first that fits goes, and what takes its place
+    ("ational", "ate"), ("ization", "ize"), ("isation", "ise"), ("ication", "icate"),
+    ("ations", "ate"), ("ation", "ate"), ("ions", ""), ("ion", ""), ("ities", ""), ("ity", ""),
+    ("ments", ""), ("ment", ""), ("ingly", ""), ("edly", ""), ("ings", ""), ("ing", ""),
+    ("iers", "y"), ("ier", "y"), ("ied", "y"), ("ies", "y"), ("ers", ""), ("er", ""), ("ed", ""),
+    ("sses", "ss"), ("es", ""), ("ly", ""), ("s", ""),
+)  # fmt: skip
 
 
-class Some(Value, Generic[T]):
-    """The first of many; `more` are not shown."""
+def words(text: str) -> frozenset[str]:
+    """Every different word as it stands, identifiers split at case, digits and underscores.
 
-    items: tuple[T, ...] = ()
-    more: int = 0
-
-    @property
-    def rest(self) -> str:
-        """The line that ends a cut list; empty where nothing is missing."""
-        return NOT_SHOWN.format(more=self.more) if self.more else ""
-
-
-def first(items: Sequence[T], limit: int) -> Some[T]:
-    """Cut a list.
-
-    >>> first("abcde", 2).rest
-    'and 3 more: see report.json'
+    >>> sorted(words("OrdersController#show_all has 2 HTTPErrors"))
+    ['2', 'Controller', 'Errors', 'HTTP', 'Orders', 'all', 'has', 'show']
     """
-    return Some(items=tuple(items[:limit]), more=max(0, len(items) - limit))
+    return frozenset(_WORD.findall(text))
 
 
-def capped(texts: Sequence[str], limit: int) -> tuple[str, ...]:
-    """Cut a list of lines; the last one says what is missing.
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Cut a word's ending; empty for words that say nothing.
 
-    >>> capped(("a", "b", "c"), 2)
-    ('a', 'b', 'and 1 more: see report.json')
+    >>> stem("Queries"), stem("query"), stem("timing"), stem("timed"), stem("times"), stem("the")
+    ('query', 'query', 'tim', 'tim', 'tim', '')
+    >>> stem("caches"), stem("caching"), stem("class"), stem("indexes"), stem("index"), stem("7")
+    ('cach', 'cach', 'class', 'index', 'index', '')
     """
-    some = first(texts, limit)
-    return (*some.items, some.rest) if some.rest else some.items
+    low = word.lower()
+    if low in STOP_WORDS or low.isdigit() or len(low) > LONGEST_WORD:
+        return ""
+    if len(low) < 2 and low.isascii():
+        return ""
+    if len(low) < 4 or low.endswith(("ss", "us", "is")):
+        return low
+    return _without_e(_cut(low))
 
 
-def plural(count: int, noun: str, many: str = "") -> str:
-    """A count with its noun.
-
-    >>> plural(1, "fix", "fixes"), plural(2000, "issue"), plural(0, "fix", "fixes")
-    ('1 fix', '2,000 issues', '0 fixes')
-    """
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
-
-
-def money(cost: float | None) -> str:
-    """USD, or that nobody knows.
-
-    >>> money(0.0), money(0.004), money(1.257), money(None)
-    ('$0.00', 'under $0.01', '$1.26', 'price unknown')
-    """
-    if cost is None:
-        return "price unknown"
-    return "under $0.01" if 0 < cost < 0.01 else f"${cost:,.2f}"
+def _cut(low: str) -> str:
+    for ending, instead in _ENDINGS:
+        left = low.removesuffix(ending)
+        if left != low and len(left) > 2 and _VOWEL.search(left):
+            return _single(left) if ending in ("ing", "ed", "er", "ers", "ings") else left + instead
+    return low
 
 
-def spending(usage: Usage) -> str:
-    """Tokens and money of one analysis or one night.
-
-    >>> spending(Usage())
-    '0 tokens, $0.00'
-    >>> spending(Usage(calls=3, input_tokens=900, output_tokens=100, cache_read_tokens=5000))
-    '1,000 tokens (and 5,000 read from the cache) in 3 calls, $0.00'
-    """
-    cached = usage.cache_read_tokens
-    return (
-        plural(usage.new_tokens, "token")
-        + (f" (and {cached:,} read from the cache)" if cached else "")
-        + (f" in {plural(usage.calls, 'call')}" if usage.calls else "")
-        + f", {money(usage.cost)}"
-    )
+def _single(left: str) -> str:
+    """Without the letter that was doubled before an ending: `stopp` is `stop`."""
+    doubled = left[-1] == left[-2] and left[-1] not in "lsz"
+    return left[:-1] if doubled else left
 
 
-def caching(reads: CodeReads) -> str:
-    """What the code cache did.
-
-    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, saved=30, files=("a", "b")))
-    '41 of 63 reads answered from records (3 of them from disk), 2 files, 9 requests, 30 saved'
-    """
-    disk = f" ({reads.disk:,} of them from disk)" if reads.disk else ""
-    files = plural(len(reads.files), "file")
-    return (
-        f"{reads.hits:,} of {plural(reads.total, 'read')} answered from records{disk}, "
-        f"{f'over {files}' if reads.more_files else files}, "
-        f"{plural(reads.requests, 'request')}, {reads.saved:,} saved"
-    )
-
-
-def moment(at: datetime | None) -> str:
-    """Date, time and zone.
-
-    >>> from datetime import UTC
-    >>> moment(datetime(2026, 11, 20, 3, 5, tzinfo=UTC)), moment(None)
-    ('2026-11-20 03:05 UTC', 'unknown')
-    """
-    return f"{at:%Y-%m-%d %H:%M %Z}".rstrip() if at else "unknown"
-
-
-def lasting(span: timedelta) -> str:
-    """A stretch of time, roughly.
-
-    >>> [lasting(timedelta(seconds=seconds)) for seconds in (9.4, 125, 176_400)]
-    ['9 s', '2 min 5 s', '49 h']
-    """
-    seconds = max(0, int(span.total_seconds()))
-    if seconds < 60:
-        return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60} s"
-    hours, minutes = seconds // 3600, seconds % 3600 // 60
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-
-
-def rebinned(hourly: Sequence[int], bars: int = 48) -> tuple[int, ...]:
-    """Counts in at most `bars` bars, sums kept; neighbours are added up.
-
-    >>> rebinned((1, 2, 3, 4, 5), 3)
-    (3, 7, 5)
-    """
-    width = -(-len(hourly) // bars) or 1
-    return tuple(sum(hourly[start : start + width]) for start in range(0, len(hourly), width))
+def _without_e(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.text.words import plural
+from nightwatch_core.text.units import plural
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import mapped, realigned
 

@@ -12,7 +12,7 @@ from nightwatch_core.report.excerpts import CodeLine
 from nightwatch_core.report.limits import FULL, Limits
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import is_web
-from nightwatch_core.text.words import plural
+from nightwatch_core.text.units import plural
 
 HEIGHT = 36  # of the sparkline, in its own units
 PITCH = 5  # from bar to bar

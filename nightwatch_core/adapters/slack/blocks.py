@@ -13,7 +13,7 @@ from nightwatch_core.report import blocks as report
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.publications import Publication
-from nightwatch_core.text.words import NOT_SHOWN, plural
+from nightwatch_core.text.units import NOT_SHOWN, plural
 
 Block = dict[str, JsonValue]
 Blocks = tuple[Block, ...]

@@ -3,24 +3,16 @@
 import re
 from itertools import islice
 
+from nightwatch_core.text.words import stem
+
 _LONGEST = 4_000  # characters of a text that are looked at
 _MOST_WORDS = 200
 _WORD = re.compile(r"[^\W_]+(?:[._'’][^\W_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_ENDINGS = (
-    "ations", "ation", "ating", "ated", "ates", "ate", "ions", "ion", "ments", "ment", "ings",
-    "ing", "ities", "ity", "ies", "ied", "ers", "er", "ed", "es", "s", "e", "y",
-)  # fmt: skip
-_SHORTEST_STEM = 3
-_LITTLE = """a about after all also always an and any are as at be because been before being but by
-can cannot can't could do does doesn't don't done each every for from get gets had has have how if
-in instead into is isn't it its just may might must need needs never no not of off on one only or
-other our out over own should so some such than that the their them then there these they this those
-to too under up use used uses using very was we were what when where which while who will with
-without would you your"""
 _DENYING = """aren't avoid can't cannot couldn't didn't doesn't don't forbid forbidden impossible
 isn't lacks mustn't never no none not shouldn't unavailable without won't wouldn't"""
-_EMPTY, _DENIALS = frozenset(_LITTLE.split()), frozenset(_DENYING.split())
+_CONTRACTIONS = frozenset(("can't", "doesn't", "don't", "isn't"))
+_DENIALS = frozenset(_DENYING.split())
 
 
 def stems(text: str) -> frozenset[str]:
@@ -29,7 +21,7 @@ def stems(text: str) -> frozenset[str]:
     >>> sorted(stems("Missing indexes cause the timeouts"))
     ['caus', 'index', 'miss', 'timeout']
     """
-    return frozenset(_stem(word) for word in _words(text) if word not in _EMPTY and len(word) > 1)
+    return frozenset(filter(None, map(stem, _words(text)))) - _CONTRACTIONS
 
 
 def likeness(one: str, other: str) -> float:
@@ -68,10 +60,3 @@ def denies(text: str) -> bool:
 def _words(text: str) -> list[str]:
     spaced = _CAMEL.sub(" ", text[:_LONGEST].replace("’", "'"))
     return [found[0].lower() for found in islice(_WORD.finditer(spaced), _MOST_WORDS)]
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word[: -len(ending)]
-    return word

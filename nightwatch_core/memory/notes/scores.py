@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nightwatch_core.memory.limits import LONGEST_TASK_SECTION, MOST_INTENT_WORDS
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
-from nightwatch_core.text.stems import stem, words
+from nightwatch_core.text.words import stem, words
 
 NOTES = "future-agent-notes"
 _UNKNOWN = 0.7  # what a word weighs that no document has: it may be only how it was put

@@ -176,7 +176,8 @@ def test_hostile_names_stay_on_one_short_line():
         lesson(f"v1:l{n}", error_class=bad, nights=seen(n), module=bad, root_cause=f"{n}{bad}")
         for n in (1, 2, 3)
     )
-    told = {"evidence": at(bad, 1), "error_class": bad, "tags": (bad, "b", "c"), "root_cause": bad}
+    told = {"evidence": at(bad, 1), "error_class": bad, "tags": (bad, "b", "c")}
+    told["root_cause"] = f"the mailer lost its lock {bad}"
     patterns = detect((found("v1:a", **told), found("v1:b", **told)), lessons)
     assert len(patterns) >= 2
     for pattern in patterns:

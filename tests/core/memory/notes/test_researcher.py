@@ -17,7 +17,7 @@ from nightwatch_core.memory.notes.researcher import (
 from nightwatch_core.memory.notes.scores import hits_in, intent_words
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
-from nightwatch_core.text.stems import stem, words
+from nightwatch_core.text.words import stem, words
 
 SEARCH = TaskFile(
     id="task-abc123",

@@ -1,0 +1,130 @@
+"""Numbers, moments and money as the reports write them."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.value import Value
+
+T = TypeVar("T")
+NOT_SHOWN = "and {more:,} more: see report.json"
+
+
+class CutList(Value, Generic[T]):
+    """The first of many; `more` are not shown."""
+
+    items: tuple[T, ...] = ()
+    more: int = 0
+
+    @property
+    def rest(self) -> str:
+        """The line that ends a cut list; empty where nothing is missing."""
+        return NOT_SHOWN.format(more=self.more) if self.more else ""
+
+
+def first(items: Sequence[T], limit: int) -> CutList[T]:
+    """Cut a list.
+
+    >>> first("abcde", 2).rest
+    'and 3 more: see report.json'
+    """
+    return CutList(items=tuple(items[:limit]), more=max(0, len(items) - limit))
+
+
+def capped(texts: Sequence[str], limit: int) -> tuple[str, ...]:
+    """Cut a list of lines; the last one says what is missing.
+
+    >>> capped(("a", "b", "c"), 2)
+    ('a', 'b', 'and 1 more: see report.json')
+    """
+    some = first(texts, limit)
+    return (*some.items, some.rest) if some.rest else some.items
+
+
+def plural(count: int, noun: str, many: str = "") -> str:
+    """A count with its noun.
+
+    >>> plural(1, "fix", "fixes"), plural(2000, "issue"), plural(0, "fix", "fixes")
+    ('1 fix', '2,000 issues', '0 fixes')
+    """
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def money(cost: float | None) -> str:
+    """USD, or that nobody knows.
+
+    >>> money(0.0), money(0.004), money(1.257), money(None)
+    ('$0.00', 'under $0.01', '$1.26', 'price unknown')
+    """
+    if cost is None:
+        return "price unknown"
+    return "under $0.01" if 0 < cost < 0.01 else f"${cost:,.2f}"
+
+
+def spending(usage: Usage) -> str:
+    """Tokens and money of one analysis or one night.
+
+    >>> spending(Usage())
+    '0 tokens, $0.00'
+    >>> spending(Usage(calls=3, input_tokens=900, output_tokens=100, cache_read_tokens=5000))
+    '1,000 tokens (and 5,000 read from the cache) in 3 calls, $0.00'
+    """
+    cached = usage.cache_read_tokens
+    return (
+        plural(usage.new_tokens, "token")
+        + (f" (and {cached:,} read from the cache)" if cached else "")
+        + (f" in {plural(usage.calls, 'call')}" if usage.calls else "")
+        + f", {money(usage.cost)}"
+    )
+
+
+def caching(reads: CodeReads) -> str:
+    """What the code cache did.
+
+    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, saved=30, files=("a", "b")))
+    '41 of 63 reads answered from records (3 of them from disk), 2 files, 9 requests, 30 saved'
+    """
+    disk = f" ({reads.disk:,} of them from disk)" if reads.disk else ""
+    files = plural(len(reads.files), "file")
+    return (
+        f"{reads.hits:,} of {plural(reads.total, 'read')} answered from records{disk}, "
+        f"{f'over {files}' if reads.more_files else files}, "
+        f"{plural(reads.requests, 'request')}, {reads.saved:,} saved"
+    )
+
+
+def moment(at: datetime | None) -> str:
+    """Date, time and zone.
+
+    >>> from datetime import UTC
+    >>> moment(datetime(2026, 11, 20, 3, 5, tzinfo=UTC)), moment(None)
+    ('2026-11-20 03:05 UTC', 'unknown')
+    """
+    return f"{at:%Y-%m-%d %H:%M %Z}".rstrip() if at else "unknown"
+
+
+def lasting(span: timedelta) -> str:
+    """A stretch of time, roughly.
+
+    >>> [lasting(timedelta(seconds=seconds)) for seconds in (9.4, 125, 176_400)]
+    ['9 s', '2 min 5 s', '49 h']
+    """
+    seconds = max(0, int(span.total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    hours, minutes = seconds // 3600, seconds % 3600 // 60
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def rebinned(hourly: Sequence[int], bars: int = 48) -> tuple[int, ...]:
+    """Counts in at most `bars` bars, sums kept; neighbours are added up.
+
+    >>> rebinned((1, 2, 3, 4, 5), 3)
+    (3, 7, 5)
+    """
+    width = -(-len(hourly) // bars) or 1
+    return tuple(sum(hourly[start : start + width]) for start in range(0, len(hourly), width))
