@@ -14,6 +14,7 @@ from benchmarks.tokens.rounds import Held, Rounds
 from benchmarks.tokens.service import Service, _prefixes, tokens
 from benchmarks.tokens.words import complaints
 
+pytestmark = pytest.mark.slow  # of a benchmark, not of the product
 SHOP, CLINIC = invented.nights()
 SCENARIOS = (*SHOP.scenarios, *CLINIC.scenarios)
 TOOLS = [
