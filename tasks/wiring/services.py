@@ -39,130 +39,138 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 NO_KEY = "none"  # for compatible servers that ask for none
 
 
-def lacking(at: Settings) -> dict[str, tuple[str, ...]]:
+def lacking(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Every service that cannot be used, with the settings it still needs."""
-    said = {field.alias for name, field in type(at).model_fields.items() if getattr(at, name)}
+    given = {
+        field.alias
+        for name, field in type(settings).model_fields.items()
+        if getattr(settings, name)
+    }
     missing = {
-        service: tuple(" or ".join(group) for group in groups if not said.intersection(group))
+        service: tuple(" or ".join(group) for group in groups if not given.intersection(group))
         for service, groups in NEEDED.items()
     }
     return {service: names for service, names in missing.items() if names}
 
 
-def half_described(at: Settings) -> dict[str, tuple[str, ...]]:
+def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Services that somebody began to describe; a GitHub token alone means nothing."""
     begun = {
-        "newrelic": at.new_relic_api_key or at.new_relic_account_id or at.new_relic_app_name,
-        "github": at.github_repo or at.github_app_id,
-        "slack": at.slack_bot_token or at.slack_channel,
+        "newrelic": settings.new_relic_api_key
+        or settings.new_relic_account_id
+        or settings.new_relic_app_name,
+        "github": settings.github_repo or settings.github_app_id,
+        "slack": settings.slack_bot_token or settings.slack_channel,
     }
-    return {service: names for service, names in lacking(at).items() if begun.get(service)}
+    return {service: names for service, names in lacking(settings).items() if begun.get(service)}
 
 
 def new_relic(
-    options: NightOptions, at: Settings, watermark: datetime | None, clock: Clock
+    options: NightOptions, settings: Settings, watermark: datetime | None, clock: Clock
 ) -> NewRelic:
     """The application's errors in New Relic."""
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
-    account = at.new_relic_account_id
+    account = settings.new_relic_account_id
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
-    key = at.new_relic_api_key.get_secret_value() if at.new_relic_api_key else ""
+    key = settings.new_relic_api_key.get_secret_value() if settings.new_relic_api_key else ""
     return NewRelic(
         key,
         int(account),
-        at.new_relic_app_name,
-        at.new_relic_api_url or at.new_relic_region,
+        settings.new_relic_app_name,
+        settings.new_relic_api_url or settings.new_relic_region,
         watermark,
         clock,
         app_prefixes=listed(options.app_prefixes),
     )
 
 
-def github_code(options: NightOptions, at: Settings, records: Records) -> GitHubHost:
+def github_code(options: NightOptions, settings: Settings, records: Records) -> GitHubHost:
     """The repository, cloned or read through the API."""
     from nightwatch_core.adapters.github.clone_host import CloneHost
     from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
 
-    client, repo = _reader(at), at.github_repo
+    client, repo = _reader(settings), settings.github_repo
     api = ApiHost(client, repo, records, options.base_branch)
-    clone = CloneHost(client, repo, at.state / "clones", options.base_branch)
-    return GitHubHost(api, clone if at.github_clone else None)
+    clone = CloneHost(client, repo, settings.state / "clones", options.base_branch)
+    return GitHubHost(api, clone if settings.github_clone else None)
 
 
-def github_tracker(at: Settings) -> GitHubTracker:
+def github_tracker(settings: Settings) -> GitHubTracker:
     """Our issues and pull requests."""
     from nightwatch_core.adapters.github.tracker import GitHubTracker
 
-    return GitHubTracker(_reader(at), at.github_repo)
+    return GitHubTracker(_reader(settings), settings.github_repo)
 
 
-def github_outbox(options: NightOptions, at: Settings, clock: Clock) -> GitHubOutbox:
+def github_outbox(options: NightOptions, settings: Settings, clock: Clock) -> GitHubOutbox:
     """Where issues are published, and pull requests where those are wanted."""
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
-    client, pulls = _github(at, read_only=False), options.publish == "all"
-    return GitHubOutbox(client, at.github_repo, clock, pulls=pulls)
+    client, pulls = _github(settings, read_only=False), options.publish == "all"
+    return GitHubOutbox(client, settings.github_repo, clock, pulls=pulls)
 
 
-def claude(options: NightOptions, at: Settings) -> Claude:
+def claude(options: NightOptions, settings: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
 
-    key = at.anthropic_api_key or SecretStr(NO_KEY)
+    key = settings.anthropic_api_key or SecretStr(NO_KEY)
     tuning = Tuning(
-        clear_at=at.clear_at_tokens or None,
-        compact_at=at.compact_at_tokens or None,
-        keep_thinking=at.keep_thinking_turns or None,
+        clear_at=settings.clear_at_tokens or None,
+        compact_at=settings.compact_at_tokens or None,
+        keep_thinking=settings.keep_thinking_turns or None,
     )
-    return Claude(key, options.model, at.anthropic_base_url, tuning=tuning)
+    return Claude(key, options.model, settings.anthropic_base_url, tuning=tuning)
 
 
-def slack(at: Settings, clock: Clock) -> SlackNotifier:
+def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     """The team's channel."""
     from nightwatch_core.adapters.slack.notifier import SlackNotifier
 
-    token = at.slack_bot_token or SecretStr("")
-    database = at.state / "nightwatch.db"
-    return SlackNotifier(token, at.slack_channel, database, clock, api_url=at.slack_api_url)
-
-
-def _reader(at: Settings) -> GitHubClient:
-    return _github(at, read_only=True)
-
-
-@lru_cache(maxsize=4)
-def _github(at: Settings, *, read_only: bool) -> GitHubClient:
-    from nightwatch_core.adapters.github.client import GitHubClient
-
-    return GitHubClient(
-        reading_sign_in(at) if read_only else writing_sign_in(at),
-        at.github_api_url,
-        repository=at.github_repo,
-        read_only=read_only,
-        answers=at.state / "answers",
-        api_version=at.github_api_version,
+    token = settings.slack_bot_token or SecretStr("")
+    database = settings.state / "nightwatch.db"
+    return SlackNotifier(
+        token, settings.slack_channel, database, clock, api_url=settings.slack_api_url
     )
 
 
-def reading_sign_in(at: Settings) -> GitHubSignIn:
+def _reader(settings: Settings) -> GitHubClient:
+    return _github(settings, read_only=True)
+
+
+@lru_cache(maxsize=4)
+def _github(settings: Settings, *, read_only: bool) -> GitHubClient:
+    from nightwatch_core.adapters.github.client import GitHubClient
+
+    return GitHubClient(
+        reading_sign_in(settings) if read_only else writing_sign_in(settings),
+        settings.github_api_url,
+        repository=settings.github_repo,
+        read_only=read_only,
+        answers=settings.state / "answers",
+        api_version=settings.github_api_version,
+    )
+
+
+def reading_sign_in(settings: Settings) -> GitHubSignIn:
     """The token for reading where there is one, else what writes, too."""
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 
-    if at.github_read_token:
-        return GitHubSignIn(token=at.github_read_token)
-    return writing_sign_in(at)
+    if settings.github_read_token:
+        return GitHubSignIn(token=settings.github_read_token)
+    return writing_sign_in(settings)
 
 
-def writing_sign_in(at: Settings) -> GitHubSignIn:
+def writing_sign_in(settings: Settings) -> GitHubSignIn:
     """The token or App that publishes."""
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 
     return GitHubSignIn(
-        token=at.github_token,
-        app_id=at.github_app_id,
-        installation_id=at.github_app_installation_id,
-        private_key=at.github_app_private_key,
+        token=settings.github_token,
+        app_id=settings.github_app_id,
+        installation_id=settings.github_app_installation_id,
+        private_key=settings.github_app_private_key,
     )

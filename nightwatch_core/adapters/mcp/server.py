@@ -86,13 +86,13 @@ def _tools(library: Library) -> tuple[tuple[Callable[..., str], str], ...]:
     """The tools and what they say of themselves."""
 
     def search_lessons(query: Query, limit: Limit = 5, archived: Archived = False) -> str:
-        return _told(lambda: library.search_lessons(query, limit, archived))
+        return _answer(lambda: library.search_lessons(query, limit, archived))
 
     def get_lesson(id: Name) -> str:
-        return _told(lambda: library.get_lesson(id))
+        return _answer(lambda: library.get_lesson(id))
 
     def learnings(intent: Intent, limit: Limit = 5) -> str:
-        return _told(lambda: library.learnings(intent, limit))
+        return _answer(lambda: library.learnings(intent, limit))
 
     return (
         (
@@ -113,7 +113,7 @@ def _tools(library: Library) -> tuple[tuple[Callable[..., str], str], ...]:
     )
 
 
-def _told(ask: Callable[[], str]) -> str:
+def _answer(ask: Callable[[], str]) -> str:
     """The answer; what we raise on purpose becomes an error the agent can read."""
     from mcp.server.mcpserver.exceptions import ToolError
 

@@ -13,9 +13,15 @@ from typing import Any
 from slack_sdk.web import SlackResponse
 
 from nightwatch_core.adapters.slack import thread as slack_thread
-from nightwatch_core.adapters.slack.advice import BLOCKS_REFUSED, GONE, THREAD_GONE
-from nightwatch_core.adapters.slack.calls import Refused, SlackCalls, Unsure
-from nightwatch_core.adapters.slack.messages import Sent, SentMessages
+from nightwatch_core.adapters.slack.calls import (
+    BLOCKS_REFUSED,
+    GONE,
+    THREAD_GONE,
+    AnswerLost,
+    Refused,
+    SlackCalls,
+)
+from nightwatch_core.adapters.slack.sent_messages import SentMessage, SentMessages
 from nightwatch_core.adapters.slack.thread import Message
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
@@ -53,15 +59,15 @@ class SlackDelivery:
         Raises `GiveUp` or `TryLater`; asked again it goes on where it stopped.
         """
         digest = _digest(message)
-        kept = self._sent.find(message.part)
-        if kept and not kept.ts:
-            kept = self._looked_up(kept, thread)
-        if kept and kept.digest == digest:
-            return kept.ts
-        if kept and self._edited(message, kept.ts):
-            self._sent.keep(message.part, kept.ts, digest)
-            return kept.ts
-        if kept and not thread:  # the parent is gone, and its thread with it
+        sent = self._sent.find(message.part)
+        if sent and not sent.ts:
+            sent = self._look_up(sent, thread)
+        if sent and sent.digest == digest:
+            return sent.ts
+        if sent and self._edit(message, sent.ts):
+            self._sent.keep(message.part, sent.ts, digest)
+            return sent.ts
+        if sent and not thread:  # the parent is gone, and its thread with it
             self._sent.forget_all()
         return self._post(message, digest, thread)
 
@@ -69,24 +75,22 @@ class SlackDelivery:
         """Say of replies that the night no longer has that they do not hold."""
         for each in self._sent.all():
             if each.part not in parts and each.ts not in ("", thread) and each.digest != WITHDRAWN:
-                self._edited(slack_thread.withdrawn(each.part), each.ts)
+                self._edit(slack_thread.withdrawn(each.part), each.ts)
                 self._sent.keep(each.part, each.ts, WITHDRAWN)
 
     def _post(self, message: Message, digest: str, thread: str) -> str:
         self._sent.intend(message.part, digest, self._clock.now().timestamp())
         self._space()
         place = {"thread_ts": thread} if thread else {}
+        post = self._calls.client.chat_postMessage
         try:
-            answer = self._said(
-                message,
-                self._calls.client.chat_postMessage,
-                unfurl_links=False,
-                unfurl_media=False,
-                **place,
-            )
-            ts = _ts(answer)
-        except Unsure as lost:
-            return self._found(message.part, thread, lost)
+            ts = _ts(self._send(message, post, unfurl_links=False, unfurl_media=False, **place))
+        except AnswerLost as lost:
+            pending = self._sent.find(message.part)
+            there = self._look_up(pending, thread) if pending else None
+            if there is None:
+                raise TryLater(f"{lost}; the message is not in Slack so far") from None
+            return there.ts
         except Refused as no:
             self._sent.forget(message.part)
             if thread and no.code in THREAD_GONE:
@@ -99,28 +103,20 @@ class SlackDelivery:
         self._sent.keep(message.part, ts, digest)
         return ts
 
-    def _found(self, part: str, thread: str, lost: Unsure) -> str:
-        """The message whose answer was lost; `TryLater` where it is not there (yet)."""
-        pending = self._sent.find(part)
-        there = self._looked_up(pending, thread) if pending else None
-        if there is None:
-            raise TryLater(f"{lost}; the message is not in Slack so far") from None
-        return there.ts
-
-    def _edited(self, message: Message, ts: str) -> bool:
+    def _edit(self, message: Message, ts: str) -> bool:
         """Whether the message could be edited; false where it is gone or may not be."""
         try:
-            self._said(message, self._calls.client.chat_update, ts=ts)
+            self._send(message, self._calls.client.chat_update, ts=ts)
         except Refused as no:
             if no.code in GONE:
                 return False
             raise
         return True
 
-    def _said(
+    def _send(
         self, message: Message, method: Callable[..., SlackResponse], **more: Any
     ) -> SlackResponse:
-        """Sent with its blocks, or where Slack refuses them, as text."""
+        """Send with blocks, or where Slack refuses them, as text."""
         payload = {"night": self._night, "part": message.part}
         more |= {
             "channel": self._channel,
@@ -137,32 +133,29 @@ class SlackDelivery:
             log.warning("Slack refused the blocks of %r (%s): sent as text", message.part, no.code)
             return self._calls(method, blocks=[], **more)
 
-    def _looked_up(self, pending: Sent, thread: str) -> Sent | None:
+    def _look_up(self, pending: SentMessage, thread: str) -> SentMessage | None:
         """The message of an attempt whose answer was lost; None where it never arrived.
 
         Raises `GiveUp` where that cannot be told: to post again might be to post twice.
         """
         wanted = {"night": self._night, "part": pending.part}
-        unreadable = False
+        hidden = False
         try:
             for each in self._history(thread, pending.sent - SKEW):
                 payload = _payload(each)
                 if payload == wanted:
-                    found = pending.model_copy(update={"ts": _ts(each)})
-                    self._sent.keep(found.part, found.ts, found.digest)
-                    return found
-                unreadable |= payload is None and self._is_ours(each)
+                    self._sent.keep(pending.part, _ts(each), pending.digest)
+                    return pending.model_copy(update={"ts": _ts(each)})
+                hidden |= payload is None and self._is_ours(each)
         except Refused as no:
             raise GiveUp(_unknown(pending.part, str(no))) from None
-        if unreadable:
-            why = (
-                "Slack does not show the metadata of messages: add the scope metadata.message:read"
-            )
-            raise GiveUp(_unknown(pending.part, why))
+        if hidden:
+            why = "Slack does not show the metadata of messages: add the scope "
+            raise GiveUp(_unknown(pending.part, f"{why}metadata.message:read"))
         return None
 
     def _history(self, thread: str, oldest: float) -> Iterator[Mapping[str, Any]]:
-        """Messages of the channel or the thread since `oldest`."""
+        """Messages of the channel or the thread since `oldest`, in seconds since 1970."""
         client, cursor = self._calls.client, ""
         given: dict[str, Any] = {"channel": self._channel, "include_all_metadata": True}
         given |= {"oldest": f"{oldest:.6f}", "limit": 200} | ({"ts": thread} if thread else {})
@@ -188,8 +181,8 @@ class SlackDelivery:
 
 
 def _digest(message: Message) -> str:
-    told = json.dumps([message.blocks, message.text], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    content = json.dumps([message.blocks, message.text], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _payload(message: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -203,7 +196,7 @@ def _ts(answer: SlackResponse | Mapping[str, Any]) -> str:
     ts = answer.get("ts")
     if isinstance(ts, str) and ts:
         return ts
-    raise Unsure("Slack's answer does not say where the message is")
+    raise AnswerLost("Slack's answer does not say where the message is")
 
 
 def _unknown(part: str, why: str) -> str:

@@ -10,10 +10,9 @@ from pydantic import SecretStr
 from slack_sdk.web import SlackResponse
 
 from nightwatch_core.adapters.slack import thread as slack_thread
-from nightwatch_core.adapters.slack.advice import INVITE
-from nightwatch_core.adapters.slack.calls import Refused, SlackCalls
+from nightwatch_core.adapters.slack.calls import INVITE, Refused, SlackCalls
 from nightwatch_core.adapters.slack.delivery import SlackDelivery
-from nightwatch_core.adapters.slack.messages import SentMessages
+from nightwatch_core.adapters.slack.sent_messages import SentMessages
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.ports import Clock
@@ -97,10 +96,10 @@ class SlackNotifier:
     def _conversation(self, calls: SlackCalls) -> str:
         """The id of the conversation that the target names; asked for once."""
         if not self._channel:
-            self._channel = self._found(calls)
+            self._channel = self._looked_up(calls)
         return self._channel
 
-    def _found(self, calls: SlackCalls) -> str:
+    def _looked_up(self, calls: SlackCalls) -> str:
         if CHANNEL.fullmatch(self._target):
             return self._target
         person = self._target
@@ -119,18 +118,18 @@ class SlackNotifier:
         if channel != self._target:
             return f"messages go to {line(self._target, 80)}"
         try:
-            told = calls(calls.client.conversations_info, channel=channel).get("channel")
+            info = calls(calls.client.conversations_info, channel=channel).get("channel")
         except Refused as no:
             if no.code != "missing_scope":
                 raise
             return f"messages go to {channel} (not looked at: that needs channels:read)"
-        about: dict[str, Any] = told if isinstance(told, dict) else {}
-        name = line(str(about.get("name", "")), 80)
+        about: dict[str, Any] = info if isinstance(info, dict) else {}
+        name = line(str(about.get("name", "")), 80) or channel
         if about.get("is_archived"):
-            raise GiveUp(f"the Slack channel {name or channel} is archived: name another one")
+            raise GiveUp(f"the Slack channel {name} is archived: name another one")
         if about.get("is_member") is False and "chat:write.public" not in scopes:
-            raise GiveUp(f"the Slack app is not in {name or channel}: {INVITE}")
-        return f"messages go to {name or channel}"
+            raise GiveUp(f"the Slack app is not in {name}: {INVITE}")
+        return f"messages go to {name}"
 
 
 def _address(calls: SlackCalls, channel: str, ts: str) -> str:
@@ -145,8 +144,8 @@ def _address(calls: SlackCalls, channel: str, ts: str) -> str:
 def _scopes(answer: SlackResponse) -> frozenset[str]:
     """The token's scopes; empty where Slack does not say."""
     headers = {name.lower(): str(value) for name, value in answer.headers.items()}
-    said = headers.get("x-oauth-scopes", "")
-    return frozenset(each.strip() for each in said.split(",") if each.strip())
+    listed = headers.get("x-oauth-scopes", "").split(",")
+    return frozenset(filter(None, map(str.strip, listed)))
 
 
 def _id(answer: SlackResponse, kind: str) -> str:

@@ -14,7 +14,7 @@ from core.report_fixture import analysis, complete, degraded, empty, failed, gro
 from services.slack import ALL_SCOPES, Channel
 from slack_team import HISTORY, LINK, POST, UPDATE, Team, a_team, errors
 
-from nightwatch_core.adapters.slack import advice as slack_advice
+from nightwatch_core.adapters.slack.calls import ADVICE
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.report import RunReport
@@ -204,7 +204,7 @@ def test_a_refusal_says_what_to_do(
 
 
 def test_every_advice_says_something() -> None:
-    for code, text in slack_advice.ADVICE.items():
+    for code, text in ADVICE.items():
         assert re.fullmatch("[a-z_]+", code)
         assert len(text) > 15
 

@@ -7,7 +7,7 @@ from nightwatch_core.adapters.stores.database import connect, translated
 from nightwatch_core.models.value import Value
 
 
-class Sent(Value):
+class SentMessage(Value):
     """A message that was sent; without `ts` nobody knows whether it arrived."""
 
     part: str
@@ -24,15 +24,15 @@ class SentMessages:
         self._database = database
         self._at = (night, channel)
 
-    def find(self, part: str) -> Sent | None:
+    def find(self, part: str) -> SentMessage | None:
         """The message called `part`; None where it was never sent."""
         return next((each for each in self.all() if each.part == part), None)
 
-    def all(self) -> tuple[Sent, ...]:
+    def all(self) -> tuple[SentMessage, ...]:
         """Every message."""
         query = "SELECT part, ts, digest, sent FROM slack_messages WHERE night = ? AND channel = ?"
         with translated(self._database), closing(connect(self._database)) as database:
-            return tuple(Sent(**dict(row)) for row in database.execute(query, self._at))
+            return tuple(SentMessage(**dict(row)) for row in database.execute(query, self._at))
 
     def intend(self, part: str, digest: str, now: float) -> None:
         """Remember, before it is sent, that it will be; the first attempt's time stays."""
