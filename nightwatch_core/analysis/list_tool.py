@@ -2,19 +2,24 @@
 
 from collections.abc import Iterable
 
-from nightwatch_core.analysis.path_suggestions import folders, near_matches
-from nightwatch_core.analysis.read_tool import no_folder
-from nightwatch_core.analysis.refusals import Refusal
+from nightwatch_core.analysis.path_suggestions import (
+    folders,
+    near_matches,
+    no_folder,
+    sentence_of,
+)
+from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
+from nightwatch_core.code.code_view import MARK, halves
 from nightwatch_core.code.code_view import name as shown_name
-from nightwatch_core.code.truncation import MARK, halves
 from nightwatch_core.models.code import FolderEntry
+from nightwatch_core.models.conversation import EntriesListed, PathsFound
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.globs import is_glob, matches
 from nightwatch_core.traces.path_index import is_vendored
 
 
-def list_directory(code: CodeReader, limit: int, path: str) -> str:
-    """The names in a folder; a folder that holds nothing but one folder is shown with it."""
+def list_directory(code: CodeReader, limit: int, path: str) -> ToolAnswer:
+    """Show the names in a folder; a folder that holds nothing but one folder is shown with it."""
     entries = code.list_directory(path)
     if not entries:
         if path in code.paths():
@@ -22,11 +27,12 @@ def list_directory(code: CodeReader, limit: int, path: str) -> str:
         raise no_folder(code, path)
     below = _below(path, code.paths())
     rows = "\n".join(_entry(entry, below) for entry in entries)
-    return halves(rows, limit, "list a folder below this one, or use find_files")
+    text = halves(rows, limit, "list a folder below this one, or use find_files")
+    return ToolAnswer(text, EntriesListed(entries=entries))
 
 
-def find_files(code: CodeReader, limit: int, name: str, path: str = "") -> str:
-    """Paths whose name holds `name`, or that a glob stands for, about `limit` characters."""
+def find_files(code: CodeReader, limit: int, name: str, path: str = "") -> ToolAnswer:
+    """Show paths whose name holds `name`, or that a glob stands for, about `limit` characters."""
     paths = code.paths()
     if path and path not in folders(paths):
         raise no_folder(code, path)
@@ -36,10 +42,10 @@ def find_files(code: CodeReader, limit: int, name: str, path: str = "") -> str:
     found = sorted(_found(wanted, known, start), key=lambda one: _rank(one, wanted))
     if not found:
         where = f" below {path}" if path else ""
-        near = ", ".join(map(shown_name, near_matches(wanted, known)))
-        hint = f"Near matches: {near}." if near else "Try a shorter part, or search_code."
-        return f"No file is called {name!a}{where}. {hint}"
-    return _listed(map(shown_name, found), limit, len(found))
+        hint = sentence_of(near_matches(wanted, known)) or "Try a shorter part, or search_code."
+        return ToolAnswer(f"No file is called {name!a}{where}. {hint}", PathsFound())
+    text = _listed(map(shown_name, found), limit, len(found))
+    return ToolAnswer(text, PathsFound(paths=tuple(found)))
 
 
 def _found(wanted: str, known: Iterable[str], start: str) -> Iterable[str]:

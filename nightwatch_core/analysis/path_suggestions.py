@@ -1,9 +1,13 @@
-"""Names that may have been meant by one that is not there."""
+"""Names that may have been meant by one that is not there, and what is said of it."""
 
 import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from nightwatch_core.analysis.tool_arguments import Refusal
+from nightwatch_core.code.code_view import name
+from nightwatch_core.models.conversation import NothingThere
+from nightwatch_core.ports import CodeReader
 from nightwatch_core.traces.path_index import is_vendored
 
 _MOST = 5
@@ -86,6 +90,32 @@ def folders(paths: Iterable[str]) -> tuple[str, ...]:
     """
     parts = (path.split("/") for path in paths)
     return tuple(sorted({"/".join(p[:n]) for p in parts for n in range(1, len(p))}))
+
+
+def no_file(code: CodeReader, path: str) -> Refusal:
+    """Say why a file cannot be read, and what to read instead."""
+    paths = code.paths()
+    if path in paths:
+        return Refusal(f"{path} is not text, or too large to show.")
+    if any(other.startswith(f"{path}/") for other in paths):
+        return Refusal(f"{path} is a folder: use list_directory.")
+    near = near_matches(path, paths)
+    hint = sentence_of(near) or "Use find_files or search_code."
+    return Refusal(f"There is no file {path} at this commit. {hint}", NothingThere(near=near))
+
+
+def no_folder(code: CodeReader, path: str) -> Refusal:
+    """Say why a folder cannot be looked into, and what to use instead."""
+    near = near_matches(path, folders(code.paths()))
+    hint = sentence_of(near) or "List the root with path ''."
+    what = f"There is no folder {path or '(root)'} at this commit. {hint}"
+    return Refusal(what, NothingThere(near=near))
+
+
+def sentence_of(near: Iterable[str]) -> str:
+    """Name near matches in a sentence; empty where there are none."""
+    shown = ", ".join(map(name, near))
+    return f"Near matches: {shown}." if shown else ""
 
 
 def _name(path: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from nightwatch_core.analysis.limits import COMPARED_LINE
-from nightwatch_core.code.truncation import CUT, MARK
+from nightwatch_core.code.code_view import CUT, MARK
 from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
 
 _CODE = ("read_file", "search_code")  # tools that show lines of files

@@ -2,54 +2,69 @@
 
 from collections.abc import Iterable, Sequence
 
-from nightwatch_core.analysis.outline import definitions
-from nightwatch_core.analysis.path_suggestions import folders, near_matches
-from nightwatch_core.analysis.refusals import Refusal
-from nightwatch_core.code.code_view import LINE, lines_of, name, numbered, visible
-from nightwatch_core.code.truncation import MARK, halves
+from nightwatch_core.analysis.path_suggestions import no_file
+from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
+from nightwatch_core.code.code_view import LINE, MARK, halves, lines_of, name, numbered, visible
+from nightwatch_core.code.definitions import definitions_in
+from nightwatch_core.code.source import indent
+from nightwatch_core.models.conversation import LinesRead
 from nightwatch_core.ports import CodeReader
 
 _OUTLINE = 30  # definitions that are told of the part left out
 _OUTLINE_SHARE = 0.2  # of the characters, at most
+_LONGEST_DEFINITION = 160  # characters of a line that is told
+_PART = "search_code finds text in them"
 
 
 def read_file(
     code: CodeReader, limit: int, path: str, start: int = 1, end: int | None = None
-) -> str:
-    """Lines `start` to `end` of a file, about `limit` characters of them."""
+) -> ToolAnswer:
+    """Show lines `start` to `end` of a file, about `limit` characters of them."""
     lines = lines_in(code, path)
-    if not lines:
-        return f"{name(path)} is empty."
     last = len(lines)
+    if not lines:
+        return ToolAnswer(f"{name(path)} is empty.", LinesRead(path=path, total=0))
     if start > last or (end is not None and end < start):
         asked = f"{start}-{'' if end is None else end}"
-        raise Refusal(f"{path} has {last} lines; ask for start <= end <= {last}, not {asked}.")
+        why = f"{path} has {last} lines; ask for start <= end <= {last}, not {asked}."
+        raise Refusal(why, LinesRead(path=path, total=last))
     end = min(end or last, last)
     head = f"{name(path)} (lines {start}-{end} of {last})"
     if start == end:
-        return halves(f"{head}\n{start:>5}| {visible(lines[start - 1])}", limit, _PART)
-    return "\n".join((head, *shortened(lines[start - 1 : end], start, limit)))
+        only = visible(lines[start - 1])
+        text = halves(f"{head}\n{start:>5}| {only}", limit, _PART)
+        known = {start: only} if len(text) == len(head) + 8 + len(only) else {}
+        return ToolAnswer(text, LinesRead(path=path, total=last, lines=known))
+    asked_for = lines[start - 1 : end]
+    outline = _outline(path, lines, range(start - 1, end), int(limit * _OUTLINE_SHARE))
+    rows, shown = shortened(asked_for, start, limit, outline)
+    whole = {n: visible(lines[n - 1]) for n in shown if len(lines[n - 1]) <= LINE}
+    return ToolAnswer("\n".join((head, *rows)), LinesRead(path=path, total=last, lines=whole))
 
 
-_PART = "search_code finds text in them"
+def shortened(
+    lines: Sequence[str], start: int, limit: int, outline: Sequence[int]
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Number rows of about `limit` characters: all, or the first, the definitions, the last.
 
-
-def shortened(lines: Sequence[str], start: int, limit: int) -> tuple[str, ...]:
-    """Numbered rows of about `limit` characters: all, or the first, the definitions, the last."""
+    `outline` are the numbers of lines that define something. With the rows, the numbers of the
+    lines that are shown.
+    """
     if sum(map(_width, lines)) <= limit:
-        return tuple(numbered(lines, start))
-    outline = _outline(lines, int(limit * _OUTLINE_SHARE))
-    half = (limit - sum(_width(lines[index]) for index in outline)) // 2
+        return tuple(numbered(lines, start)), tuple(range(start, start + len(lines)))
+    half = (limit - sum(_width(lines[number - start]) for number in outline)) // 2
     first = _fitting(lines, half)
     last = len(lines) - _fitting(lines[:first:-1], half)
-    between = [index for index in outline if first <= index < last]
-    return (
+    between = [number for number in outline if start + first <= number < start + last]
+    rows = (
         *numbered(lines[:first], start),
         _left_out(lines[first:last], start + first, limit, bool(between)),
-        *(row for index in between for row in numbered([lines[index]], start + index)),
+        *(row for n in between for row in numbered([lines[n - start]], n)),
         *((f"{MARK}the file goes on ...]",) if between else ()),
         *numbered(lines[last:], start + last),
     )
+    ends = (*range(start, start + first), *range(start + last, start + len(lines)))
+    return rows, (*ends, *between)
 
 
 def _left_out(lines: Sequence[str], start: int, limit: int, outlined: bool) -> str:
@@ -59,16 +74,22 @@ def _left_out(lines: Sequence[str], start: int, limit: int, outlined: bool) -> s
     return f"{MARK}lines {start}-{start + len(lines) - 1} left out; {ask}{told} ...]"
 
 
-def _outline(lines: Sequence[str], limit: int) -> tuple[int, ...]:
-    """Definitions in the lines that are sure to be left out."""
-    outer = len(lines) // 20
-    found = definitions(lines[outer : len(lines) - outer], _OUTLINE)
-    kept, used = [], 0
-    for index in (outer + one for one in found):
-        used += _width(lines[index])
+def _outline(path: str, lines: Sequence[str], part: range, limit: int) -> tuple[int, ...]:
+    """Number the lines that define something and are sure to be left out, outer ones first."""
+    outer = len(part) // 20
+    between = range(part.start + outer + 1, part.stop - outer + 1)
+    if sum(map(_width, lines[part.start : part.stop])) <= limit / _OUTLINE_SHARE:
+        return ()
+    defined = {d.line for d in definitions_in(path, "\n".join(lines)) if d.kind != "value"}
+    short = [n for n in defined if n in between and len(lines[n - 1]) <= _LONGEST_DEFINITION]
+    outermost = sorted(short, key=lambda n: (indent(lines[n - 1]), n))[:_OUTLINE]
+    kept: list[int] = []
+    used = 0
+    for number in sorted(outermost):
+        used += _width(lines[number - 1])
         if used > limit:
             break
-        kept.append(index)
+        kept.append(number)
     return tuple(kept)
 
 
@@ -92,29 +113,5 @@ def lines_in(code: CodeReader, path: str) -> tuple[str, ...]:
     """The file's lines; raises `Refusal` where there is none to read."""
     text = code.read_file(path)
     if text is None:
-        raise not_there(code, path)
+        raise no_file(code, path)
     return lines_of(text)
-
-
-def not_there(code: CodeReader, path: str) -> Refusal:
-    """Why a file cannot be read, and what to read instead."""
-    paths = code.paths()
-    if path in paths:
-        return Refusal(f"{path} is not text, or too large to show.")
-    if any(other.startswith(f"{path}/") for other in paths):
-        return Refusal(f"{path} is a folder: use list_directory.")
-    hint = near(path, paths) or "Use find_files or search_code."
-    return Refusal(f"There is no file {path} at this commit. {hint}", missing=True)
-
-
-def no_folder(code: CodeReader, path: str) -> Refusal:
-    """Why a folder cannot be looked into, and what to use instead."""
-    paths = code.paths()
-    hint = near(path, folders(paths)) or "List the root with path ''."
-    return Refusal(f"There is no folder {path or '(root)'} at this commit. {hint}", missing=True)
-
-
-def near(path: str, known: Iterable[str]) -> str:
-    """Near matches in a sentence; empty where there are none."""
-    found = [name(one) for one in near_matches(path, known)]
-    return f"Near matches: {', '.join(found)}." if found else ""

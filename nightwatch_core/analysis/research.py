@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from nightwatch_core.code.callee_names import frames_of
-from nightwatch_core.code.callees import Search, callees
-from nightwatch_core.code.definitions import LONGEST_LINE, definition
+from nightwatch_core.code.callees import Search, callees, frames_of
+from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
+from nightwatch_core.code.source import LONGEST_LINE
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import root_class
 from nightwatch_core.models.assignment import UnexplainedCase
@@ -126,11 +126,16 @@ def _failing_line(case: Case, path: str, text: str) -> int:
 
 def _failing_function(case: Case, path: str, text: str) -> int:
     frame = _frame_in(case, path)
-    return definition(re.split(r"[\s.:#$]", frame.function)[-1], text) if frame else 0
+    return _line_of(re.split(r"[\s.:#$]", frame.function)[-1], path, text) if frame else 0
 
 
 def _action(case: Case, path: str, text: str) -> int:
-    return definition(endpoint(case.leader.transaction).action, text)
+    return _line_of(endpoint(case.leader.transaction).action, path, text)
+
+
+def _line_of(name: str, path: str, text: str) -> int:
+    found = definition_of(name, path, text)
+    return found.line if found else 0
 
 
 def _frame_in(case: Case, path: str) -> Frame | None:

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from nightwatch_core.analysis.path_suggestions import folders, near_matches
-from nightwatch_core.analysis.read_tool import no_folder
-from nightwatch_core.analysis.refusals import Refusal
+from nightwatch_core.analysis.path_suggestions import folders, near_matches, no_folder
+from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
 from nightwatch_core.analysis.tool_specs import HITS
-from nightwatch_core.code.arguments import inside
-from nightwatch_core.code.code_view import around, lines_of, name
-from nightwatch_core.code.truncation import MARK, halves
+from nightwatch_core.code.code_view import MARK, around, halves, inside, lines_of, name
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.globs import fixed_folder, matches
@@ -24,17 +22,22 @@ _PATTERN = ("|", ".*", "\\b", "\\(", "\\.", "\\s", "\\d", "\\w", "^", "$")
 
 def search_code(
     code: CodeReader, limit: int, query: str, path: str = "", glob: str = "", context: int = 0
-) -> str:
-    """Lines that hold `query`, grouped by file, about `limit` characters."""
+) -> ToolAnswer:
+    """Show lines that hold `query`, grouped by file, about `limit` characters."""
     if not query.strip() or not query.replace("\t", " ").isprintable():
         raise Refusal("Search for one line of visible text, without line breaks.")
     folder = path or (fixed_folder(glob) if inside(fixed_folder(glob)) else "")
     hits, more = _hits(code, query, folder, glob)
     if not hits:
-        return _none(code, query, folder, glob, more)
-    groups = _grouped(hits[:HITS])
-    shown = {one: _shown(code, one, found, query, context) for one, found in groups.items()}
-    return _fitting(shown, limit, more)
+        return ToolAnswer(_none(code, query, folder, glob, more), HitsFound(complete=not more))
+    shown: dict[str, tuple[str, ...]] = {}
+    values: list[SearchHit] = []
+    for one, found in _grouped(hits[:HITS]).items():
+        shown[one], texts = _shown(code, one, found, query, context)
+        values += (hit.model_copy(update={"text": around(texts[hit.line], query)}) for hit in found)
+    return ToolAnswer(
+        _fitting(shown, limit, more), HitsFound(hits=tuple(values), complete=not more)
+    )
 
 
 def _hits(
@@ -70,31 +73,31 @@ def _grouped(hits: Iterable[SearchHit]) -> dict[str, list[SearchHit]]:
     groups: dict[str, list[SearchHit]] = {}
     for hit in hits:
         groups.setdefault(hit.path, []).append(hit)
-    return groups
+    return {path: sorted(found, key=lambda hit: hit.line) for path, found in groups.items()}
 
 
 def _shown(
     code: CodeReader, path: str, hits: list[SearchHit], query: str, context: int
-) -> tuple[str, ...]:
-    """The places of one file: a row a hit; with context, parts of the file as read_file has them.
+) -> tuple[tuple[str, ...], dict[int, str]]:
+    """Show the places of one file: a row a hit; with context, parts as read_file has them.
 
-    Hits close together are one part.
+    Hits close together are one part. With it, the text of each line that is shown.
     """
-    hits = sorted(hits, key=lambda hit: hit.line)
     is_cut = any(query not in hit.text for hit in hits)
     lines = lines_of(code.read_file(path) or "") if context or is_cut else ()
     texts = {hit.line: hit.text.removesuffix("\r") for hit in hits} | {
         number: lines[number - 1] for hit in hits for number in _near(hit.line, context, len(lines))
     }
     if not context:
-        return tuple(f"{name(path)}:{n}: {around(texts[n], query)}" for n in sorted(texts))
+        rows = (f"{name(path)}:{n}: {around(texts[n], query)}" for n in sorted(texts))
+        return tuple(rows), texts
     runs: list[list[int]] = []
     for number in sorted(texts):
         if runs and runs[-1][-1] == number - 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return tuple(_part(path, run, texts, query, len(lines)) for run in runs)
+    return tuple(_part(path, run, texts, query, len(lines)) for run in runs), texts
 
 
 def _part(path: str, run: list[int], texts: Mapping[int, str], query: str, last: int) -> str:

@@ -1,28 +1,31 @@
 """The tools an analyst may call: they read the code at one commit and the case's traces, no more.
 
-Every answer is plain text, bounded in size. A call that cannot be answered is told what to do
-instead; only `TryLater`, `GiveUp` and `StopTheNight` of the code reader pass through.
+Every answer is plain text, bounded in size, and the value that it shows. A call that cannot be
+answered is told what to do instead; only `TryLater`, `GiveUp` and `StopTheNight` of the code reader
+pass through.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from nightwatch_core.analysis.list_tool import find_files, list_directory
-from nightwatch_core.analysis.read_tool import lines_in, near, read_file
-from nightwatch_core.analysis.refusals import Refusal
+from nightwatch_core.analysis.path_suggestions import near_matches, sentence_of
+from nightwatch_core.analysis.prompts import fenced
+from nightwatch_core.analysis.read_tool import lines_in, read_file
 from nightwatch_core.analysis.search_tool import search_code
+from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer, complaint, settled
 from nightwatch_core.analysis.tool_specs import BY_NAME, HITS, LIMITS, SPECS
-from nightwatch_core.analysis.trace_tool import get_error_traces
-from nightwatch_core.code.arguments import complaint, inside, outside, settled
-from nightwatch_core.code.code_view import around, name
-from nightwatch_core.models.conversation import ToolCall, ToolResult
+from nightwatch_core.code.code_view import around, halves, inside, name, outside
+from nightwatch_core.models.conversation import NothingThere, ToolCall, ToolResult, TracesShown
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.escaping import line as one_line
 
 __all__ = ["HITS", "LIMITS", "SPECS", "run"]
 
-_LONGEST_LINE = 1_500  # characters of a blamed line
+_BLAMED_LINE, _AUTHOR, _SUBJECT = 1_500, 100, 300  # characters that blame shows
+_TRACE_HEAD = 120  # characters around each trace
 
 
 def run(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...]) -> ToolResult:
@@ -31,15 +34,20 @@ def run(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...])
     Safe for many threads where the reader is. Raises only what the code reader raises.
     """
     try:
-        text = _answer(call, code, case, traces)
+        answer = _answer(call, code, case, traces)
     except Refusal as refusal:
         return ToolResult(
-            id=call.id, name=call.name, text=str(refusal), is_error=True, missing=refusal.missing
+            id=call.id,
+            name=call.name,
+            text=str(refusal),
+            is_error=True,
+            missing=isinstance(refusal.value, NothingThere),
+            value=refusal.value,
         )
-    return ToolResult(id=call.id, name=call.name, text=text)
+    return ToolResult(id=call.id, name=call.name, text=answer.text, value=answer.value)
 
 
-def _answer(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...]) -> str:
+def _answer(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...]) -> ToolAnswer:
     spec = BY_NAME.get(call.name)
     if spec is None:
         raise Refusal(f"There is no tool {call.name[:80]!a}. Use one of {', '.join(BY_NAME)}.")
@@ -49,48 +57,80 @@ def _answer(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, .
         raise Refusal(f"{wrong[0].upper()}{wrong[1:]}. Call {spec.name} again with that changed.")
     if "path" in given:
         given["path"] = _checked(given["path"], code, spec.parameters["properties"]["path"])
-    return _TOOLS[call.name](code, case, traces, **given)
+    if call.name == "get_error_traces":
+        return get_error_traces(case, traces, LIMITS[call.name], **given)
+    return _CODE_TOOLS[call.name](code, LIMITS[call.name], **given)
 
 
 def _checked(path: str, code: CodeReader, schema: dict[str, Any]) -> str:
-    """The path inside the repository; "/" is its root where a folder is asked for."""
-    if path.strip() == "/" and "minLength" not in schema:
+    """Give the path inside the repository; "/" is its root where a folder is asked for."""
+    may_be_root = "minLength" not in schema
+    if path.strip() == "/" and may_be_root:
         return ""
-    clean = inside(path)
-    if clean:
-        return clean
-    if clean == "" and "minLength" not in schema:
-        return ""
-    why = outside(path) or "must name a file"
-    hint = near(path.replace("\\", "/"), code.paths()) if path.isprintable() else ""
-    raise Refusal(f"The path {why}. {hint}".strip(), missing=True)
+    clean_path = inside(path)
+    if clean_path or (clean_path == "" and may_be_root):
+        return clean_path
+    near = near_matches(path.replace("\\", "/"), code.paths()) if path.isprintable() else ()
+    why = f"The path {outside(path) or 'must name a file'}. {sentence_of(near)}"
+    raise Refusal(why.strip(), NothingThere(near=near))
 
 
-def _blame(code: CodeReader, path: str, line: int) -> str:
-    blame = code.blame(path, line)
-    if blame is None:
+def blame(code: CodeReader, limit: int, path: str, line: int) -> ToolAnswer:
+    """Tell who last wrote a line."""
+    known = code.blame(path, line)
+    if known is None:
         lines = lines_in(code, path)
         if line > len(lines):
             raise Refusal(f"{path} has {len(lines)} lines; ask for a line up to {len(lines)}.")
         raise Refusal(f"Who wrote {path}:{line} is not known here; go on without blame.")
-    who = one_line(f"{blame.author}: {blame.subject}", 400)  # neither can start a second line
-    head = f"{name(path)}:{line} {blame.sha[:10]} {blame.at:%Y-%m-%d} {who}"
-    return f"{head}\n{around(blame.text, '', _LONGEST_LINE)}"
+    author, subject = one_line(known.author, _AUTHOR), one_line(known.subject, _SUBJECT)
+    known = known.model_copy(
+        update={"sha": known.sha[:10], "author": author, "subject": subject}
+    )  # neither can start a second line
+    head = f"{name(path)}:{line} {known.sha} {known.at:%Y-%m-%d} {author}: {subject}"
+    return ToolAnswer(f"{head}\n{around(known.text, '', _BLAMED_LINE)}", known)
 
 
-_TOOLS: dict[str, Callable[..., str]] = {
-    "read_file": lambda code, case, traces, **given: read_file(code, LIMITS["read_file"], **given),
-    "search_code": lambda code, case, traces, **given: search_code(
-        code, LIMITS["search_code"], **given
-    ),
-    "find_files": lambda code, case, traces, **given: find_files(
-        code, LIMITS["find_files"], **given
-    ),
-    "list_directory": lambda code, case, traces, **given: list_directory(
-        code, LIMITS["list_directory"], **given
-    ),
-    "get_error_traces": lambda code, case, traces, limit=3, number=0: get_error_traces(
-        case, traces, LIMITS["get_error_traces"], limit, number
-    ),
-    "blame": lambda code, case, traces, **given: _blame(code, **given),
+def get_error_traces(
+    case: Case, traces: tuple[Trace, ...], most: int, limit: int = 3, number: int = 0
+) -> ToolAnswer:
+    """Show up to `limit` traces, newest first, or one by its number; about `most` characters."""
+    known = traces or ((case.trace,) if case.trace else ())
+    if not known:
+        return ToolAnswer("This error came without a stack trace.", TracesShown())
+    if number > len(known):
+        raise Refusal(f"There are {len(known)} traces; ask for number <= {len(known)}.")
+    asked = [number] if number else list(range(1, min(limit, len(known)) + 1))
+    texts = {n: _text(known[n - 1]) for n in asked}
+    different = len(set(texts.values()))
+    share = max(most // different - _TRACE_HEAD, 200)
+    first: dict[str, int] = {}
+    parts = []
+    for n, text in texts.items():
+        release = f", release {one_line(known[n - 1].release, 60)}" if known[n - 1].release else ""
+        title = f"trace {n} of {len(known)}{release}"
+        same = first.setdefault(text, n)
+        shown = fenced(clean(halves(text, share, "ask for it alone, by number")))
+        parts.append(f"{title}: the same as trace {same}" if same < n else f"{title}\n{shown}")
+    return ToolAnswer("\n\n".join(parts), TracesShown(traces=tuple(known[n - 1] for n in asked)))
+
+
+def _text(trace: Trace) -> str:
+    return trace.raw.strip() or _rendered(trace)
+
+
+def _rendered(trace: Trace) -> str:
+    lines = []
+    for link in trace.links:
+        lines.append(f"{link.error_class}: {link.message}")
+        lines += [f"  at {frame.place} in {frame.function or '?'}" for frame in link.frames]
+    return "\n".join(lines)
+
+
+_CODE_TOOLS: dict[str, Callable[..., ToolAnswer]] = {
+    "read_file": read_file,
+    "search_code": search_code,
+    "find_files": find_files,
+    "list_directory": list_directory,
+    "blame": blame,
 }

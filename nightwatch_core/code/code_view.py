@@ -1,4 +1,4 @@
-"""Code as the analyst sees it: exact, numbered, and with nothing in it that cannot be seen.
+"""Code and paths as the analyst sees them: exact, numbered, shortened, nothing in them unseen.
 
 Characters that nobody sees but that change what a line means (direction overrides, zero-width
 spaces, controls) are shown as escapes; a symbol's own variation selector and joiner stay. What is
@@ -6,12 +6,13 @@ quoted back with such an escape is put back into the file's own characters by `a
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from nightwatch_core.code.truncation import CUT, MARK
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.text.escaping import HIDDEN
 
+MARK = "[... "  # begins a row that tells what is left out
+CUT = "…"  # stands where a line was cut in two
 LINE = 1_000  # characters shown of one line among others
 _BOM = "\ufeff"
 _BREAKS = ((0x2028, 0x2029),)  # line breaks to some readers, part of a line to all compilers
@@ -119,3 +120,76 @@ def _meant(found: re.Match[str]) -> str:
     escape = found.group()
     character = "\r" if escape == "\\r" else chr(int(escape[2:], 16))
     return character if _HIDDEN.fullmatch(character) else escape
+
+
+def halves(text: str, limit: int, ask: str = "narrow the question to see them") -> str:
+    """Shorten a text in its middle to about `limit` characters, if possible between lines.
+
+    >>> halves("short", 10)
+    'short'
+    >>> print(halves("one\\ntwo\\nthree\\nfour\\nfive\\n" * 4, 40), end="")
+    one
+    two
+    three
+    four
+    [... 57 characters left out; narrow the question to see them ...]
+    two
+    three
+    four
+    five
+    """
+    if len(text) <= limit:
+        return text
+    head, tail = _head(text, limit // 2), _tail(text, limit // 2)
+    left_out = len(text) - len(head) - len(tail)
+    above = head if head.endswith("\n") else f"{head}{CUT}\n"
+    below = tail if text[-len(tail) - 1 : -len(tail)] == "\n" else f"{CUT}{tail}"
+    return f"{above}{MARK}{left_out} characters left out; {ask} ...]\n{below}"
+
+
+def _head(text: str, size: int) -> str:
+    """The first `size` characters, up to a line's end unless that would lose more than half."""
+    end = text.rfind("\n", 0, size)
+    return text[: end + 1] if end >= size // 2 else text[:size]
+
+
+def _tail(text: str, size: int) -> str:
+    start = text.find("\n", len(text) - size - 1, len(text) - size // 2)
+    return text[start + 1 :] if start >= 0 else text[-size:]
+
+
+def inside(path: str) -> str | None:
+    """Give the path as the code reader knows it; None where it would leave the repository.
+
+    >>> inside("./app//a.py"), inside("a/../../b"), inside("/etc/passwd"), inside("")
+    ('app/a.py', None, None, '')
+    """
+    if outside(path):
+        return None
+    return "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def outside(path: str) -> str:
+    r"""Say why a path is none of the repository; empty where it may be one.
+
+    >>> outside("app/a.py"), outside("../a.py")
+    ('', 'must not contain ..: paths start at the root of the repository')
+    """
+    return next((why for why, is_so in _OUTSIDE if is_so(path)), "")
+
+
+_OUTSIDE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    (
+        "must not contain characters that cannot be seen: type it like app/models/order.rb",
+        lambda path: not path.isprintable(),
+    ),
+    ("must have / between folders, not a backslash", lambda path: "\\" in path),
+    (
+        "must not begin with /: paths start at the root of the repository",
+        lambda path: path.startswith("/"),
+    ),
+    (
+        "must not contain ..: paths start at the root of the repository",
+        lambda path: ".." in path.split("/"),
+    ),
+)

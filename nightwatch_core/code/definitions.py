@@ -1,62 +1,200 @@
-"""Where code defines a function or a class, in any of the languages we meet: data and one pass."""
+"""Where code defines and uses names: from a file's tree, or from lines where there is none."""
 
 import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import attrgetter
+from typing import Literal, NamedTuple
 
-from nightwatch_core.code.source import body_of
-from nightwatch_core.traces.repo_paths import text_lines
+import tree_sitter
 
-LONGEST_LINE = 400  # characters of a line that are looked at
-_NAME = re.compile(r"[A-Za-z_]\w{0,80}[?!]?$")
+from nightwatch_core.code.grammars import captured, is_readable, parsed
+from nightwatch_core.code.languages import KEYWORD, Language, is_known, language_of
+from nightwatch_core.code.source import body_of, indent
+
+_CACHED = 32  # files whose names are kept: the same few are asked for again and again
+_LONGEST_NAME = 200  # bytes of a name
+_LONGEST, _LONGEST_LINE = 150_000, 2_000  # characters of a file, of a line that is looked at
+_NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
+_INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
+_TYPES = re.compile(r"\b(?:class|module|interface|struct|enum|trait|record|type|object)\b")
 _CLOSES = ("end", "}", "};", "});", ")")  # what may stand alone behind a body
 
-# How languages begin the definition of {name}, tried in this order.
-DEFINITIONS = (
-    r"\s*(?:async\s+)?def\s+(?:self\.)?{name}(?!\w)",
-    r"\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*{name}(?!\w)",
-    r"\s*(?:export\s+)?(?:const|let|var)\s+{name}\s*=",
-    r"\s*func\s+(?:\([^)]*\)\s*)?{name}(?!\w)",
-    r"\s*(?:(?:public|private|protected|internal|static|final|abstract|override|async|suspend)\s+)+"
-    r"[\w<>\[\],.? ]*?\b{name}\s*\(",
-    r"\s*(?:fun|function)\s+{name}(?!\w)",
-    r"\s*(?:async\s+)?{name}\s*\([^)]*\)\s*\{{",
-)
-# How they begin a class or what is like one.
-TYPES = (
-    r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|data"
-    r"|partial|open)\s+)*(?:class|interface|struct|enum|record|trait|object|module)\s+(?:\w+::)*"
-    r"{name}(?!\w)",
-    r"\s*type\s+{name}\s+(?:struct|interface)(?!\w)",
-)
+Kind = Literal["function", "class", "value"]
+_KINDS: dict[bool, tuple[Kind, ...]] = {  # preferred by names that begin with a capital letter
+    False: ("function", "value", "class"),
+    True: ("class", "function", "value"),
+}
 
 
-def definition(name: str, text: str, forms: tuple[str, ...] = DEFINITIONS) -> int:
-    """The line on which a function of this name begins; 0 where none is found.
+class Definition(NamedTuple):
+    """A name that a file defines; lines count from 1, `end` is the last of what it stands for."""
 
-    >>> definition("show", "class A\\n  def index; end\\n  def show\\n"), definition("x y", "")
-    (3, 0)
-    >>> definition("Cart", "import x\\nclass Cart:\\n", TYPES)
+    name: str
+    kind: Kind
+    line: int
+    end: int
+
+
+class NameUse(NamedTuple):
+    """A name that code uses; the column counts characters from 0."""
+
+    name: str
+    line: int
+    column: int
+    is_member: bool = False  # of what stands before it
+
+
+_PLACE = attrgetter("line", "column")
+
+
+class Names(NamedTuple):
+    """What a file defines and uses, in the order of its lines."""
+
+    definitions: tuple[Definition, ...]
+    uses: tuple[NameUse, ...] = ()
+    variables: tuple[NameUse, ...] = ()  # where Ruby gives local ones their values
+
+
+def definitions_in(path: str, text: str) -> tuple[Definition, ...]:
+    """List what a file defines, without the variables of functions.
+
+    >>> [one.name for one in definitions_in("a.rb", "class A::Cart\\n  def total; end\\nend\\n")]
+    ['Cart', 'total']
+    >>> definitions_in("a.kt", "class Cart {\\n  fun total() {\\n  }\\n}\\n")[1]
+    Definition(name='total', kind='function', line=2, end=3)
+    """
+    return names_in(path, text).definitions
+
+
+def definition_of(name: str, path: str, text: str) -> Definition | None:
+    """Find what a name stands for: with a capital letter a class rather than a function.
+
+    >>> definition_of("show", "a.py", "show = 1\\ndef show():\\n    pass\\n").line
     2
     """
-    if not _NAME.match(name) or name not in text:
-        return 0
-    holding = [(n, line) for n, line in enumerate(text_lines(text), start=1) if name in line]
-    for form in forms:
-        begins = re.compile(form.format(name=re.escape(name)))
-        for number, line in holding:
-            if begins.match(line[:LONGEST_LINE]):
-                return number
-    return 0
+    if not name or name not in text:
+        return None
+    kinds = _KINDS[name[:1].isupper()]
+    same = (one for one in definitions_in(path, text) if one.name == name)
+    return min(same, key=lambda one: (kinds.index(one.kind), one.line), default=None)
 
 
-def end_of(text: str, start: int, most: int) -> int:
-    """The last line of the definition that begins at line `start`, at most `most` lines of it.
+def function_around(path: str, lines: Mapping[int, str], line: int) -> int:
+    """Find the first line of the innermost function around a line; 0 where it is not to be seen.
 
-    >>> end_of("def a\\n  1\\nend\\n\\ndef b\\n", 1, 9), end_of("def a():\\n  1\\n  2\\n", 1, 2)
-    (3, 2)
+    `lines` may be a part of the file, by number.
     """
-    lines = dict(enumerate(text_lines(text)[start - 1 : start + most], start))
-    held = [number for number in body_of(lines, start) if lines[number].strip()]
-    last = held[-1]
-    if lines.get(last + 1, "").strip() in _CLOSES:
-        last += 1
-    return min(last, start + most - 1)
+    rows = [lines.get(number, "") for number in range(1, max(lines, default=0) + 1)]
+    if rows and not rows[0] and path.endswith(".php"):
+        rows[0] = "<?php"  # without it nothing is code
+    functions = (d for d in definitions_in(path, "\n".join(rows)) if d.kind == "function")
+    around = (d.line for d in functions if d.line <= line <= d.end and d.line in lines)
+    return max(around, default=0) or _function_above(lines, line, language_of(path))
+
+
+def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
+    """List the names in lines `first` to `last` that may be defined elsewhere: calls and members.
+
+    In Ruby, where calls need no parentheses, every name that is no variable of these lines.
+    """
+    names = names_in(path, text)
+    variables = {one.name for one in names.variables if first <= one.line <= last}
+    near = (one for one in names.uses if first <= one.line <= last)
+    return tuple(one for one in near if one.is_member or one.name not in variables)
+
+
+def defined_name(row: str, language: Language) -> str:
+    """Name what a line alone seems to define; empty where it defines nothing.
+
+    >>> from nightwatch_core.code.languages import PYTHON
+    >>> defined_name("    def total(self):", PYTHON), defined_name("total()", PYTHON)
+    ('total', '')
+    """
+    matches = (re.match(pattern, row[:_LONGEST_LINE]) for pattern in language.definitions)
+    return next((found["name"] for found in matches if found), "")
+
+
+@lru_cache(maxsize=_CACHED)
+def names_in(path: str, text: str) -> Names:
+    """Read a file's names from its tree; from its lines where no grammar knows the file."""
+    rows = text[:_LONGEST].split("\n")
+    text = "\n".join(row if len(row) <= _LONGEST_LINE else "" for row in rows)
+    root = parsed(path, text)
+    if root is None or not is_readable(root):
+        return Names(definitions=tuple(_by_lines(path, text)))
+    nodes, data = captured(path, root), root.text or b""
+    values = nodes.get("value", ())
+    local = {node.end_byte for node in values if _is_local(node)}
+    variables = {node.end_byte: _use(node, data) for node in nodes.get("variable", ())}
+    defined = {
+        node.end_byte: Definition(name, kind, node.start_point[0] + 1, _end(node))
+        for kind in _KINDS[True][::-1]  # what is a function is no value
+        for node in nodes.get(kind, ())
+        if node.end_byte not in local and (name := _name(node))
+    }
+    taken = local | defined.keys() | variables.keys()
+    used = (node for node in nodes.get("use", ()) if node.end_byte not in taken)
+    return Names(
+        definitions=tuple(sorted(defined.values(), key=lambda one: (one.line, one.name))),
+        uses=tuple(sorted((_use(node, data) for node in used if _name(node)), key=_PLACE)),
+        variables=tuple(variables.values()),
+    )
+
+
+def _name(node: tree_sitter.Node) -> str:
+    found = _NAME.search((node.text or b"")[-_LONGEST_NAME:].decode("utf-8", "replace"))
+    return found[0] if found else ""
+
+
+def _end(node: tree_sitter.Node) -> int:
+    whole = node.parent or node
+    return whole.end_point[0] + (whole.end_point[1] > 0)
+
+
+def _is_local(node: tree_sitter.Node) -> bool:
+    """Whether a name is bare and gets its value inside a function."""
+    above = node.parent if node.type == "identifier" else None
+    while above is not None and not _INSIDE.search(above.type):
+        above = above.parent
+    return above is not None
+
+
+def _use(node: tree_sitter.Node, data: bytes) -> NameUse:
+    row, column = node.start_point
+    before = data[node.start_byte - column : node.start_byte].decode("utf-8", "replace")
+    return NameUse(_name(node), row + 1, len(before), before.endswith((".", ":", ">")))
+
+
+def _by_lines(path: str, text: str) -> Iterator[Definition]:
+    language = language_of(path)
+    lines = dict(enumerate(text.split("\n"), start=1))
+    for number, row in lines.items():
+        found = KEYWORD.match(row[:_LONGEST_LINE])
+        name = found["name"] if found else defined_name(row, language) if is_known(path) else ""
+        if name:
+            yield Definition(name, _kind(row, language), number, _last_line(lines, number))
+
+
+def _kind(row: str, language: Language) -> Kind:
+    if _TYPES.search(row[:_LONGEST_LINE].partition("=")[0]):
+        return "class"
+    is_function = KEYWORD.match(row[:_LONGEST_LINE]) or re.match(language.functions, row)
+    return "function" if is_function else "value"
+
+
+def _last_line(lines: Mapping[int, str], start: int) -> int:
+    last = [number for number in body_of(lines, start) if lines[number].strip()][-1]
+    return last + (lines.get(last + 1, "").strip() in _CLOSES)
+
+
+def _function_above(lines: Mapping[int, str], line: int, language: Language) -> int:
+    """Find the function by indentation, where what is cut off keeps the tree from telling."""
+    pattern, depth = re.compile(language.functions), indent(lines.get(line, ""))
+    for number in range(line, 0, -1):
+        row = lines.get(number)
+        if row is None:
+            return 0
+        if pattern.match(row[:_LONGEST_LINE]) and (indent(row) < depth or number == line):
+            return number if line in body_of(lines, number) else 0
+    return 0

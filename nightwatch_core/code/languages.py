@@ -1,5 +1,7 @@
 """What the rules know about programming languages: data."""
 
+import re
+
 from nightwatch_core.models.value import Value
 
 
@@ -27,7 +29,7 @@ class Language(Value):
 
 _C_LIKE = (
     r"^\s*(?:export\s+)?(?:(?:public|private|protected|internal|static|final|abstract|sealed"
-    r"|partial|readonly)\s+)*(?:class|interface|enum|record|struct|trait)\s+(?P<name>\w+)"
+    r"|partial|readonly|data|open)\s+)*(?:class|interface|enum|record|struct|trait)\s+(?P<name>\w+)"
 )
 _C_METHOD = (
     r"^\s*(?:(?:public|private|protected|internal|static|final|abstract|async|override|virtual"
@@ -140,15 +142,15 @@ JAVASCRIPT = Language(
         r"^\s*(?:export\s+)?(?:const|let|var)\s+(?P<name>[\w$]+)\s*(?::[^=]+)?=(?!=)",
         r"^\s*(?:module\.)?exports\.(?P<name>[\w$]+)\s*=(?!=)",
         r"^\s*(?:(?:static|async|get|set|public|private|protected|readonly)\s+)*(?P<name>[\w$]+)"
-        r"\s*\([^()]*\)\s*(?::[^{]+)?\{\s*$",
+        r"\s*(?:<[^<>]*>)?\([^()]*\)\s*(?::[^{]+)?\{\s*$",
         r"^\s*(?P<name>[\w$]+)\s*:\s*(?:async\s*)?(?:function\b|\([^()]*\)\s*=>)",
         r"^\s*this\.(?P<name>[\w$]+)\s*=(?!=)",
     ),
     functions=(
         r"^\s*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s*\*?\s*(?P<name>[\w$]+)"
         r"|^\s*(?:export\s+)?(?:const|let|var)\s+(?P<arrow>[\w$]+)\s*=\s*(?:async\s*)?\(?[^()]*\)?"
-        r"\s*=>|^\s*(?:(?:static|async|get|set)\s+)*(?P<method>(?!if\b|for\b|while\b|switch\b"
-        r"|catch\b)[\w$]+)\s*\([^()]*\)\s*\{\s*$"
+        r"\s*=>|^\s*(?:(?:static|async|get|set|public|private|protected)\s+)*(?P<method>(?!if\b|for\b|while\b|switch\b"
+        r"|catch\b)[\w$]+)\s*(?:<[^<>]*>)?\([^()]*\)\s*(?::[^{]+)?\{\s*$"
     ),
     heads=("function ", "class ", "const "),
     nothing=r"\breturn(?:\s+(?:null|undefined))?\s*;?\s*(?:\}|$)|:\s*(?:null|undefined)\s*;?\s*$",
@@ -171,7 +173,12 @@ JAVA = Language(
     none="null",
     suffixes=(".java", ".kt", ".scala", ".groovy"),
     aliases=("kotlin", "scala"),
-    definitions=(_C_LIKE, _C_METHOD, r"^\s*(?:\w+\s+)+(?P<name>\w+)\s*(?:=(?!=)|;\s*$)"),
+    definitions=(
+        _C_LIKE,
+        _C_METHOD,
+        r"^\s*(?:\w+\s+){0,3}fun\s+(?P<name>\w+)",
+        r"^\s*(?:\w+\s+)+(?P<name>\w+)\s*(?:=(?!=)|;\s*$)",
+    ),
     functions=_C_METHOD,
     heads=("class ", "interface ", "enum "),
     nothing=r"\breturn\s+null\b|:\s*null\s*;",
@@ -228,6 +235,20 @@ PHP = Language(
     member=("?->", "->", "::"),
 )
 
+_MODIFIERS = (
+    *("export", "default", "public", "private", "protected", "internal", "static", "final"),
+    *("abstract", "sealed", "override", "async", "virtual", "open", "data", "pub", "partial"),
+    *("readonly", "declare", "suspend", "inline"),
+)
+_KEYWORDS = (
+    *("def", "class", "module", "function", "func", "fun", "fn", "interface", "struct", "enum"),
+    *("trait", "impl", "type", "record", "object", "namespace", "protocol"),
+)
+# How a line of any language begins a function or a class: modifiers, a keyword, the name.
+KEYWORD = re.compile(
+    rf"[ \t]{{0,16}}(?:(?:{'|'.join(_MODIFIERS)}) )*(?:{'|'.join(_KEYWORDS)})[ (*]{{1,3}}"
+    r"(?:self\.|\w{1,80}::){0,5}(?P<name>[A-Za-z_$][\w$]{0,80}[?!]?)"
+)
 LANGUAGES: tuple[Language, ...] = (PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP)
 
 
@@ -241,3 +262,8 @@ def language_of(path: str, told: str = "") -> Language:
     by_suffix = (one for one in LANGUAGES if name.endswith(one.suffixes))
     by_name = (one for one in LANGUAGES if told.lower() in (one.name, *one.aliases))
     return next(by_suffix, None) or next(by_name, PYTHON)
+
+
+def is_known(path: str) -> bool:
+    """Tell whether the file's ending is one of a known language."""
+    return path.lower().endswith(tuple(end for one in LANGUAGES for end in one.suffixes))

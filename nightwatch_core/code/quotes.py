@@ -7,8 +7,7 @@ line numbers that read_file shows; a bracket alone, or a scrap of a line, is no 
 
 import re
 
-from nightwatch_core.code.arguments import inside
-from nightwatch_core.code.code_view import visible
+from nightwatch_core.code.code_view import inside, visible
 from nightwatch_core.models.analysis import Evidence
 
 NEAR = 3  # lines a quote may be off and still be the same place

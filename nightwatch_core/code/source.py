@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from nightwatch_core.code.languages import Language
 
+LONGEST_LINE = 400  # characters of a line that are shown, or looked at for names
 _LONGEST = 1_000  # characters of a line that are looked at
 _WORD = re.compile(r"[\w$@?!]")
 
@@ -95,31 +96,6 @@ def indent(text: str) -> int:
     """
     plain = text.expandtabs(4)
     return len(plain) - len(plain.lstrip())
-
-
-def defined_name(text: str, language: Language) -> str:
-    """The name this line defines; empty where it defines none.
-
-    >>> from nightwatch_core.code.languages import PYTHON
-    >>> defined_name("    def total(self):", PYTHON), defined_name("total()", PYTHON)
-    ('total', '')
-    """
-    bounded = text[:_LONGEST]
-    matches = (re.match(pattern, bounded) for pattern in language.definitions)
-    return next((found["name"] for found in matches if found), "")
-
-
-def function_around(lines: Lines, line: int, language: Language) -> int:
-    """The line where the function around `line` starts; 0 where that is not among the lines."""
-    depth = indent(lines.get(line, ""))
-    pattern = re.compile(language.functions)
-    for number in range(line, 0, -1):
-        text = lines.get(number)
-        if text is None:
-            return 0
-        if pattern.match(text[:_LONGEST]) and (indent(text) < depth or number == line):
-            return number
-    return 0
 
 
 def body_of(lines: Lines, start: int) -> tuple[int, ...]:

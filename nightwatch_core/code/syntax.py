@@ -6,38 +6,13 @@ import threading
 import tomllib
 import warnings
 from collections.abc import Callable
-from functools import cache
 
 import tree_sitter
-import tree_sitter_c_sharp
-import tree_sitter_go
-import tree_sitter_java
-import tree_sitter_javascript
-import tree_sitter_php
-import tree_sitter_ruby
-import tree_sitter_typescript
 import yaml
 
-LONGEST = 500_000  # characters; parsers take a second or two for it
-LONGEST_YAML = 100_000  # its parser is slow
-GRAMMARS: dict[str, Callable[[], object]] = {
-    ".rb": tree_sitter_ruby.language,
-    ".rake": tree_sitter_ruby.language,
-    ".ru": tree_sitter_ruby.language,
-    ".jbuilder": tree_sitter_ruby.language,
-    ".js": tree_sitter_javascript.language,
-    ".jsx": tree_sitter_javascript.language,
-    ".mjs": tree_sitter_javascript.language,
-    ".cjs": tree_sitter_javascript.language,
-    ".ts": tree_sitter_typescript.language_typescript,
-    ".mts": tree_sitter_typescript.language_typescript,
-    ".cts": tree_sitter_typescript.language_typescript,
-    ".tsx": tree_sitter_typescript.language_tsx,
-    ".java": tree_sitter_java.language,
-    ".go": tree_sitter_go.language,
-    ".php": tree_sitter_php.language_php,
-    ".cs": tree_sitter_c_sharp.language,
-}
+from nightwatch_core.code.grammars import LONGEST, ending_of, has_grammar, parsed
+
+LONGEST_YAML = 100_000  # characters; its parser is slow
 _DEEPEST_YAML = 200  # levels; its parser takes minutes for brackets a hundred thousand deep
 _WARNINGS = threading.Lock()  # catching warnings changes a list that all threads share
 
@@ -53,8 +28,7 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     >>> complaint("a.rb", "def a; end"), complaint("notes.txt", "((")
     ('', '')
     """
-    ending = "." + path.rsplit(".", 1)[-1].lower() if "." in path else ""
-    check = _check_for(ending)
+    check = _check_for(path)
     if check is None:
         return ""
     longest = LONGEST_YAML if check is _yaml else LONGEST
@@ -66,10 +40,9 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     return f"{path} does not parse: {why}" if why else ""
 
 
-def _check_for(ending: str) -> Callable[[str], str] | None:
-    if ending in GRAMMARS:
-        return lambda text: _tree_sitter(ending, text)
-    return _OTHERS.get(ending)
+def _check_for(path: str) -> Callable[[str], str] | None:
+    own = _OWN_PARSERS.get(ending_of(path))
+    return own or ((lambda text: _by_grammar(path, text)) if has_grammar(path) else None)
 
 
 def _python(text: str) -> str:
@@ -113,7 +86,7 @@ def _yaml(text: str) -> str:
     return ""
 
 
-_OTHERS: dict[str, Callable[[str], str]] = {
+_OWN_PARSERS: dict[str, Callable[[str], str]] = {
     ".py": _python,
     ".pyi": _python,
     ".json": _json,
@@ -123,18 +96,11 @@ _OTHERS: dict[str, Callable[[str], str]] = {
 }
 
 
-def _tree_sitter(ending: str, text: str) -> str:
-    """A parser of its own for every text: they are cheap, and not made for several threads."""
-    parser = tree_sitter.Parser(_language(ending))
-    root = parser.parse(text.encode("utf-8", "replace")).root_node
-    if not root.has_error:
+def _by_grammar(path: str, text: str) -> str:
+    root = parsed(path, text)
+    if root is None or not root.has_error:
         return ""
     return f"line {_first_error(root).start_point[0] + 1}"
-
-
-@cache
-def _language(ending: str) -> tree_sitter.Language:
-    return tree_sitter.Language(GRAMMARS[ending]())
 
 
 def _first_error(root: tree_sitter.Node) -> tree_sitter.Node:

@@ -4,8 +4,7 @@ import re
 
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.code import syntax
-from nightwatch_core.code.arguments import inside
-from nightwatch_core.code.code_view import as_written
+from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.code.score import scored
 from nightwatch_core.models.analysis import Analysis, Answer, Edit, Evidence

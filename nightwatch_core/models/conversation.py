@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.code import Blame, FolderEntry, SearchHit
+from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
 
@@ -30,14 +31,60 @@ class ToolCall(Value):
     arguments: dict[str, Any] = {}
 
 
+class LinesRead(Value):
+    """Lines of a file by number, only those that are shown whole, and how many the file has."""
+
+    path: str
+    total: int
+    lines: dict[int, str] = {}
+
+
+class HitsFound(Value):
+    """Lines that hold a text; `complete` where no other line does."""
+
+    hits: tuple[SearchHit, ...] = ()
+    complete: bool = True
+
+
+class PathsFound(Value):
+    """Paths of files, sorted as they are shown."""
+
+    paths: tuple[str, ...] = ()
+
+
+class EntriesListed(Value):
+    """What is in a folder."""
+
+    entries: tuple[FolderEntry, ...] = ()
+
+
+class TracesShown(Value):
+    """Traces of the error, newest first."""
+
+    traces: tuple[Trace, ...] = ()
+
+
+class NothingThere(Value):
+    """No file or folder has the path that was asked for; `near` are those like it."""
+
+    near: tuple[str, ...] = ()
+
+
+ToolValue = LinesRead | HitsFound | PathsFound | EntriesListed | TracesShown | NothingThere | Blame
+
+
 class ToolResult(Value):
-    """What the tool answered."""
+    """What the tool answered: a text for models and transcripts, a value for code.
+
+    The value is not written down: a call that is made again gives it again.
+    """
 
     id: str
     name: str
     text: str
     is_error: bool = False
     missing: bool = False  # it named a file or folder that is not there
+    value: ToolValue | None = Field(default=None, exclude=True, repr=False)
 
 
 class UserTurn(Value):

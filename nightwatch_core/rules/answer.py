@@ -40,7 +40,7 @@ _EVIDENCE, _SENTENCES, _STEPS, _LEARNINGS = 6, 4, 4, 3
 def answer(context: Context) -> Answer:
     """The answer from what is known now; what is missing is noted as wishes on the way."""
     symptom = symptom_in(context)
-    site = failing_site(context.case, context.research, context.notebook)
+    site = failing_site(context.case, context.research, context.code)
     finding = _finding(symptom, site, context)
     evidence = _evidence(site, finding)
     sha, since = suspect_change(site, finding.changed, evidence, context)

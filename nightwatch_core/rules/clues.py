@@ -49,7 +49,7 @@ def written_values(symptom: Symptom, site: Site, context: Context) -> Finding:
     values = [one for found in _VALUE.findall(message) for one in found if one][:_VALUES]
     finding = Finding()
     for value in values:
-        found = context.notebook.search(value)
+        found = context.code.search(value)
         literal = re.compile(rf"[\"'`:]{re.escape(value)}(?:[\"'`]|\b)")
         hits = [h for h in found.hits if literal.search(h.text[:1_000]) and not TEST.search(h.path)]
         hits = [h for h in hits if (h.path, h.line) != (site.path, site.line)]
@@ -78,7 +78,7 @@ def deleted_records(symptom: Symptom, site: Site, context: Context) -> Finding:
     if symptom.kind != "missing record" or not re.fullmatch(r"\w{3,40}", noun):
         return Finding()
     queries = (f"DELETE FROM {noun}", f"delete from {noun}", f"{noun}.destroy", f"{noun}.delete")
-    hits = [hit for query in queries for hit in context.notebook.search(query).hits]
+    hits = [hit for query in queries for hit in context.code.search(query).hits]
     hits = [hit for hit in hits if not TEST.search(hit.path)][:_FEW]
     if not hits:
         return Finding()

@@ -2,11 +2,10 @@
 
 from typing import NamedTuple
 
-from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.rules.known_code import Notebook
-from nightwatch_core.rules.results import Blamed
+from nightwatch_core.rules.known_code import KnownCode
 
 
 class Context(NamedTuple):
@@ -14,9 +13,9 @@ class Context(NamedTuple):
 
     case: Case
     research: ResearchContext
-    notebook: Notebook
+    code: KnownCode
 
-    def suspect_of(self, blame: Blamed | None) -> Suspect | None:
+    def suspect_of(self, blame: Blame | None) -> Suspect | None:
         """The suspect pull request that brought the line: its merge wrote it, or took it along."""
         if blame is None:
             return None
@@ -27,13 +26,13 @@ class Context(NamedTuple):
 
         Later by its day; on the same day, where a suspect change brought it.
         """
-        changed = self.notebook.blame(path, line)
-        kept = self.notebook.blame(than_path, than_line)
+        changed = self.code.blame(path, line)
+        kept = self.code.blame(than_path, than_line)
         if changed is None or kept is None or same_commit(changed.sha, kept.sha):
             return ""
-        same_day = changed.day == kept.day and self.suspect_of(changed)
-        if changed.day > kept.day or same_day:
-            return f"{path}:{line} was changed by {changed.sha} on {changed.day}"
+        day, kept_day = changed.at.date(), kept.at.date()
+        if day > kept_day or (day == kept_day and self.suspect_of(changed)):
+            return f"{path}:{line} was changed by {changed.sha} on {day}"
         return ""
 
 

@@ -38,12 +38,12 @@ class Taken(Value):
 def renamed_export(name: str, site: Site, context: Context) -> Finding | None:
     """The finding where the file takes the name out of one that does not define it any more."""
     target = _source_of(name, site.path, context) if site.seen else ""
-    lines = context.notebook.whole(target) if target else None
+    lines = context.code.whole(target) if target else None
     if not lines:
         return None
     text = "\n".join(lines)
     candidates = tuple(
-        one for one in similar_in_file(name, target, context.notebook) if exports(one.name, text)
+        one for one in similar_in_file(name, target, context.code) if exports(one.name, text)
     )
 
     def mend(old: str, new: str) -> tuple[Edit, ...]:
@@ -92,7 +92,7 @@ def exports(name: str, text: str) -> bool:
 
 def _source_of(name: str, path: str, context: Context) -> str:
     """The file that this one takes the name out of; empty where it takes it out of none."""
-    lines = context.notebook.whole(path)
+    lines = context.code.whole(path)
     found = taken(name, "\n".join(lines)) if lines else None
     place = relative_file(found.target, path, context) if found else None
     return place.path if place else ""
@@ -100,7 +100,7 @@ def _source_of(name: str, path: str, context: Context) -> str:
 
 def _edits(old: str, new: str, target: str, site: Site, context: Context) -> tuple[Edit, ...]:
     """Edits of every file that takes the name out of the target; none where one is doubtful."""
-    found = callers(old, context.notebook)
+    found = callers(old, context.code)
     others = sorted({hit.path for hit in found.hits if language_of(hit.path) == JAVASCRIPT})
     paths = tuple(dict.fromkeys((site.path, *others)))
     if not found.complete or len(paths) > _FILES:
@@ -109,7 +109,7 @@ def _edits(old: str, new: str, target: str, site: Site, context: Context) -> tup
     for path in paths:
         if _source_of(old, path, context) != target:
             continue
-        more = edits_in(path, context.notebook.whole(path) or (), old, new)
+        more = edits_in(path, context.code.whole(path) or (), old, new)
         if not more:
             return ()
         edits += more

@@ -1,11 +1,11 @@
 """Finds the failing line: the innermost in-app frame of the root exception, read at this commit."""
 
+from nightwatch_core.code.definitions import function_around
 from nightwatch_core.code.languages import language_of
-from nightwatch_core.code.source import body_of, function_around
 from nightwatch_core.models.error import Case, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.finding import Site
-from nightwatch_core.rules.known_code import Notebook
+from nightwatch_core.rules.known_code import KnownCode
 
 _ABOVE, _BELOW = 50, 30  # lines read around the failing one
 _NEAR = 40  # lines a failing line may have moved between the release and this commit
@@ -18,24 +18,24 @@ def app_frames(trace: Trace | None) -> tuple[Frame, ...]:
     return tuple(frame for frame in trace.in_app if frame.line and frame.path)[:20]
 
 
-def failing_site(case: Case, research: ResearchContext, notebook: Notebook) -> Site:
+def failing_site(case: Case, research: ResearchContext, code: KnownCode) -> Site:
     """The place of the failure; without a usable frame, an empty place in the likeliest file."""
     frames = app_frames(case.trace)
     told = case.trace.language if case.trace else ""
     if frames:
-        return site_at(frames[0], told, notebook)
+        return site_at(frames[0], told, code)
     likely = next(iter(research.likely_files), None)
     path = likely.path if likely else ""
     return Site(path=path, language=language_of(path, told))
 
 
-def site_at(frame: Frame, told: str, notebook: Notebook) -> Site:
+def site_at(frame: Frame, told: str, code: KnownCode) -> Site:
     """The place of one frame."""
-    path, line = notebook.resolved(frame.repo_path or frame.path), frame.line or 0
+    path, line = code.resolved(frame.repo_path or frame.path), frame.line or 0
     language = language_of(path, told)
-    lines = notebook.lines(path, line - _ABOVE, line + _BELOW)
+    lines = code.lines(path, line - _ABOVE, line + _BELOW)
     found = _line_now(lines, line, frame.code)
-    top = function_around(lines, found or line, language)
+    top = function_around(path, lines, found or line)
     return Site(
         path=path,
         line=found or line,
@@ -45,7 +45,7 @@ def site_at(frame: Frame, told: str, notebook: Notebook) -> Site:
         seen=bool(found),
         moved=line in lines and not found,
         lines=lines,
-        top=top if top and (found or line) in body_of(lines, top) else 0,
+        top=top,
     )
 
 

@@ -1,12 +1,11 @@
 """Which change brought the failure: blame of the lines at fault, against the suspects."""
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from nightwatch_core.models.analysis import Evidence
-from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.rules.context import Context, brought
 from nightwatch_core.rules.finding import Site
-from nightwatch_core.rules.results import Blamed
 
 _SUSPICIOUS = timedelta(days=14)
 _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
@@ -28,7 +27,7 @@ def suspect_change(
     quoted = [(one.path, one.line) for one in evidence[:_LINES]]
     own = [(site.path, site.line)] if site.seen else []
     places = list(dict.fromkeys(changed or (*own, *quoted)))
-    blames = [(place, blame) for place in places if (blame := context.notebook.blame(*place))]
+    blames = [(place, blame) for place in places if (blame := context.code.blame(*place))]
     fresh = [
         (place, blame, context.suspect_of(blame))
         for place, blame in blames
@@ -55,19 +54,19 @@ def _first_seen(context: Context) -> datetime | None:
     return first or last
 
 
-def _possible(blame: Blamed, context: Context) -> bool:
+def _possible(blame: Blame, context: Context) -> bool:
     """Whether the line was not written after the error was first seen."""
     seen = _first_seen(context)
-    return seen is None or date.fromisoformat(blame.day) <= seen.date() + _DAY
+    return seen is None or blame.at.date() <= seen.date() + _DAY
 
 
-def _recent(blame: Blamed, context: Context) -> bool:
+def _recent(blame: Blame, context: Context) -> bool:
     """Whether the line is known to be written shortly before the error was first seen."""
     seen = _first_seen(context)
-    return seen is not None and -_DAY <= seen.date() - date.fromisoformat(blame.day) <= _SUSPICIOUS
+    return seen is not None and -_DAY <= seen.date() - blame.at.date() <= _SUSPICIOUS
 
 
-def _likeliest(site: Site, blame: Blamed | None, context: Context) -> Suspect | None:
+def _likeliest(site: Site, blame: Blame | None, context: Context) -> Suspect | None:
     """The suspect that changed the top frame's own file shortly before the first occurrence."""
     seen = _first_seen(context)
     if not site.line or seen is None:
@@ -82,14 +81,14 @@ def _likeliest(site: Site, blame: Blamed | None, context: Context) -> Suspect | 
     return max(near, key=lambda suspect: suspect.score, default=None)
 
 
-def _older(suspect: Suspect, blame: Blamed | None) -> bool:
+def _older(suspect: Suspect, blame: Blame | None) -> bool:
     """Whether the line was written after the suspect was merged, so that it cannot be its work."""
     if blame is None or brought(suspect.pull, blame.sha):
         return False
-    return f"{suspect.pull.merged_at:%Y-%m-%d}" < blame.day
+    return suspect.pull.merged_at.date() < blame.at.date()
 
 
-def _written(place: tuple[str, int], blame: Blamed) -> str:
+def _written(place: tuple[str, int], blame: Blame) -> str:
     return f"{place[0]}:{place[1]} was last written by {blame.sha} ({_said(blame)})."
 
 
@@ -98,5 +97,5 @@ def _named(pull: MergedPull) -> str:
     return f"{name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
 
 
-def _said(blame: Blamed) -> str:
-    return ", ".join(filter(None, (blame.subject[:100], blame.author[:60], blame.day)))
+def _said(blame: Blame) -> str:
+    return ", ".join(filter(None, (blame.subject[:100], blame.author[:60], f"{blame.at:%Y-%m-%d}")))

@@ -4,10 +4,10 @@ import re
 
 from nightwatch_core.code.source import uses
 from nightwatch_core.models.analysis import Edit, Hypothesis
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.edits import edits_for
 from nightwatch_core.rules.finding import Finding, Site, quoted
-from nightwatch_core.rules.results import Place
 
 _PLAIN_IMPORT = {  # an import that ends on its line
     "python": r"(?:import\s+[\w., ]+|from\s+[\w.]+\s+import\s+[\w*, ]+)\s*(?:#.*)?",
@@ -32,17 +32,19 @@ def missing_standard(name: str, site: Site, context: Context) -> Finding | None:
     return _missing(name, line, "the standard library", site, context)
 
 
-def missing_own(name: str, definition: Place, site: Site, context: Context) -> Finding | None:
+def missing_own(name: str, definition: SearchHit, site: Site, context: Context) -> Finding | None:
     """The finding where the repository defines the name once; None where no import is known."""
     line = _import_line(name, definition, site, context)
     where = f"{definition.path}:{definition.line}"
     return _missing(name, line, where, site, context, definition) if line else None
 
 
-def moved(name: str, old_module: str, definition: Place, site: Site, context: Context) -> Finding:
+def moved(
+    name: str, old_module: str, definition: SearchHit, site: Site, context: Context
+) -> Finding:
     """The finding for `from old_module import name` where the name is now defined elsewhere."""
     new_module = python_module(definition.path)
-    lines = context.notebook.whole(site.path) or ()
+    lines = context.code.whole(site.path) or ()
     pattern = re.compile(rf"(\s*)from\s+{re.escape(old_module)}\s+import\s+([\w, ]+)")
     edits: tuple[Edit, ...] = ()
     found = pattern.fullmatch(site.text[:_LONGEST].rstrip())
@@ -107,9 +109,9 @@ def _missing(
     where: str,
     site: Site,
     context: Context,
-    definition: Place | None = None,
+    definition: SearchHit | None = None,
 ) -> Finding | None:
-    lines = context.notebook.whole(site.path)
+    lines = context.code.whole(site.path)
     if lines is None:
         return Finding(subject=f"`{name}` is not imported")  # asks for the rest of the file
     if any(uses(name, text) and is_import(text) for text in lines):
@@ -181,15 +183,15 @@ def _before_code(
     return ()
 
 
-def _import_line(name: str, definition: Place, site: Site, context: Context) -> str:
+def _import_line(name: str, definition: SearchHit, site: Site, context: Context) -> str:
     """The line that imports the name as this file imports other things; empty where unknown."""
-    lines = context.notebook.whole(site.path) or ()
+    lines = context.code.whole(site.path) or ()
     language = site.language.name
     if language == "python" and definition.path != site.path:
         module = python_module(definition.path)
         others = re.findall(r"(?m)^(?:from|import)\s+([\w.]+)", "\n".join(lines))
         known = any(_known_root(module, other) for other in others)
-        back = context.notebook.whole(definition.path) or ()
+        back = context.code.whole(definition.path) or ()
         circular = any(_imports(text, python_module(site.path)) for text in back)
         top_level = not definition.text.startswith((" ", "\t"))
         return f"from {module} import {name}" if known and top_level and not circular else ""
@@ -200,7 +202,7 @@ def _import_line(name: str, definition: Place, site: Site, context: Context) -> 
         esm = [text for text in lines if re.match(r"import\s.*from\s", text[:500])]
         return f"import {{ {name} }} from '{target}';" if esm else ""
     if language == "php":
-        spaces = context.notebook.search("namespace ", definition.path).hits
+        spaces = context.code.search("namespace ", definition.path).hits
         found = re.match(r"\s*namespace\s+([\w\\]+);", spaces[0].text) if spaces else None
         return f"use {found[1]}\\{name};" if found else ""
     return ""
@@ -217,6 +219,6 @@ def _known_root(module: str, other: str) -> bool:
 
 
 def _node_import(name: str, site: Site, context: Context) -> str:
-    lines = context.notebook.whole(site.path) or ()
+    lines = context.code.whole(site.path) or ()
     esm = any(re.match(r"import\s", text) for text in lines)
     return f"import {name} from 'node:{name}';" if esm else f"const {name} = require('{name}');"

@@ -6,9 +6,9 @@ from nightwatch_core.code.candidate_files import TEST
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.source import assignment, body_of, called, receiver_before
 from nightwatch_core.models.analysis import Hypothesis, Learning
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.finding import Finding, Site, quoted
-from nightwatch_core.rules.results import Place
 from nightwatch_core.rules.symbols import definitions, likeness
 from nightwatch_core.rules.symptoms import Symptom
 
@@ -77,11 +77,11 @@ def _builder(mapping: str, site: Site, context: Context) -> Finding:
     own = (quoted(site.path, line, site.lines[line], "where it comes from"),) if line else ()
     where = Finding(because=(f"It comes from {site.path}:{line}.",), evidence=own) if line else None
     function = called(source)
-    found = definitions(function, site.language, context.notebook) if function else None
+    found = definitions(function, site.language, context.code) if function else None
     if found is None or len(found.hits) != 1:
         return where or Finding()
     hit = found.hits[0]
-    lines = context.notebook.lines(hit.path, hit.line, hit.line + _BODY)
+    lines = context.code.lines(hit.path, hit.line, hit.line + _BODY)
     keys = _keys_of(lines, hit)
     place = f"{hit.path}:{hit.line}"
     if not keys:
@@ -101,7 +101,7 @@ def _builder(mapping: str, site: Site, context: Context) -> Finding:
     )
 
 
-def _keys_of(lines: dict[int, str], hit: Place) -> dict[str, int]:
+def _keys_of(lines: dict[int, str], hit: SearchHit) -> dict[str, int]:
     """Keys that the function's body writes, with their lines."""
     found: dict[str, int] = {}
     for number in body_of(lines, hit.line)[1:] if lines else ():
@@ -128,7 +128,7 @@ def _similar(key: str, built: Finding) -> Finding:
 
 def _writers(key: str, site: Site, context: Context) -> Finding:
     """Lines of the repository that write the key."""
-    hits = context.notebook.search(key).hits
+    hits = context.code.search(key).hits
     mark = re.compile(rf"[\"':]{re.escape(key)}[\"']?\s*(?::|=>|\]\s*=(?!=))")
     bare = re.compile(
         rf"(?:^|[{{(,]\s*|^\s+){re.escape(key)}:\s"

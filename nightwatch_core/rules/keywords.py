@@ -2,14 +2,15 @@
 
 import re
 
-from nightwatch_core.code.source import arguments, defined_name, masked, parameters, uses
+from nightwatch_core.code.definitions import defined_name, definitions_in
+from nightwatch_core.code.source import arguments, masked, parameters, uses
 from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.edits import edits_for
 from nightwatch_core.rules.failing_line import app_frames, site_at
 from nightwatch_core.rules.finding import Finding, Site, quoted
 from nightwatch_core.rules.renames import replaced
-from nightwatch_core.rules.results import Place
 from nightwatch_core.rules.symbols import (
     ALIKE,
     callers,
@@ -20,6 +21,7 @@ from nightwatch_core.rules.symbols import (
 )
 from nightwatch_core.rules.symptoms import Symptom
 
+_INITS = ("__init__", "initialize", "constructor", "__construct")
 _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its value
 
 
@@ -36,7 +38,7 @@ def wrong_arguments(symptom: Symptom, site: Site, context: Context) -> Finding:
             subject=f"call of {what} does not fit",
         )
     start = definition.line
-    lines = context.notebook.lines(definition.path, start, start + 20)
+    lines = context.code.lines(definition.path, start, start + 20)
     takes = tuple(filter(None, map(_plain_name, parameters(lines, start))))
     place = f"{definition.path}:{definition.line}"
     finding = Finding(
@@ -72,39 +74,38 @@ def _call_and_function(symptom: Symptom, site: Site, context: Context) -> tuple[
     frames = app_frames(context.case.trace)
     if own and len(frames) > 1:
         told = context.case.trace.language if context.case.trace else ""
-        return site_at(frames[1], told, context.notebook), own
+        return site_at(frames[1], told, context.code), own
     if said == "__init__":
         return site, re.split(r"\.", symptom.name)[-2] if "." in symptom.name else ""
     return site, said
 
 
-def _definition(function: str, symptom: Symptom, site: Site, context: Context) -> Place | None:
+def _definition(function: str, symptom: Symptom, site: Site, context: Context) -> SearchHit | None:
     """The one definition of the function; of a class, its constructor."""
-    found = definitions(function, site.language, context.notebook)
+    found = definitions(function, site.language, context.code)
     if len(found.hits) != 1 or not found.complete:
         return _innermost(function, context)
     hit = found.hits[0]
     if not re.match(r"\s*(?:class|struct)\b", hit.text):
         return hit
-    lines = context.notebook.whole(hit.path) or ()
-    inits = [
-        Place(path=hit.path, line=number, text=text)
-        for number, text in enumerate(lines, start=1)
-        if number > hit.line and re.search(r"\b(?:__init__|initialize|constructor)\b", text)
-    ]
-    return inits[0] if inits else hit
+    lines = context.code.whole(hit.path) or ()
+    known = definitions_in(hit.path, "\n".join(lines))
+    end = next((one.end for one in known if one.line == hit.line), 0)
+    inits = (one.line for one in known if one.name in _INITS and hit.line < one.line <= end)
+    line = next(inits, 0)
+    return SearchHit(path=hit.path, line=line, text=lines[line - 1]) if line else hit
 
 
-def _innermost(function: str, context: Context) -> Place | None:
+def _innermost(function: str, context: Context) -> SearchHit | None:
     """The top frame's own line where that defines the function."""
     trace = context.case.trace
     frames = app_frames(trace)
     if not frames or trace is None:
         return None
-    site = site_at(frames[0], trace.language, context.notebook)
+    site = site_at(frames[0], trace.language, context.code)
     if defined_name(site.text, site.language) != function:
         return None
-    return Place(path=site.path, line=site.line, text=site.text)
+    return SearchHit(path=site.path, line=site.line, text=site.text)
 
 
 def _plain_name(parameter: str) -> str:
@@ -119,7 +120,7 @@ def _plain_name(parameter: str) -> str:
 
 
 def _renamed(
-    keyword: str, function: str, definition: Place, site: Site, context: Context
+    keyword: str, function: str, definition: SearchHit, site: Site, context: Context
 ) -> Finding:
     """The one parameter that the keyword must mean, and the edits of the calls that say it."""
     mark = _MARK.get(site.language.name, "")
@@ -162,13 +163,13 @@ def _renamed(
 
 
 def _unfilled(
-    function: str, definition: Place, site: Site, context: Context
+    function: str, definition: SearchHit, site: Site, context: Context
 ) -> tuple[list[str], list[str]]:
     """Parameters that the call gives nothing for, and those of them that need a value."""
     given = _given(function, site)
     named = {found[1] for part in given if (found := re.match(r"(\w+)\s*(?:=|:(?!:))", part))}
     positional = len(given) - len(named)
-    lines = context.notebook.lines(definition.path, definition.line, definition.line + 20)
+    lines = context.code.lines(definition.path, definition.line, definition.line + 20)
     written = [
         (name, part) for part in parameters(lines, definition.line) if (name := _plain_name(part))
     ]
@@ -183,11 +184,11 @@ def _unfilled(
 
 
 def _changed_later(
-    name: str, definition: Place, site: Site, context: Context
+    name: str, definition: SearchHit, site: Site, context: Context
 ) -> tuple[int, str] | None:
     """The line of the parameter and why it counts as younger than the call."""
     start = definition.line
-    lines = context.notebook.lines(definition.path, start, start + 20)
+    lines = context.code.lines(definition.path, start, start + 20)
     own = next((n for n in range(start, start + 20) if uses(name, lines.get(n, ""))), start)
     why = context.newer(definition.path, own, site.path, site.line)
     return (own, why) if why else None
@@ -203,7 +204,7 @@ def _edits(
     keyword: str, new: str, function: str, mark: str, site: Site, context: Context
 ) -> tuple[Edit, ...]:
     """Edits of the failing call and of other one-line calls that use the old keyword."""
-    found = callers(function, context.notebook)
+    found = callers(function, context.code)
     if not site.seen or not found.complete:
         return ()
     pattern = re.compile(rf"(?<![\w$.]){re.escape(keyword)}(?=\s*{re.escape(mark)}(?![=:]))")
@@ -215,7 +216,7 @@ def _edits(
     places.add((site.path, own))
     edits: list[Edit] = []
     for path in dict.fromkeys((site.path, *sorted(path for path, _ in places))):
-        lines = context.notebook.whole(path) or ()
+        lines = context.code.whole(path) or ()
         changed = {
             line: _replaced(lines[line - 1], pattern, keyword, new, site)
             for where, line in places

@@ -1,126 +1,132 @@
 """What a conversation has shown of the code, and what would have to be asked next.
 
-Everything is derived from the conversation: tool results and the previews it started with. Asking
-the notebook for something it does not hold gives nothing and notes a wish; the next turn turns the
-wishes into tool calls. So a diagnosis is written as if all code were there.
+Everything is derived from the conversation: the values of tool results, and the previews it started
+with. Asking for something that is not known gives nothing and notes a question; the next turn turns
+the questions into tool calls. So a diagnosis is written as if all code were there.
 """
 
-import json
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from nightwatch_core.models.code import Blame
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Conversation,
+    HitsFound,
+    LinesRead,
+    NothingThere,
     ResultsTurn,
     ToolCall,
     ToolResult,
 )
-from nightwatch_core.rules.results import (
-    Blamed,
-    Found,
-    read_blame,
-    read_excerpt,
-    read_hits,
-    suggestions,
-)
 
 _WINDOW = 90  # lines asked for at once: fits the tool's limit for code of usual width
 _WHOLE = 1_200  # files longer than this are not read in full
-_PRINTABLE = re.compile(r"[^\x20-\x7e]")
+_LONGEST_QUERY = 100  # characters
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
+_UNKNOWN = HitsFound(complete=False)
 
 
-class Notebook:
-    """Known lines, searches and blames of one conversation; wishes for what is missing."""
+class Question(NamedTuple):
+    """A call of a tool; the arguments in the order of their names."""
+
+    tool: str
+    arguments: tuple[tuple[str, str | int], ...]
+
+    @classmethod
+    def of(cls, tool: str, arguments: Mapping[str, Any]) -> "Question":
+        """Make equal questions of equal calls; arguments of other types are none of ours."""
+        plain = ((name, value) for name, value in arguments.items() if isinstance(value, str | int))
+        return cls(tool, tuple(sorted(plain)))
+
+
+class KnownCode:
+    """Lines, searches and blames that one conversation has shown; questions for what is missing."""
 
     def __init__(self, conversation: Conversation) -> None:
         """Read everything the conversation holds."""
-        self.wishes: list[tuple[str, dict[str, Any]]] = []
+        self.questions: list[Question] = []
         self.rounds = 0
         self._may_ask = frozenset(spec.name for spec in conversation.tools)
         self._lines: dict[str, dict[int, str]] = {}
         self._totals: dict[str, int] = {}
-        self._gone: dict[str, tuple[str, ...]] = {}  # with what was suggested instead
-        self._answers: dict[str, ToolResult] = {}
+        self._near: dict[str, tuple[str, ...]] = {}  # by a path that is not there: those like it
+        self._results: dict[Question, ToolResult] = {}
         for preview in conversation.research.previews:
-            self._note_preview(preview.path, preview.start, preview.text, preview.lines)
-        self._note_turns(conversation)
+            rows = preview.text.removesuffix("\n").split("\n")
+            self._lines.setdefault(preview.path, {}).update(enumerate(rows, max(preview.start, 1)))
+            if preview.lines:
+                self._totals[preview.path] = preview.lines
+        self._read_turns(conversation)
 
     def lines(self, path: str, start: int, end: int) -> dict[int, str]:
-        """The known lines of the range by number; asks for the range where some are missing."""
+        """Give the known lines of the range by number; asks for it where some are missing."""
         path = self.resolved(path)
         start, end = max(start, 1), min(end, self._totals.get(path, end))
         known = self._lines.get(path, {})
         missing = [n for n in range(start, end + 1) if n not in known]
-        if missing and path not in self._gone:
-            self._wish("read_file", path=path, start=missing[0], end=max(missing[-1], missing[0]))
+        if missing and path not in self._near:
+            self._ask("read_file", path=path, start=missing[0], end=missing[-1])
         return {n: known[n] for n in range(start, end + 1) if n in known}
 
     def whole(self, path: str) -> tuple[str, ...] | None:
-        """Every line of the file; None until all are known, and for ever for a very long file."""
+        """Give every line of the file; None until all are known, or if it is very long."""
         path = self.resolved(path)
         total = self._totals.get(path)
-        if total is None and path not in self._gone:
-            self._wish("read_file", path=path)
-        if total is None:
-            return None
-        if total > _WHOLE:
+        if total is None and path not in self._near:
+            self._ask("read_file", path=path)
+        if total is None or total > _WHOLE:
             return None
         known = self._lines.get(path, {})
         missing = [n for n in range(1, total + 1) if n not in known]
         while missing:
-            first = missing[0]
-            last = max(n for n in missing if n < first + _WINDOW)
-            self._wish("read_file", path=path, start=first, end=last)
+            last = max(n for n in missing if n < missing[0] + _WINDOW)
+            self._ask("read_file", path=path, start=missing[0], end=last)
             missing = [n for n in missing if n > last]
         lines = tuple(known[n] for n in range(1, total + 1) if n in known)
         return lines if len(lines) == total else None
 
-    def search(self, query: str, path: str = "") -> Found:
-        """Lines that hold the text; not complete where hits were left out or none were asked for.
+    def search(self, query: str, path: str = "") -> HitsFound:
+        """Give the lines that hold the text; not complete where some were left out, or not yet.
 
         Only plain text of up to 100 characters is searched: names from errors are data.
         """
-        if not query.strip() or len(query) > 100 or _PRINTABLE.search(query):
-            return Found()
-        arguments = {"query": query, **({"path": path} if path else {})}
-        answer = self._answer("search_code", **arguments)
-        return read_hits(answer.text) if answer and not answer.is_error else Found()
+        if not query.strip() or len(query) > _LONGEST_QUERY or _UNPRINTABLE.search(query):
+            return _UNKNOWN
+        result = self._result("search_code", query=query, **({"path": path} if path else {}))
+        value = result.value if result else None
+        return value if isinstance(value, HitsFound) else _UNKNOWN
 
-    def blame(self, path: str, line: int) -> Blamed | None:
-        """Who last wrote the line."""
+    def blame(self, path: str, line: int) -> Blame | None:
+        """Tell who last wrote the line."""
         path = self.resolved(path)
-        answer = self._answer("blame", path=path, line=line) if path and line > 0 else None
-        return read_blame(answer.text) if answer and not answer.is_error else None
+        result = self._result("blame", path=path, line=line) if path and line > 0 else None
+        value = result.value if result else None
+        return value if isinstance(value, Blame) else None
 
     def resolved(self, path: str) -> str:
-        """The path itself, or the one file of the same name that was suggested in its place."""
-        near = [other for other in self._gone.get(path, ()) if _same_name(other, path)]
+        """Give the path itself, or the one file of the same name that was suggested instead."""
+        near = [other for other in self._near.get(path, ()) if _name(other) == _name(path)]
         return near[0] if len(near) == 1 else path
 
     def exists(self, path: str) -> bool:
-        """Whether some line of the file is known."""
+        """Tell whether some line of the file is known."""
         return bool(self._lines.get(self.resolved(path)))
 
-    def _answer(self, name: str, **arguments: Any) -> ToolResult | None:
-        found = self._answers.get(_key(name, arguments))
-        if found is None:
-            self._wish(name, **arguments)
-        return found
+    def _result(self, tool: str, **arguments: str | int) -> ToolResult | None:
+        known = self._results.get(Question.of(tool, arguments))
+        if known is None:
+            self._ask(tool, **arguments)
+        return known
 
-    def _wish(self, name: str, **arguments: Any) -> None:
-        wish = (name, arguments)
-        asked = _key(name, arguments) in self._answers
-        if name in self._may_ask and not asked and wish not in self.wishes:
-            self.wishes.append(wish)
+    def _ask(self, tool: str, **arguments: str | int) -> None:
+        asked = Question.of(tool, arguments)
+        known = asked in self._results or asked in self.questions
+        if tool in self._may_ask and not known:
+            self.questions.append(asked)
 
-    def _note_preview(self, path: str, start: int, text: str, total: int) -> None:
-        rows = text.removesuffix("\n").split("\n")
-        self._lines.setdefault(path, {}).update(enumerate(rows, max(start, 1)))
-        if total:
-            self._totals[path] = total
-
-    def _note_turns(self, conversation: Conversation) -> None:
+    def _read_turns(self, conversation: Conversation) -> None:
         calls: dict[str, ToolCall] = {}
         for turn in conversation.turns:
             if isinstance(turn, AssistantTurn):
@@ -128,27 +134,19 @@ class Notebook:
                 calls.update((call.id, call) for call in turn.calls)
             elif isinstance(turn, ResultsTurn):
                 for result in turn.results:
-                    self._note(calls.get(result.id), result)
+                    if result.id in calls:
+                        self._read(calls[result.id], result)
 
-    def _note(self, call: ToolCall | None, result: ToolResult) -> None:
-        if call is None:
-            return
-        key = _key(call.name, call.arguments)
-        self._answers.setdefault(key, result)
-        path = str(call.arguments.get("path", ""))
-        if call.name != "read_file":
-            return
-        excerpt = read_excerpt(result.text)
-        if result.is_error and not excerpt.total:
-            self._gone.setdefault(path, suggestions(result.text))
-        elif excerpt.total:
-            self._lines.setdefault(path, {}).update(excerpt.lines)
-            self._totals[path] = excerpt.total
+    def _read(self, call: ToolCall, result: ToolResult) -> None:
+        self._results.setdefault(Question.of(call.name, call.arguments), result)
+        value = result.value
+        if isinstance(value, LinesRead) and value.total:
+            self._lines.setdefault(value.path, {}).update(value.lines)
+            self._totals[value.path] = value.total
+        elif call.name == "read_file" and result.is_error:
+            near = value.near if isinstance(value, NothingThere) else ()
+            self._near.setdefault(str(call.arguments.get("path", "")), near)
 
 
-def _key(name: str, arguments: dict[str, Any]) -> str:
-    return json.dumps([name, arguments], sort_keys=True, default=str)
-
-
-def _same_name(one: str, other: str) -> bool:
-    return one.rsplit("/", 1)[-1] == other.rsplit("/", 1)[-1]
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -2,19 +2,20 @@
 
 import re
 
+from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.source import (
     arguments,
     assignment,
     body_of,
     called,
-    defined_name,
     parameters,
 )
 from nightwatch_core.models.analysis import Hypothesis, Learning
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.failing_line import app_frames, site_at
 from nightwatch_core.rules.finding import Finding, Site, quoted
-from nightwatch_core.rules.results import Found, Place
 from nightwatch_core.rules.symbols import definitions
 
 _BODY = 60  # lines of a called function that are read
@@ -102,15 +103,15 @@ def _from_assignment(
 
 def _from_function(function: str, value: str, site: Site, context: Context) -> Finding:
     """Whether a function of the repository can give nothing, and where."""
-    found = definitions(function, site.language, context.notebook)
+    found = definitions(function, site.language, context.code)
     hit = _nearest(found, site)
     if hit is None:
         return Finding()
-    lines = context.notebook.lines(hit.path, hit.line, hit.line + _BODY)
+    lines = context.code.lines(hit.path, hit.line, hit.line + _BODY)
     body = body_of(lines, hit.line) if lines else ()
     exits = [n for n in body if n > hit.line and _gives_nothing(lines[n], site)]
     if exits:
-        at = Place(path=hit.path, line=exits[0], text=lines[exits[0]])
+        at = SearchHit(path=hit.path, line=exits[0], text=lines[exits[0]])
         return _through(function, hit, at, len(exits) == 1, site, context)
     fact = f"`{function}` is defined in {hit.path}:{hit.line}"
     fact += " and may be empty." if _RECORDS.search(hit.text[:500]) else "."
@@ -122,7 +123,7 @@ def _from_function(function: str, value: str, site: Site, context: Context) -> F
 
 
 def _through(
-    function: str, hit: Place, at: Place, only: bool, site: Site, context: Context
+    function: str, hit: SearchHit, at: SearchHit, only: bool, site: Site, context: Context
 ) -> Finding:
     """The finding where the function gives nothing in the line `at`."""
     none, place, way = site.language.none, f"{hit.path}:{hit.line}", f"{at.path}:{at.line}"
@@ -157,7 +158,7 @@ def _gives_nothing(text: str, site: Site) -> bool:
     )
 
 
-def _nearest(found: Found, site: Site) -> Place | None:
+def _nearest(found: HitsFound, site: Site) -> SearchHit | None:
     """The definition that is meant: the one of the same file, else the only one there is."""
     hits = [hit for hit in found.hits if (hit.path, hit.line) != (site.path, site.line)]
     own = [hit for hit in hits if hit.path == site.path]
@@ -176,7 +177,7 @@ def _from_caller(name: str, site: Site, context: Context, depth: int) -> Finding
     if outer is None or depth >= _CALLERS:
         return Finding(because=(f"It is a parameter of {site.function or 'the function'}.",))
     told = context.case.trace.language if context.case.trace else ""
-    caller = site_at(outer, told, context.notebook)
+    caller = site_at(outer, told, context.code)
     function = defined_name(site.lines.get(site.top, ""), site.language)
     given = _given(name, function, site, caller)
     if not caller.seen:

@@ -3,21 +3,21 @@
 import re
 
 from nightwatch_core.code.source import receivers_of
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.finding import Site
-from nightwatch_core.rules.results import Place
 from nightwatch_core.rules.symbols import definitions
 from nightwatch_core.rules.symptoms import Symptom
 
 
-def owner_of(symptom: Symptom, site: Site, context: Context) -> Place | None:
+def owner_of(symptom: Symptom, site: Site, context: Context) -> SearchHit | None:
     """Where the receiver's class or module is defined; None where that is not one place."""
     if symptom.module:
         path = module_file(symptom.module, context)
-        return Place(path=path, line=1, text="") if path else None
+        return SearchHit(path=path, line=1, text="") if path else None
     name = re.split(r"[.:\\]+", symptom.owner)[-1]
     if name:
-        found = definitions(name, site.language, context.notebook)
+        found = definitions(name, site.language, context.code)
         hits = [h for h in found.hits if re.match(r"\s*(?:[\w ]+\s)?(?:class|module)\b", h.text)]
         return hits[0] if len(hits) == 1 else None
     told = (symptom.receiver,) if symptom.receiver else ()
@@ -30,14 +30,14 @@ def module_file(dotted: str, context: Context) -> str:
     if not re.fullmatch(r"[A-Za-z_][\w.]*", dotted):
         return ""
     path = f"{dotted.replace('.', '/')}.py"
-    context.notebook.lines(path, 1, 20)
-    known = context.notebook.resolved(path)
-    return known if context.notebook.exists(known) and known.endswith(path) else ""
+    context.code.lines(path, 1, 20)
+    known = context.code.resolved(path)
+    return known if context.code.exists(known) and known.endswith(path) else ""
 
 
-def _imported(receiver: str, site: Site, context: Context) -> Place | None:
+def _imported(receiver: str, site: Site, context: Context) -> SearchHit | None:
     """The file that a JavaScript module name stands for."""
-    lines = context.notebook.whole(site.path) if site.seen else None
+    lines = context.code.whole(site.path) if site.seen else None
     for text in lines or ():
         found = re.match(
             rf"\s*(?:import|const|let|var)\s.*\b{re.escape(receiver)}\b.*['\"](\.[^'\"]+)['\"]",
@@ -48,13 +48,13 @@ def _imported(receiver: str, site: Site, context: Context) -> Place | None:
     return None
 
 
-def relative_file(target: str, origin: str, context: Context) -> Place | None:
+def relative_file(target: str, origin: str, context: Context) -> SearchHit | None:
     """The file that a relative JavaScript import at `origin` means; None where it is not there."""
     parts = origin.split("/")[:-1]
     for step in target.split("/"):
         parts = parts[:-1] if step == ".." else parts if step == "." else [*parts, step]
     path = "/".join(parts)
     suffix = "" if "." in path.rsplit("/", 1)[-1] else f".{origin.rsplit('.', 1)[-1]}"
-    context.notebook.lines(path + suffix, 1, 20)
-    known = context.notebook.exists(path + suffix)
-    return Place(path=path + suffix, line=1, text="") if known else None
+    context.code.lines(path + suffix, 1, 20)
+    known = context.code.exists(path + suffix)
+    return SearchHit(path=path + suffix, line=1, text="") if known else None

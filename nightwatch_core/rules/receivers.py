@@ -70,7 +70,7 @@ def imported_packages(site: Site, context: Context) -> frozenset[str]:
     pattern = _PACKAGES.get(site.language.name)
     if pattern is None or not any(_MEMBER.search(row) for row in _statement(site)):
         return frozenset()
-    head = context.notebook.lines(site.path, 1, _HEAD)
+    head = context.code.lines(site.path, 1, _HEAD)
     found = (pattern.match(text[:_LONGEST]) for text in head.values())
     names = (match["alias"] or package_name(match["path"]) for match in found if match)
     return frozenset(names)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.source import arguments, masked, parameters, receivers_of, uses
 from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.edits import edits_for
 from nightwatch_core.rules.finding import Finding, Site, quoted
-from nightwatch_core.rules.results import Place
 from nightwatch_core.rules.symbols import Candidate, callers, means_something_else
 
 _CONSIDERED = 3  # most similar names that are looked into
@@ -76,7 +76,7 @@ def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) 
 def _used_elsewhere(name: str, site: Site, context: Context) -> str:
     """A line that asks another receiver for the name: then it is a name of its own, no slip."""
     mine = set(receivers_of(name, site.text, site.language))
-    for hit in callers(name, context.notebook).hits:
+    for hit in callers(name, context.code).hits:
         theirs = set(receivers_of(name, hit.text, language_of(hit.path)))
         if theirs and not theirs & mine:
             return f"{hit.path}:{hit.line}"
@@ -116,7 +116,7 @@ def _fits(name: str, one: Candidate, site: Site, context: Context) -> bool:
         return not re.match(_DATA, one.place.text) or one.language.name != "python"
     given = arguments(site.lines, site.line, call.end() - 1)
     start = one.place.line
-    lines = context.notebook.lines(one.place.path, start, start + 10)
+    lines = context.code.lines(one.place.path, start, start + 10)
     takes = parameters(lines, start)
     if any(text.startswith(("*", "&", "...")) for text in (*given, *takes)):
         return True
@@ -131,7 +131,7 @@ def _edits(
     if not site.seen:
         return ()
     receivers = receivers_of(name, site.text, site.language) if member else ()
-    found = callers(name, context.notebook)
+    found = callers(name, context.code)
     places = {(hit.path, hit.line) for hit in found.hits if _same_use(hit, name, receivers)}
     places.add((site.path, site.line))
     paths = tuple(dict.fromkeys((site.path, *sorted(path for path, _ in places))))
@@ -139,7 +139,7 @@ def _edits(
         return ()
     edits: list[Edit] = []
     for path in paths:
-        lines = context.notebook.whole(path)
+        lines = context.code.whole(path)
         at = [line for where, line in places if where == path]
         more = _edits_in(path, lines, at, name, new.name) if lines else ()
         if not more:
@@ -148,7 +148,7 @@ def _edits(
     return tuple(edits)
 
 
-def _same_use(hit: Place, name: str, receivers: tuple[str, ...]) -> bool:
+def _same_use(hit: SearchHit, name: str, receivers: tuple[str, ...]) -> bool:
     if not receivers:
         return True
     return bool(set(receivers) & set(receivers_of(name, hit.text, language_of(hit.path))))

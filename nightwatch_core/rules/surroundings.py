@@ -54,7 +54,7 @@ def _caller(context: Context) -> Site | None:
     frames = app_frames(context.case.trace)
     if len(frames) < 2 or context.case.trace is None:
         return None
-    return site_at(frames[1], context.case.trace.language, context.notebook)
+    return site_at(frames[1], context.case.trace.language, context.code)
 
 
 def in_dependency(site: Site, context: Context) -> Finding:
@@ -93,9 +93,9 @@ def likeliest(site: Site, context: Context) -> Finding:
     if trace is None or best is None:
         return Finding()
     frame = next((f for f in app_frames(trace) if _path(f) == best.path), None)
-    if frame is None or context.notebook.resolved(best.path) == site.path:
+    if frame is None or context.code.resolved(best.path) == site.path:
         return Finding()
-    other = site_at(frame, trace.language, context.notebook)
+    other = site_at(frame, trace.language, context.code)
     if not other.seen:
         return Finding()
     why = "; ".join(best.because[1:]) or "the frames nearer to the error only check or carry"
@@ -110,7 +110,7 @@ def said_in_code(context: Context) -> Finding:
     """Without frames: the line that holds the longest phrase of the message."""
     message = context.case.leader.message[:500]
     phrases = sorted(_PHRASE.findall(message), key=len, reverse=True)
-    hits = context.notebook.search(phrases[0].strip()).hits if phrases else ()
+    hits = context.code.search(phrases[0].strip()).hits if phrases else ()
     if len(hits) != 1:
         return Finding()
     hit = hits[0]

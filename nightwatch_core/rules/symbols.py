@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from itertools import product
 
 from nightwatch_core.code.candidate_files import TEST
+from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.languages import Language, language_of
-from nightwatch_core.code.source import defined_name, masked, uses
+from nightwatch_core.code.source import masked, uses
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.models.value import Value
-from nightwatch_core.rules.known_code import Notebook
-from nightwatch_core.rules.results import Found, Place
+from nightwatch_core.rules.known_code import KnownCode
 from nightwatch_core.text.error_classes import words
 
 ALIKE = 0.6  # difflib ratio from which names are similar
@@ -39,29 +41,29 @@ class Candidate(Value):
     """A definition that may be meant by a name that has none."""
 
     name: str
-    place: Place
+    place: SearchHit
     ratio: float
     misspelt: bool  # the names differ by a slip of the keyboard only
     told: bool = False  # the language itself suggests it in its message
     language: Language
 
 
-def definitions(name: str, language: Language, notebook: Notebook) -> Found:
+def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
     """Lines outside tests that define the name; `complete` where no other can exist."""
-    found = notebook.search(name)
+    found = code.search(name)
     if not found.complete:
-        parts = [notebook.search(f"{head}{name}") for head in language.heads]
+        parts = [code.search(f"{head}{name}") for head in language.heads]
         hits = tuple(dict.fromkeys(hit for part in (found, *parts) for hit in part.hits))
-        found = Found(hits=hits, complete=all(part.complete for part in parts))
-    return Found(
+        found = HitsFound(hits=hits, complete=all(part.complete for part in parts))
+    return HitsFound(
         hits=tuple(hit for hit in found.hits if _defines(hit, name) and not TEST.search(hit.path)),
         complete=found.complete,
     )
 
 
-def callers(name: str, notebook: Notebook) -> Found:
+def callers(name: str, code: KnownCode) -> HitsFound:
     """Lines outside tests that use the name in code and do not define it."""
-    found = notebook.search(name)
+    found = code.search(name)
     hits = tuple(
         hit
         for hit in found.hits
@@ -69,42 +71,43 @@ def callers(name: str, notebook: Notebook) -> Found:
         and not _defines(hit, name)
         and not TEST.search(hit.path)
     )
-    return Found(hits=hits, complete=found.complete)
+    return HitsFound(hits=hits, complete=found.complete)
 
 
-def _defines(hit: Place, name: str) -> bool:
+def _defines(hit: SearchHit, name: str) -> bool:
     """Whether the line, of the language its file has, defines exactly this name."""
     return defined_name(hit.text, language_of(hit.path)) in (name, f"{name}=")
 
 
-def similar_in_file(name: str, path: str, notebook: Notebook) -> tuple[Candidate, ...]:
+def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, ...]:
     """Similar names that a file defines."""
-    lines = notebook.whole(path)
+    lines = code.whole(path)
     if lines is None:
         return ()
-    places = (Place(path=path, line=n, text=text) for n, text in enumerate(lines, start=1))
-    return similar(name, places)
+    defined = definitions_in(path, "\n".join(lines))
+    places = (SearchHit(path=path, line=one.line, text=lines[one.line - 1]) for one in defined)
+    return _alike(name, ((one.name, place) for one, place in zip(defined, places, strict=True)))
 
 
-def similar_anywhere(name: str, notebook: Notebook) -> tuple[Candidate, ...]:
+def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
     """Similar names that the repository defines, found by the words of the name."""
     parts = sorted({word.lower() for word in words(name) if len(word) > _SHORTEST}, key=len)
-    places = [hit for part in parts[-3:] for hit in notebook.search(part).hits]
-    return similar(name, (place for place in places if not TEST.search(place.path)))
+    places = [hit for part in parts[-3:] for hit in code.search(part).hits]
+    own = (place for place in places if not TEST.search(place.path))
+    return _alike(name, ((defined_name(one.text, language_of(one.path)), one) for one in own))
 
 
-def similar(name: str, places: Iterable[Place]) -> tuple[Candidate, ...]:
-    """Definitions among the lines whose names are like this one, most similar first."""
+def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candidate, ...]:
+    """Definitions whose names are like this one, most similar first."""
     found: dict[str, Candidate] = {}
-    for place in places:
-        other = defined_name(place.text, language_of(place.path))
+    for other, place in defined:
         ratio = likeness(name, other)
         if other != name and ratio >= ALIKE and not (name[:1].isupper() ^ other[:1].isupper()):
             found.setdefault(other, candidate(name, other, place))
     return tuple(sorted(found.values(), key=lambda one: (-one.ratio, one.name)))
 
 
-def candidate(name: str, other: str, place: Place) -> Candidate:
+def candidate(name: str, other: str, place: SearchHit) -> Candidate:
     """The definition of `other` at the place as a candidate for `name`."""
     return Candidate(
         name=other,
@@ -115,15 +118,13 @@ def candidate(name: str, other: str, place: Place) -> Candidate:
     )
 
 
-def suggested(
-    name: str, meant: str, language: Language, notebook: Notebook
-) -> tuple[Candidate, ...]:
+def suggested(name: str, meant: str, language: Language, code: KnownCode) -> tuple[Candidate, ...]:
     """The name that the message itself suggests, where it is defined exactly once."""
     mine, theirs = ({word.lower() for word in words(one)} for one in (name, meant))
     numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
     if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
         return ()
-    found = definitions(meant, language, notebook)
+    found = definitions(meant, language, code)
     if len(found.hits) != 1 or not found.complete:
         return ()
     told = candidate(name, meant, found.hits[0])

@@ -4,13 +4,13 @@ import re
 
 from nightwatch_core.code.source import parameters, uses
 from nightwatch_core.models.analysis import Hypothesis, Learning
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.context import Context
 from nightwatch_core.rules.destructured import renamed_export
 from nightwatch_core.rules.finding import Finding, Site, quoted
 from nightwatch_core.rules.imports import is_import, missing_own, missing_standard, moved
 from nightwatch_core.rules.owners import module_file, owner_of
 from nightwatch_core.rules.renames import renamed
-from nightwatch_core.rules.results import Place
 from nightwatch_core.rules.symbols import (
     Candidate,
     candidate,
@@ -33,11 +33,11 @@ def undefined_name(symptom: Symptom, site: Site, context: Context) -> Finding:
     own = [one for one in _locals(name, site) if one.misspelt]
     if len(own) == 1:
         return _subject(renamed(name, tuple(own), site, context, member=False), name)
-    found = definitions(name, site.language, context.notebook)
+    found = definitions(name, site.language, context.code)
     if found.hits:
         return _defined_elsewhere(name, found.hits, found.complete, site, context)
-    candidates = similar_in_file(name, site.path, context.notebook) if site.seen else ()
-    others = similar_anywhere(name, context.notebook)
+    candidates = similar_in_file(name, site.path, context.code) if site.seen else ()
+    others = similar_anywhere(name, context.code)
     candidates = _together(candidates, tuple(one for one in others if _visible(one, site, context)))
     candidates = _told_first(symptom, candidates, site, context)
     finding = renamed(name, candidates, site, context, member=False)
@@ -47,7 +47,7 @@ def undefined_name(symptom: Symptom, site: Site, context: Context) -> Finding:
 def unknown_member(symptom: Symptom, site: Site, context: Context) -> Finding:
     """A member its receiver does not have: renamed, misspelt, or the receiver is something else."""
     name = symptom.name
-    found = definitions(name, site.language, context.notebook)
+    found = definitions(name, site.language, context.code)
     owner = owner_of(symptom, site, context)
     if found.hits:
         return _on_another(name, found.hits[0], symptom, owner, site)
@@ -55,9 +55,9 @@ def unknown_member(symptom: Symptom, site: Site, context: Context) -> Finding:
     if taken:
         return taken
     candidates = (
-        similar_in_file(name, owner.path, context.notebook)
+        similar_in_file(name, owner.path, context.code)
         if owner
-        else similar_anywhere(name, context.notebook)
+        else similar_anywhere(name, context.code)
     )
     candidates = _told_first(symptom, candidates, site, context)
     if symptom.module:  # a module's members stand at its top level
@@ -89,7 +89,7 @@ def broken_import(symptom: Symptom, site: Site, context: Context) -> Finding:
             subject=f"`{missing}` cannot be loaded",
         )
     name = symptom.name
-    found = definitions(name, site.language, context.notebook)
+    found = definitions(name, site.language, context.code)
     if len(found.hits) == 1 and found.complete and symptom.owner:
         return moved(name, symptom.owner, found.hits[0], site, context)
     if found.hits:
@@ -98,8 +98,8 @@ def broken_import(symptom: Symptom, site: Site, context: Context) -> Finding:
     if taken:
         return taken
     owner = module_file(symptom.owner, context)
-    candidates = similar_in_file(name, owner, context.notebook) if owner else ()
-    candidates = candidates or similar_anywhere(name, context.notebook)
+    candidates = similar_in_file(name, owner, context.code) if owner else ()
+    candidates = candidates or similar_anywhere(name, context.code)
     candidates = _told_first(symptom, candidates, site, context)
     return _subject(renamed(name, candidates, site, context, member=False), name)
 
@@ -141,7 +141,7 @@ def _locals(name: str, site: Site) -> tuple[Candidate, ...]:
         names = parameters(site.lines, number) if number == site.top else ()
         plain = [re.split(r"[:=\s]", part)[0].lstrip("*&$") for part in names]
         for other in (*plain, *((sets["name"],) if sets else ())):
-            place = Place(path=site.path, line=number, text=text)
+            place = SearchHit(path=site.path, line=number, text=text)
             if other and other != name:
                 found.setdefault(other, candidate(name, other, place))
     return tuple(found.values())
@@ -151,7 +151,7 @@ def _visible(one: Candidate, site: Site, context: Context) -> bool:
     """Whether the file can use the name as it is: no language rule, or an import, forbids it."""
     if one.place.path == site.path or site.language.name not in ("python", "javascript"):
         return True
-    lines = context.notebook.whole(site.path) if site.seen else None
+    lines = context.code.whole(site.path) if site.seen else None
     return any(is_import(text) and uses(one.name, text) for text in lines or ())
 
 
@@ -172,12 +172,12 @@ def _told_first(
     symptom: Symptom, candidates: tuple[Candidate, ...], site: Site, context: Context
 ) -> tuple[Candidate, ...]:
     """The candidates behind the one that the message itself suggests."""
-    told = suggested(symptom.name, symptom.meant, site.language, context.notebook)
+    told = suggested(symptom.name, symptom.meant, site.language, context.code)
     return told + tuple(one for one in candidates if one.name not in [t.name for t in told])
 
 
 def _defined_elsewhere(
-    name: str, hits: tuple[Place, ...], complete: bool, site: Site, context: Context
+    name: str, hits: tuple[SearchHit, ...], complete: bool, site: Site, context: Context
 ) -> Finding:
     places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits[:3])
     if len(hits) == 1 and complete and site.seen:
@@ -200,7 +200,7 @@ def _defined_elsewhere(
 
 
 def _on_another(
-    name: str, hit: Place, symptom: Symptom, owner: Place | None, site: Site
+    name: str, hit: SearchHit, symptom: Symptom, owner: SearchHit | None, site: Site
 ) -> Finding:
     whose = f"`{symptom.owner or symptom.receiver or 'the receiver'}`"
     place = f"{hit.path}:{hit.line}"
@@ -223,7 +223,7 @@ def _on_another(
     )
 
 
-def _owner_lacks(name: str, symptom: Symptom, owner: Place) -> Finding:
+def _owner_lacks(name: str, symptom: Symptom, owner: SearchHit) -> Finding:
     whose = symptom.owner or symptom.module or symptom.receiver
     return Finding(
         because=(f"`{whose}` ({owner.path}) does not define `{name}`.",),

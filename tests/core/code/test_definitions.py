@@ -1,70 +1,144 @@
-"""Where functions and classes begin and end, in the languages we meet."""
+"""Where names are defined and used: by trees of eight languages, by lines where there is none."""
 
 import pytest
 
-from nightwatch_core.code.definitions import TYPES, definition, end_of
+from nightwatch_core.code.definitions import (
+    defined_name,
+    definition_of,
+    definitions_in,
+    function_around,
+    uses_in,
+)
+from nightwatch_core.code.languages import LANGUAGES
+
+SOURCES = {
+    "a.py": (
+        "LIMIT = 1\n@cached\nclass Cart(Base):\n    size: int\n    async def total(self):\n"
+        "        net = sums.net(self.lines)\n        self.sum = round_up(net).cents\n",
+        "LIMIT:value:1-1 Cart:class:3-7 size:value:4-4 total:function:5-7 sum:value:7-7",
+        "net lines round_up cents",
+    ),
+    "a.rb": (
+        "class Shop::Cart < Base\n  attr_reader :size, :name\n  RATE = 2\n  def self.total?(x)\n"
+        "    net = sums.net x\n    cart&.lines(net)\n  end\n  def sum=(v); end\nend\n",
+        "Cart:class:1-9 name:value:2-2 size:value:2-2 RATE:value:3-3 total?:function:4-7 "
+        "sum=:function:8-8",
+        "x sums net cart lines",
+    ),
+    "a.js": (
+        "export const RATE = 1;\nclass Cart extends Base {\n  async total(x) {\n    const y = 1;\n"
+        "    this.sum = round(x.net(y)).cents;\n    return new Sum(y);\n  }\n}\n"
+        "module.exports.show = function () {};\nexports.size = 1;\nconst f = async (x) => x;\n",
+        "RATE:value:1-1 Cart:class:2-8 total:function:3-7 sum:value:5-5 show:function:9-9 "
+        "size:value:10-10 f:function:11-11",
+        "round net cents Sum",
+    ),
+    "a.tsx": (
+        "export abstract class Cart<T> {\n  private size: number = 1;\n  abstract sum(): void;\n"
+        "  total<T>(x: T): T {\n    return net(x)?.cents;\n  }\n}\ninterface Line { m(): void }\n"
+        "type Row = string;\nexport const View = (p: Row) => <b>{p.name}</b>;\n",
+        "Cart:class:1-7 size:value:2-2 sum:function:3-3 total:function:4-6 Line:class:8-8 "
+        "m:function:8-8 Row:class:9-9 View:function:10-10",
+        "net cents",
+    ),
+    "A.java": (
+        "class Cart {\n  int size = 1;\n  @Override\n  public int total(int x) {\n"
+        "    int y = sums.net(x);\n    return new Sum(y).cents;\n  }\n  record Row(int a) {}\n}\n",
+        "Cart:class:1-9 size:value:2-2 total:function:4-7 Row:class:8-8",
+        "net Sum cents",
+    ),
+    "a.go": (
+        "package a\n\ntype Cart struct{}\n\nconst Rate = 1\n\n"
+        "func (c *Cart) Total(x int) int {\n\ty := sums.Net(x)\n\tvar z int\n"
+        "\treturn round(y).cents\n}\n",
+        "Cart:class:3-3 Rate:value:5-5 Total:function:7-11",
+        "Net round cents",
+    ),
+    "a.php": (
+        "<?php\nfinal class Cart {\n  const RATE = 1;\n  private ?int $size = 2;\n"
+        "  public function total($x) {\n    $y = Sums::net($x);\n"
+        "    return round_up($this->rest($y))->cents;\n  }\n}\nfunction show() {}\n",
+        "Cart:class:2-9 RATE:value:3-3 size:value:4-4 total:function:5-8 show:function:10-10",
+        "net round_up rest cents",
+    ),
+    "A.cs": (
+        "public class Cart<T> {\n  public int Size { get; set; }\n  record Row(int A);\n"
+        "  public async Task<int> Total(int x) {\n    var y = sums.Net(x);\n"
+        "    return Round(new Sum(y))?.Cents;\n  }\n}\n",
+        "Cart:class:1-8 Size:value:2-2 Row:class:3-3 Total:function:4-7",
+        "Net Round Sum Cents",
+    ),
+    "a.kt": (
+        "data class Cart(val id: Int) {\n  suspend fun total(x: Int): Int {\n    return net(x)\n"
+        "  }\n}\n",
+        "Cart:class:1-5 total:function:2-4",
+        "",
+    ),
+    "a.rs": ("pub fn total(x: u8) {\n    net(x)\n}\n", "total:function:1-3", ""),
+}
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_definitions_and_uses_of_every_language(path):
+    text, defined, used = SOURCES[path]
+    found = [f"{one.name}:{one.kind}:{one.line}-{one.end}" for one in definitions_in(path, text)]
+    assert " ".join(found) == defined
+    total = next(
+        one for one in definitions_in(path, text) if one.name.startswith(("total", "Total"))
+    )
+    names = dict.fromkeys(one.name for one in uses_in(path, text, total.line, total.end))
+    assert " ".join(names) == used
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_a_part_of_a_file_shows_the_function_around_a_line(path):
+    rows = SOURCES[path][0].split("\n")
+    defined = [one for one in definitions_in(path, "\n".join(rows)) if one.kind == "function"]
+    total = next(one for one in defined if one.name in ("total", "Total", "total?"))
+    part = {n: rows[n - 1] for n in range(total.line, len(rows) + 1)}
+    for line in range(total.line, total.end):
+        assert function_around(path, part, line) == total.line
+    below = {n: text for n, text in part.items() if n > total.line}
+    assert function_around(path, below, total.line + 1) != total.line
+
+
+def test_a_name_is_a_class_or_a_function_by_its_first_letter():
+    text = "Show = 1\nshow = 2\nclass Show:\n    def show(self):\n        show = 3\n"
+    assert definition_of("Show", "a.py", text)[1:3] == ("class", 3)
+    assert definition_of("show", "a.py", text)[1:3] == ("function", 4)
+    for odd in (".*", "", "x" * 500, "sho"):
+        assert definition_of(odd, "a.py", text) is None
+
+
+def test_strings_comments_and_calls_with_blocks_define_nothing():
+    assert definitions_in("a.py", '"""\nclass A:\n    def b(): ...\n"""\n# def c():\n') == ()
+    assert definitions_in("a.rb", "# def a\nget('/') { 1 }\nx = 'class B'\n") == ()
+    assert definitions_in("a.js", "if (x) {\n}\nit('a', function () {\n  const y = 1;\n});\n") == ()
+
+
+def test_what_does_not_parse_still_defines_what_can_be_read():
+    broken = "class A\n  def b\n    x = (\n  end\n\n  def c\n  end\nend\n"
+    assert {"b", "c"} <= {one.name for one in definitions_in("a.rb", broken)}
 
 
 @pytest.mark.parametrize(
-    "begin",
-    [
-        "  def show",
-        "    async def show(self):",
-        "def self.show",
-        "export default async function show(req) {",
-        "const show = async () => {",
-        "func (h *Handler) show(w http.ResponseWriter) {",
-        "  public static List<Order> show(int id) {",
-        "    public function show($id)",
-        "  fun show(id: Int)",
-        "  async show(id) {",
-    ],
+    "text",
+    ["", "\0", "\ud800", "(" * 200_000, "(\n" * 20_000, "A::" * 60_000, "def a\n" * 9_000],
 )
-def test_definitions_of_all_languages(begin: str) -> None:
-    assert definition("show", f"show(1)\nx.show\nshown()\n{begin}\n") == 4
+def test_hostile_files_are_read_in_bounded_steps(text):
+    for path in ("a.py", "a.rb", "a.ts", "a.php", "a.kt", "a.txt"):
+        names = [one.name for one in definitions_in(path, text)]
+        assert set(names) <= {"a"}
+        assert isinstance(uses_in(path, text, 1, 9), tuple)
 
 
-def test_no_definition_of_odd_names() -> None:
-    assert definition(".*", "def .*") == 0
-    assert definition("", "def ") == 0
-    assert definition("a" * 500, "def " + "a" * 500) == 0
-
-
-@pytest.mark.parametrize(
-    "begin",
-    [
-        "class Cart",
-        "class Shop::Cart < Base",
-        "  module Cart",
-        "export default class Cart extends Base {",
-        "public final class Cart {",
-        "internal sealed record Cart(int Id);",
-        "interface Cart {",
-        "type Cart struct {",
-        "data class Cart(val id: Int)",
-    ],
-)
-def test_types_of_all_languages(begin: str) -> None:
-    assert definition("Cart", f"Cart.new\nclass Carts\nx = Cart\n{begin}\n", TYPES) == 4
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("def a(x)\n  x\n\n  x\nend\n\ndef b\n  1\nend\n", 1, 5),
-        ("def a(x):\n    return x\n\n\ndef b():\n    pass\n", 1, 2),
-        ("def a(\n    x,\n):\n    return x\n\nb = 1\n", 1, 4),
-        ("  function a(x) {\n    return x;\n  }\n  a(1);\n", 1, 3),
-        ("int A()\n{\n  return 1;\n}\nint B;\n", 1, 4),
-        ("x\ndef a; 1; end\ndef b; 2; end\n", 2, 2),
-        ("def a(x)", 1, 1),
-    ],
-)
-def test_definitions_end_with_their_body(text: str, start: int, end: int) -> None:
-    assert end_of(text, start, 40) == end
-
-
-def test_long_definitions_are_cut() -> None:
-    text = "def a\n" + "  x\n" * 50 + "end\n"
-    assert end_of(text, 1, 17) == 17
-    assert end_of(text, 1, 52) == 52
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda one: one.name)
+def test_a_line_alone_tells_what_its_words_tell(language):
+    for path, (text, _, _) in SOURCES.items():
+        if not path.endswith(language.suffixes):
+            continue
+        rows = text.split("\n")
+        for one in definitions_in(path, text):
+            if one.name.lower().startswith(("cart", "total")):
+                assert defined_name(rows[one.line - 1], language) in (one.name, f"{one.name}=")
+    assert defined_name("show(1)", language) == ""

@@ -5,12 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from small_repo import case, explained, frame, opening
 
-from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.clues import SHAPES, telling_shape
 from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.known_code import Notebook
-from nightwatch_core.rules.results import Blamed
+from nightwatch_core.rules.known_code import KnownCode
 from nightwatch_core.rules.symptoms import Symptom
 
 SHOWN = [
@@ -89,8 +88,10 @@ def test_a_line_came_with_the_pull_request_that_took_it_along(sha, number):
         Suspect(pull=MergedPull(number=1, sha="1" * 40, **told), score=0.5),
     )
     research = ResearchContext(suspects=suspects)
-    context = Context(case("E", "m"), research, Notebook(opening(case("E", "m"))))
-    found = context.suspect_of(Blamed(sha=sha, day="2026-02-01"))
+    context = Context(case("E", "m"), research, KnownCode(opening(case("E", "m"))))
+    at = datetime(2026, 2, 1, tzinfo=UTC)
+    blame = Blame(sha=sha, author="Ann", at=at, subject="Change", line=1, text="x")
+    found = context.suspect_of(blame)
     assert (found.pull.number if found else None) == number
 
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from nightwatch_core.models.conversation import ToolSpec
+from nightwatch_core.models.conversation import ToolSpec, ToolValue
 
 _PATH_LONGEST = 1_000
 _NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
@@ -17,8 +17,24 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
+class ToolAnswer(NamedTuple):
+    """What a tool answers: the text it shows, and the value it stands for."""
+
+    text: str
+    value: ToolValue
+
+
+class Refusal(Exception):  # noqa: N818 - a sentence for the model, never seen outside the tools
+    """Why a call cannot be answered, and what to ask instead."""
+
+    def __init__(self, sentence: str, value: ToolValue | None = None) -> None:
+        """`sentence` is all the model is told; `value` is what is known nonetheless."""
+        super().__init__(sentence)
+        self.value = value
+
+
 def settled(spec: ToolSpec, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that were given, numbers in quotes or with a zero fraction as numbers.
+    """Give the arguments that were given, numbers in quotes or with a zero fraction as numbers.
 
     Servers that do not enforce schemas send those. None counts as left out.
 
@@ -36,7 +52,7 @@ def settled(spec: ToolSpec, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def complaint(spec: ToolSpec, arguments: dict[str, Any]) -> str:
-    """What is wrong with the arguments and what to send instead; empty where nothing is.
+    """Say what is wrong with the arguments and what to send instead; empty where nothing is.
 
     None for an argument that may be left out counts as left out.
 
@@ -80,40 +96,3 @@ def _unfit(value: object, schema: dict[str, Any]) -> str:
     if isinstance(value, int) and value > schema.get("maximum", value):
         return f"must be at most {schema['maximum']}"
     return ""
-
-
-def inside(path: str) -> str | None:
-    """The path as the code reader knows it; None where it would leave the repository.
-
-    >>> inside("./app//a.py"), inside("a/../../b"), inside("/etc/passwd"), inside("")
-    ('app/a.py', None, None, '')
-    """
-    if outside(path):
-        return None
-    return "/".join(part for part in path.split("/") if part not in ("", "."))
-
-
-def outside(path: str) -> str:
-    r"""Why a path is none of the repository; empty where it may be one.
-
-    >>> outside("app/a.py"), outside("../a.py")
-    ('', 'must not contain ..: paths start at the root of the repository')
-    """
-    return next((why for why, is_so in _OUTSIDE if is_so(path)), "")
-
-
-_OUTSIDE: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    (
-        "must not contain characters that cannot be seen: type it like app/models/order.rb",
-        lambda path: not path.isprintable(),
-    ),
-    ("must have / between folders, not a backslash", lambda path: "\\" in path),
-    (
-        "must not begin with /: paths start at the root of the repository",
-        lambda path: path.startswith("/"),
-    ),
-    (
-        "must not contain ..: paths start at the root of the repository",
-        lambda path: ".." in path.split("/"),
-    ),
-)
