@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from nightwatch_core.code.callees import Search, callees, frames_of
+from nightwatch_core.code.callees import Search, callees
 from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
+from nightwatch_core.code.near_names import frames_of
 from nightwatch_core.code.source import LONGEST_LINE
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import root_class

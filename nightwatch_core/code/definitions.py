@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import tree_sitter
 
 from nightwatch_core.code.grammars import captured, is_readable, parsed
-from nightwatch_core.code.languages import KEYWORD, Language, is_known, language_of
+from nightwatch_core.code.languages import LANGUAGES, Language, language_of
 from nightwatch_core.code.source import body_of, indent
 
 _CACHED = 32  # files whose names are kept: the same few are asked for again and again
@@ -18,6 +18,20 @@ _LONGEST, _LONGEST_LINE = 150_000, 2_000  # characters of a file, of a line that
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
 _TYPES = re.compile(r"\b(?:class|module|interface|struct|enum|trait|record|type|object)\b")
+_MODIFIERS = (
+    *("export", "default", "public", "private", "protected", "internal", "static", "final"),
+    *("abstract", "sealed", "override", "async", "virtual", "open", "data", "pub", "partial"),
+    *("readonly", "declare", "suspend", "inline"),
+)
+_WORDS = (
+    *("def", "class", "module", "function", "func", "fun", "fn", "interface", "struct", "enum"),
+    *("trait", "impl", "type", "record", "object", "namespace", "protocol"),
+)
+# How a line of any language begins a function or a class: modifiers, a keyword, the name.
+_KEYWORD = re.compile(
+    rf"[ \t]{{0,16}}(?:(?:{'|'.join(_MODIFIERS)}) )*(?:{'|'.join(_WORDS)})[ (*]{{1,3}}"
+    r"(?:self\.|\w{1,80}::){0,5}(?P<name>[A-Za-z_$][\w$]{0,80}[?!]?)"
+)
 _CLOSES = ("end", "}", "};", "});", ")")  # what may stand alone behind a body
 
 Kind = Literal["function", "class", "value"]
@@ -170,8 +184,8 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
     language = language_of(path)
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
-        found = KEYWORD.match(row[:_LONGEST_LINE])
-        name = found["name"] if found else defined_name(row, language) if is_known(path) else ""
+        found = _KEYWORD.match(row[:_LONGEST_LINE])
+        name = found["name"] if found else defined_name(row, language) if _is_known(path) else ""
         if name:
             yield Definition(name, _kind(row, language), number, _last_line(lines, number))
 
@@ -179,7 +193,7 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
 def _kind(row: str, language: Language) -> Kind:
     if _TYPES.search(row[:_LONGEST_LINE].partition("=")[0]):
         return "class"
-    is_function = KEYWORD.match(row[:_LONGEST_LINE]) or re.match(language.functions, row)
+    is_function = _KEYWORD.match(row[:_LONGEST_LINE]) or re.match(language.functions, row)
     return "function" if is_function else "value"
 
 
@@ -198,3 +212,8 @@ def _function_above(lines: Mapping[int, str], line: int, language: Language) -> 
         if pattern.match(row[:_LONGEST_LINE]) and (indent(row) < depth or number == line):
             return number if line in body_of(lines, number) else 0
     return 0
+
+
+def _is_known(path: str) -> bool:
+    """Whether the file's ending is one of a known language."""
+    return path.lower().endswith(tuple(end for one in LANGUAGES for end in one.suffixes))

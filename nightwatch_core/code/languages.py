@@ -1,7 +1,5 @@
 """What the rules know about programming languages: data."""
 
-import re
-
 from nightwatch_core.models.value import Value
 
 
@@ -235,20 +233,6 @@ PHP = Language(
     member=("?->", "->", "::"),
 )
 
-_MODIFIERS = (
-    *("export", "default", "public", "private", "protected", "internal", "static", "final"),
-    *("abstract", "sealed", "override", "async", "virtual", "open", "data", "pub", "partial"),
-    *("readonly", "declare", "suspend", "inline"),
-)
-_KEYWORDS = (
-    *("def", "class", "module", "function", "func", "fun", "fn", "interface", "struct", "enum"),
-    *("trait", "impl", "type", "record", "object", "namespace", "protocol"),
-)
-# How a line of any language begins a function or a class: modifiers, a keyword, the name.
-KEYWORD = re.compile(
-    rf"[ \t]{{0,16}}(?:(?:{'|'.join(_MODIFIERS)}) )*(?:{'|'.join(_KEYWORDS)})[ (*]{{1,3}}"
-    r"(?:self\.|\w{1,80}::){0,5}(?P<name>[A-Za-z_$][\w$]{0,80}[?!]?)"
-)
 LANGUAGES: tuple[Language, ...] = (PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP)
 
 
@@ -262,8 +246,3 @@ def language_of(path: str, told: str = "") -> Language:
     by_suffix = (one for one in LANGUAGES if name.endswith(one.suffixes))
     by_name = (one for one in LANGUAGES if told.lower() in (one.name, *one.aliases))
     return next(by_suffix, None) or next(by_name, PYTHON)
-
-
-def is_known(path: str) -> bool:
-    """Tell whether the file's ending is one of a known language."""
-    return path.lower().endswith(tuple(end for one in LANGUAGES for end in one.suffixes))

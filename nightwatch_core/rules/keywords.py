@@ -91,8 +91,7 @@ def _definition(function: str, symptom: Symptom, site: Site, context: Context) -
     lines = context.code.whole(hit.path) or ()
     known = definitions_in(hit.path, "\n".join(lines))
     end = next((one.end for one in known if one.line == hit.line), 0)
-    inits = (one.line for one in known if one.name in _INITS and hit.line < one.line <= end)
-    line = next(inits, 0)
+    line = next((d.line for d in known if d.name in _INITS and hit.line < d.line <= end), 0)
     return SearchHit(path=hit.path, line=line, text=lines[line - 1]) if line else hit
 
 

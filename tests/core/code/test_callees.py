@@ -7,14 +7,12 @@ from nightwatch_core.code.callees import (
     BUDGET,
     HITS,
     LINES,
-    NAMES,
-    NEAR,
     SEARCHED,
     SHOWN,
     callees,
     imported,
-    names_near,
 )
+from nightwatch_core.code.near_names import NAMES, NEAR, names_near
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
