@@ -7,8 +7,7 @@ from contextvars import copy_context
 
 from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
 from nightwatch_core.analysis.progress import lines_shown
-from nightwatch_core.code.code_view import inside
-from nightwatch_core.code.code_view import MARK, halves
+from nightwatch_core.code.code_view import MARK, halves, inside
 from nightwatch_core.models.conversation import ResultsTurn, ToolCall, ToolResult
 from nightwatch_core.models.value import Value
 
