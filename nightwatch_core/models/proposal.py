@@ -85,18 +85,41 @@ class PublishPlan(Value):
     skips: tuple[Skip, ...] = ()
 
 
+PublishStatus = Literal["done", "already there", "refused", "unknown", "held back"]
+
+
 class Receipt(Value):
     """What became of a proposal."""
 
     key: str
     kind: str
     fingerprint: str
-    status: Literal["done", "already there", "refused", "unknown", "held back"]
+    status: PublishStatus
     title: str = ""
     number: int | None = None
     url: str = ""  # an address or a path
     reason: str = ""
     barred: bool = False  # refused for want of a right, which somebody has to give
+
+
+def receipt_for(
+    proposal: Proposal,
+    status: PublishStatus,
+    number: int | None = None,
+    url: str = "",
+    reason: str = "",
+) -> Receipt:
+    """Say what became of a proposal."""
+    return Receipt(
+        key=proposal.key,
+        kind=proposal.kind,
+        fingerprint=proposal.fingerprint,
+        status=status,
+        title=getattr(proposal, "title", ""),
+        number=number,
+        url=url,
+        reason=reason,
+    )
 
 
 class Marker(Value):

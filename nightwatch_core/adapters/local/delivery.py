@@ -4,15 +4,13 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from nightwatch_core.adapters.git.branch import make_branch, patch
 from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local import outbox_files
-from nightwatch_core.adapters.local.merges import standing
-from nightwatch_core.adapters.local.outbox_files import OutboxFiles
-from nightwatch_core.adapters.local.outbox_items import own_item
+from nightwatch_core.adapters.local.merges import draft_state
+from nightwatch_core.adapters.local.outbox_files import OutboxFiles, own_item
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.proposal import (
@@ -23,6 +21,7 @@ from nightwatch_core.models.proposal import (
     Proposal,
     Receipt,
     Reopen,
+    receipt_for,
 )
 from nightwatch_core.ports import Clock
 
@@ -59,7 +58,7 @@ class LocalDelivery:
             with atomic_files.only_writer(self._files.lock, _PATIENCE, str(self._files.nights)):
                 return self._published(proposal)
         except Refused as refused:
-            return _receipt(proposal, "refused", reason=str(refused))
+            return receipt_for(proposal, "refused", reason=str(refused))
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """Every issue and pull request of all nights, by number; unreadable files are left out.
@@ -81,7 +80,7 @@ class LocalDelivery:
         for item, meta in pulls:
             if checkout:
                 thorough = item.number in newest
-                now = standing(checkout, item, meta, heads, thorough=thorough)
+                now = draft_state(checkout, item, meta, heads, thorough=thorough)
                 item = item.model_copy(update=now._asdict())
             items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
@@ -99,7 +98,7 @@ class LocalDelivery:
         if not proposal.key.strip():
             raise Refused("the proposal has no key")
         if there := self._files.keyed(proposal.key):
-            return _receipt(proposal, "already there", there.number, there.path)
+            return receipt_for(proposal, "already there", there.number, str(there.path))
         match proposal:
             case OpenIssue():
                 return self._open_issue(proposal)
@@ -114,7 +113,7 @@ class LocalDelivery:
         number = self._files.take_number()
         path = self._place(outbox_files.name("issue", number, issue.title))
         outbox_files.write(path, self._meta(issue, number), issue.body)
-        return _receipt(issue, "done", number, path)
+        return receipt_for(issue, "done", number, str(path))
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
         """Branch first, then the patch, the document last: it holds the key, so it says "done"."""
@@ -126,21 +125,18 @@ class LocalDelivery:
         atomic_files.write(path.with_suffix(".patch"), patch(self._checkout.git, made.sha))
         places = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
         outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
-        return _receipt(pull, "done" if made.is_new else "already there", number, path)
+        return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
 
     def _comment(self, comment: Comment | Reopen) -> Receipt:
         if self._files.numbered(comment.number) is None:
             raise Refused(f"there is no issue {comment.number}")
         meta = {
-            "kind": comment.kind,
-            "issue": comment.number,
-            "key": comment.key,
-            "fingerprint": comment.fingerprint,
-            "night": self._night,
+            **{"kind": comment.kind, "issue": comment.number, "key": comment.key},
+            **{"fingerprint": comment.fingerprint, "night": self._night},
         }
         path = self._place(outbox_files.comment_name(comment.number, comment.key))
         outbox_files.write(path, meta, comment.body)
-        return _receipt(comment, "done", comment.number, path)
+        return receipt_for(comment, "done", comment.number, str(path))
 
     def _reopen(self, reopen: Reopen) -> Receipt:
         """The issue first, the comment last: doing the first twice does no harm."""
@@ -156,7 +152,7 @@ class LocalDelivery:
         return self._comment(reopen)
 
     def _place(self, name: str) -> Path:
-        return self._files.nights / self._night / "outbox" / f"{name}.md"
+        return self._files.nights / self._night / "outbox" / name
 
     def _meta(self, proposal: OpenIssue | DraftPull, number: int) -> dict[str, object]:
         return {
@@ -171,22 +167,3 @@ class LocalDelivery:
             "labels": list(proposal.labels),
             "night": self._night,
         }
-
-
-def _receipt(
-    proposal: Proposal,
-    status: Any,
-    number: int | None = None,
-    path: Path | None = None,
-    reason: str = "",
-) -> Receipt:
-    return Receipt(
-        key=proposal.key,
-        kind=proposal.kind,
-        fingerprint=proposal.fingerprint,
-        status=status,
-        title=getattr(proposal, "title", ""),
-        number=number,
-        url=str(path or ""),
-        reason=reason,
-    )

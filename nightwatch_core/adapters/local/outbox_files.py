@@ -1,19 +1,26 @@
-"""The Markdown files of all nights' outboxes: issues, comments and pull requests kept locally."""
+"""The Markdown files of all nights' outboxes: issues, comments and pull requests kept locally,
+and read as people have left them."""
 
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import ValidationError
+
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.text import frontmatter
 
 _NAME = re.compile(r"(issue|pull|comment)-(\d{4,9})-[a-z0-9-]*\.md")
 _HEAD = 80_000  # bytes, more than front matter may be
 _LARGEST = 4 * 1024 * 1024  # bytes of a file that is rewritten
 _COUNTER = ".last-number"
+_MOST_WORDS, _LONGEST_WORD = 20, 2_000
+_STATES = ("open", "closed", "merged")
 
 
 class Document(NamedTuple):
@@ -54,9 +61,9 @@ class OutboxFiles(NamedTuple):
     def documents(self) -> Iterator[Document]:
         """Every file of every night's outbox, by number; links are not followed."""
         names = ((path, _NAME.fullmatch(path.name)) for path in self.nights.glob("*/outbox/*.md"))
-        found = (Document(path, name[1], int(name[2])) for path, name in names if name)
+        every = (Document(path, name[1], int(name[2])) for path, name in names if name)
         yield from sorted(
-            (d for d in found if d.path.is_file() and not d.path.is_symlink()),
+            (one for one in every if one.path.is_file() and not one.path.is_symlink()),
             key=lambda document: (document.number, str(document.path)),
         )
 
@@ -88,6 +95,33 @@ class OutboxFiles(NamedTuple):
         return number
 
 
+def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
+    """An issue or pull request and its front matter; None for what is neither, or unreadable."""
+    try:
+        meta = document.meta() if document.kind != "comment" else {}
+        if not meta.get("fingerprint"):
+            return None
+        state = str(meta.get("state", "")).strip().lower()
+        item = OwnItem(
+            kind=document.kind,  # type: ignore[arg-type]  # checked by the model
+            number=document.number,
+            fingerprint=str(meta["fingerprint"]),
+            key=str(meta.get("key", "")),
+            title=str(meta.get("title", "")),
+            state=state if state in _STATES else "open",  # type: ignore[arg-type]
+            state_reason=_reason(meta.get("state_reason")),
+            url=str(document.path),
+            branch=str(meta.get("branch", "")),
+            night=str(meta.get("night", "")),
+            closed_at=_closed_at(document, meta) if state == "closed" else None,
+            labels=_texts(meta.get("labels")),
+            words=tuple(word[:_LONGEST_WORD] for word in _texts(meta.get("words"))[:_MOST_WORDS]),
+        )
+    except (OSError, GiveUp, ValidationError):
+        return None
+    return item, meta
+
+
 def write(path: Path, meta: Mapping[str, object], body: str) -> None:
     """Write or replace a document; raises `OSError`."""
     text = frontmatter.render(meta, body if body.endswith("\n") else f"{body}\n")
@@ -95,25 +129,24 @@ def write(path: Path, meta: Mapping[str, object], body: str) -> None:
 
 
 def name(kind: str, number: int, title: str) -> str:
-    """The file name of an issue or pull request, without its ending.
+    """The file name of an issue or pull request.
 
-    >>> name("issue", 7, "Wrong total: ../../etc")
-    'issue-0007-wrong-total-etc'
-    >>> name("pull", 12345, "…")
-    'pull-12345-untitled'
+    >>> name("issue", 7, "Wrong total: ../../etc"), name("pull", 12345, "…")
+    ('issue-0007-wrong-total-etc.md', 'pull-12345-untitled.md')
     """
     words = "".join(c.lower() if c.isascii() and c.isalnum() else " " for c in title[:500])
     slug = "-".join(words.split())[:50].strip("-")
-    return f"{kind}-{number:04d}-{slug or 'untitled'}"
+    return f"{kind}-{number:04d}-{slug or 'untitled'}.md"
 
 
 def comment_name(number: int, key: str) -> str:
-    """The file name of a comment on issue `number`, without its ending.
+    """The file name of a comment on issue `number`.
 
     >>> comment_name(7, "k")
-    'comment-0007-8254c329a9'
+    'comment-0007-8254c329a9.md'
     """
-    return f"comment-{number:04d}-{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:10]}"
+    digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()
+    return f"comment-{number:04d}-{digest[:10]}.md"
 
 
 def _names_key(head: str, key: str) -> bool:
@@ -122,3 +155,26 @@ def _names_key(head: str, key: str) -> bool:
     except GiveUp:
         lines = head.split("\n---", 1)[0].splitlines()
         return any(line.startswith("key:") and key in line for line in lines)
+
+
+def _closed_at(document: Document, meta: Mapping[str, object]) -> datetime:
+    """When a person closed it: as said in `closed_at`, else when the file was last changed."""
+    try:
+        closed = datetime.fromisoformat(str(meta.get("closed_at", "")))
+    except ValueError:
+        return datetime.fromtimestamp(document.path.stat().st_mtime, UTC)
+    return closed if closed.tzinfo else closed.replace(tzinfo=UTC)
+
+
+def _reason(value: object) -> str:
+    """A reason as people write it.
+
+    >>> _reason("Not planned"), _reason(None)
+    ('not_planned', '')
+    """
+    return "_".join(str(value or "").lower().replace("-", " ").split())
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    values = value if isinstance(value, list) else [value] if value else []
+    return tuple(str(each) for each in values)

@@ -8,7 +8,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
 from nightwatch_core.models.knowledge import Index, Lesson, PatternEntry
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
-from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.proposal import Proposal, Receipt, receipt_for
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns import merged
 
@@ -18,13 +18,7 @@ class QuietOutbox:
 
     def publish(self, proposal: Proposal) -> Receipt:
         """Say what would have been published."""
-        return Receipt(
-            key=proposal.key,
-            kind=proposal.kind,
-            fingerprint=proposal.fingerprint,
-            status="held back",
-            title=getattr(proposal, "title", ""),
-        )
+        return receipt_for(proposal, "held back")
 
     def probe(self) -> str:
         """Say that it is one."""
@@ -68,7 +62,7 @@ class MemoryKnowledge:
         return tuple(self.patterns.values())
 
     def ignore_rules(self) -> IgnoreRules:
-        """The rules it was told."""
+        """The rules it was given."""
         return self.rules
 
     def write(self, lesson: Lesson) -> str:
@@ -86,8 +80,8 @@ class MemoryKnowledge:
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:
         """Put lessons away."""
-        found = {file: self.lessons.pop(file) for file in files if file in self.lessons}
-        moved = {f"archive/{file.partition('/')[2]}": one for file, one in found.items()}
+        gone = {file: self.lessons.pop(file) for file in files if file in self.lessons}
+        moved = {f"archive/{file.partition('/')[2]}": one for file, one in gone.items()}
         for file, one in moved.items():
             self.put_away[file] = one.model_copy(update={"file": file})
         return tuple(moved)

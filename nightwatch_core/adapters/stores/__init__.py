@@ -1,1 +1,4 @@
-"""Stores."""
+"""What NightWatch keeps on disk: state database, ledger, nights, knowledge, search, transcripts.
+
+Exports of errors that people bring are read in files; what git keeps is read in git.
+"""

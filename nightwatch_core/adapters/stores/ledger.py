@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import database
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.proposal import Proposal, Receipt, receipt_for
 from nightwatch_core.ports import Clock, Outbox
 
 _PATIENCE = 120.0  # seconds until another publisher has to be done
@@ -93,9 +93,13 @@ class LedgerOutbox:
         try:
             receipt = self._outbox.publish(proposal)
         except (TryLater, GiveUp) as error:
-            receipt = _unknown(proposal, str(error))
+            receipt = _unknown(proposal, error)
         except StopTheNight as error:
-            self._note(proposal, "unknown", _unknown(proposal, str(error)))
+            self._note(
+                proposal,
+                "unknown",
+                _unknown(proposal, error),
+            )
             raise
         try:
             self._note(proposal, STATES[receipt.status], receipt)
@@ -152,16 +156,9 @@ def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refus
     try:
         receipt = Receipt.model_validate_json(kept)
     except ValidationError:
-        receipt = _unknown(proposal, "")
+        receipt = receipt_for(proposal, "unknown")
     return receipt.model_copy(update={"key": proposal.key, "status": status})
 
 
-def _unknown(proposal: Proposal, reason: str) -> Receipt:
-    return Receipt(
-        key=proposal.key,
-        kind=proposal.kind,
-        fingerprint=proposal.fingerprint,
-        status="unknown",
-        title=getattr(proposal, "title", ""),
-        reason=reason[:_LONGEST_REASON],
-    )
+def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:
+    return receipt_for(proposal, "unknown", reason=str(error)[:_LONGEST_REASON])
