@@ -20,91 +20,84 @@ from nightwatch_core.adapters.files.record_formats import records_of
 from nightwatch_core.adapters.files.record_values import STACK_LIMIT, name_of, text_of
 from nightwatch_core.models.error import ExceptionLink, Occurrence, RejectedRecord
 
-Entry = (
-    Occurrence | RejectedRecord | str | None
-)  # a sentence says what is missing; None is no error
-Named = Callable[
-    [str], ExceptionLink
-]  # the exception of a raw stack trace; without frames it holds none
+# What a file holds: a sentence says what the file itself tells to be missing; None is no error.
+Entry = Occurrence | RejectedRecord | str | None
+ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is one without frames
 
 _DECODER = json.JSONDecoder(strict=False)  # exports hold raw tabs and newlines in strings
 
 
-def entries_of(path: Path, label: str, named: Named) -> Iterator[Entry]:
-    """Every entry of a file; raises `GiveUp` where it cannot be opened.
+def entries_of(path: Path, label: str, exception_of: ExceptionOf) -> Iterator[Entry]:
+    """Yield every entry of a file; raises `GiveUp` where it cannot be opened.
 
     `label` stands for the file in places: `label:17`.
     """
     with open_text(path) as text:
         kind, lines = kind_of(lines_of(text))
         if kind == "lines":
-            yield from _from_lines(lines, label, named)
+            yield from _from_lines(lines, label, exception_of)
         elif kind == "log":
-            yield from _from_log(lines, label, named)
+            yield from _from_log(lines, label, exception_of)
     if kind == "document":
-        yield from _from_document(path, label, named)
+        yield from _from_document(path, label, exception_of)
 
 
-def _from_lines(lines: Iterator[Line], label: str, named: Named) -> Iterator[Entry]:
+def _from_lines(lines: Iterator[Line], label: str, exception_of: ExceptionOf) -> Iterator[Entry]:
     for line in lines:
         place = f"{label}:{line.number}"
         if line.problem:
-            yield RejectedRecord(place=place, reason=line.problem, text=text_of(line.text, EXCERPT))
+            yield _rejected(place, line.problem, line.text)
         elif line.text.strip():
             try:
                 value = _DECODER.decode(line.text.strip())
             except (ValueError, RecursionError) as error:
-                reason = json_problem(error)
-                yield RejectedRecord(place=place, reason=reason, text=_excerpt(line.text))
+                yield _rejected(place, json_problem(error), line.text)
                 continue
-            yield from _from_value(value, place, named)
+            yield from _from_value(value, place, exception_of)
 
 
-def _from_document(path: Path, label: str, named: Named) -> Iterator[Entry]:
+def _from_document(path: Path, label: str, exception_of: ExceptionOf) -> Iterator[Entry]:
     with open_text(path) as again:
-        whole, problem = document_of(again)
-    if not problem or not problem.startswith("longer"):
-        for number, value, broken in values_of(whole):
-            place = f"{label}:{number}"
-            if broken:
-                yield RejectedRecord(place=place, reason=broken, text=_excerpt(str(value)))
-                yield f"{place}: {broken}; what follows could not be read"
-            else:
-                yield from _from_value(value, place, named)
-    if problem:
-        yield RejectedRecord(place=label, reason=problem, text=_excerpt(whole))
-        yield f"{label}: {problem}"
+        document = document_of(again)
+    for number, value, problem in () if document.is_too_long else values_of(document.text):
+        place = f"{label}:{number}"
+        if problem:
+            yield _rejected(place, problem, str(value))
+            yield f"{place}: {problem}; what follows could not be read"
+        else:
+            yield from _from_value(value, place, exception_of)
+    if document.problem:
+        yield _rejected(label, document.problem, document.text)
+        yield f"{label}: {document.problem}"
 
 
-def _from_log(lines: Iterator[Line], label: str, named: Named) -> Iterator[Entry]:
+def _from_log(lines: Iterator[Line], label: str, exception_of: ExceptionOf) -> Iterator[Entry]:
     cutter = TraceCutter()
-    number, found = 0, False
+    number, is_empty = 0, True
     for line in lines:
         number = line.number
         if line.problem:
-            yield RejectedRecord(
-                place=f"{label}:{number}", reason=line.problem, text=_excerpt(line.text)
-            )
+            yield _rejected(f"{label}:{number}", line.problem, line.text)
             continue
         value = _object(line.text)
         entries = (
-            _from_value(value, f"{label}:{number}", named)
+            _from_value(value, f"{label}:{number}", exception_of)
             if value is not None
-            else _from_blocks(cutter.read(number, line.text), label, named)
+            else _from_blocks(cutter.read(number, line.text), label, exception_of)
         )
         for entry in entries:
-            found = True
+            is_empty = False
             yield None if value is not None and isinstance(entry, RejectedRecord) else entry
-    for entry in _from_blocks(cutter.finish(), label, named):
-        found = True
+    for entry in _from_blocks(cutter.finish(), label, exception_of):
+        is_empty = False
         yield entry
-    if not found:
+    if is_empty:
         yield f"{label}: {number} lines and no stack trace in them"
 
 
-def _from_blocks(blocks: Iterator[Block], label: str, named: Named) -> Iterator[Entry]:
+def _from_blocks(blocks: Iterator[Block], label: str, exception_of: ExceptionOf) -> Iterator[Entry]:
     for block in blocks:
-        exception = named(block.raw)
+        exception = exception_of(block.raw)
         place = f"{label}:{block.number}"
         if exception.error_class:
             yield Occurrence(
@@ -115,24 +108,19 @@ def _from_blocks(blocks: Iterator[Block], label: str, named: Named) -> Iterator[
                 place=place,
             )
         elif exception.frames:
-            reason = "a stack trace without the name of an error"
-            yield RejectedRecord(place=place, reason=reason, text=_excerpt(block.raw))
+            yield _rejected(place, "a stack trace without the name of an error", block.raw)
 
 
-def _from_value(value: object, place: str, named: Named) -> Iterator[Entry]:
-    for found in records_of(value):
-        if isinstance(found, str):
-            yield f"{place}: {found}"
-        elif not found:
-            yield RejectedRecord(
-                place=place, reason="not a JSON object", text=_excerpt(text_of(value))
-            )
+def _from_value(value: object, place: str, exception_of: ExceptionOf) -> Iterator[Entry]:
+    for record in records_of(value):
+        if isinstance(record, str):
+            yield f"{place}: {record}"
+        elif not record:
+            yield _rejected(place, "not a JSON object", text_of(value))
         else:
-            entry = occurrence_of(found, place, named)
-            if isinstance(entry, str):
-                yield RejectedRecord(place=place, reason=entry, text=_excerpt(text_of(found)))
-            else:
-                yield entry
+            entry = occurrence_of(record, place, exception_of)
+            is_problem = isinstance(entry, str)
+            yield _rejected(place, str(entry), text_of(record)) if is_problem else entry
 
 
 def _object(line: str) -> dict[str, object] | None:
@@ -146,5 +134,5 @@ def _object(line: str) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def _excerpt(text: str) -> str:
-    return text_of(text[:EXCERPT])
+def _rejected(place: str, reason: str, text: str) -> RejectedRecord:
+    return RejectedRecord(place=place, reason=reason, text=text_of(text[:EXCERPT]))

@@ -148,8 +148,9 @@ def occurrence_of(
     stack = stack_text(_first(fields, "stacktrace", _is_stack))
     message = text_of(_first(fields, "message", _is_text))
     if not error_class and stack:
-        found = exception_of(stack)
-        error_class, message = name_of(found.error_class), text_of(found.message) or message
+        exception = exception_of(stack)
+        error_class = name_of(exception.error_class)
+        message = text_of(exception.message) or message
     if not error_class:
         return None if _is_quiet(fields) else _why_not(bool(stack))
     count = number_of(_first(fields, "count"))

@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import hashlib
 import io
 import json
 import re
@@ -11,12 +12,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import Literal, NamedTuple, TextIO
 
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.errors import GiveUp, StopTheNight
 
 LINE_LIMIT = 4_194_304  # characters of one line
 DOCUMENT_LIMIT = 268_435_456  # characters of one JSON document that spreads over lines
+PASTE_LIMIT = 4_000_000  # characters of one record that a person pasted
 HEAD = 65_536  # bytes looked at to tell what a file is
 EXCERPT = 2_000  # characters kept of what could not be read
 _ODD = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # what text holds seldom
@@ -52,6 +55,24 @@ def files_below(path: Path) -> tuple[Path, ...]:
         for child in below
         if not any(p.startswith(".") for p in child.relative_to(path).parts)
     )
+
+
+def keep_pasted(text: str, folder: Path) -> Path:
+    """Write what a person pasted to a file of its own.
+
+    Raises `StopTheNight` where it is empty or huge, or cannot be written.
+    """
+    if not text.strip() or len(text) > PASTE_LIMIT:
+        raise StopTheNight("paste one record: JSON, or a log excerpt with its stack trace")
+    content = text.encode(errors="replace")
+    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
+    try:
+        atomic_files.write(path, content)
+    except OSError as error:
+        raise StopTheNight(
+            f"cannot write {path}: {error}; name another state folder with NIGHTWATCH_STATE"
+        ) from error
+    return path
 
 
 @contextmanager
@@ -138,18 +159,27 @@ def _kind(firsts: list[str]) -> Kind:
     return "document" if second and opens else "lines"
 
 
-def document_of(text: TextIO) -> tuple[str, str]:
-    """All the text of a JSON document, and a problem or nothing."""
+class Document(NamedTuple):
+    """The text of a JSON document; only its beginning where it is too long."""
+
+    text: str
+    problem: str = ""
+    is_too_long: bool = False
+
+
+def document_of(text: TextIO) -> Document:
+    """Read a whole JSON document."""
     parts: list[str] = []
     try:
         while len(parts) <= DOCUMENT_LIMIT // LINE_LIMIT and (part := text.read(LINE_LIMIT)):
             parts.append(part)
     except DAMAGE:
-        return "".join(parts), "the file is cut off or damaged"
+        return Document("".join(parts), "the file is cut off or damaged")
     whole = "".join(parts)
-    too_long = len(whole) > DOCUMENT_LIMIT
+    if len(whole) <= DOCUMENT_LIMIT:
+        return Document(whole)
     problem = f"longer than {DOCUMENT_LIMIT} characters: export JSON Lines instead"
-    return whole[:EXCERPT] if too_long else whole, problem if too_long else ""
+    return Document(whole[:EXCERPT], problem, is_too_long=True)
 
 
 def values_of(text: str) -> Iterator[tuple[int, object, str]]:

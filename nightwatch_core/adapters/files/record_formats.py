@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Record = Mapping[str, object]
-Found = Record | str  # a record, or a sentence about what the export itself says is missing
+RecordOrGap = Record | str  # a record, or a sentence about what the export itself says is missing
+
+Unpack = Callable[[Record, int], Iterator[RecordOrGap]]  # of a document, at a depth of wraps
 
 # Attributes that a New Relic facet stands for where the answer does not name them.
 FACETS = ("error.class", "transactionName", "error.message")
@@ -16,7 +18,7 @@ WRAPPERS = (
 MAX_WRAPS = 6
 
 
-def records_of(document: object) -> Iterator[Found]:
+def records_of(document: object) -> Iterator[RecordOrGap]:
     """Every record in a JSON value; what is not an object becomes an empty record.
 
     >>> [record["type"] for record in records_of({"errors": [{"type": "KeyError"}]})]
@@ -25,7 +27,7 @@ def records_of(document: object) -> Iterator[Found]:
     yield from _records_of(document, 0)
 
 
-def _records_of(document: object, depth: int) -> Iterator[Found]:
+def _records_of(document: object, depth: int) -> Iterator[RecordOrGap]:
     if isinstance(document, list):
         for item in document:
             yield from _records_of(item, depth + 1) if depth < MAX_WRAPS else ()
@@ -45,13 +47,13 @@ def _is_nerdgraph(document: Record) -> bool:
     return isinstance(data, dict) and isinstance(data.get("actor"), dict)
 
 
-def _nerdgraph(document: Record, depth: int) -> Iterator[Found]:
+def _nerdgraph(document: Record, depth: int) -> Iterator[RecordOrGap]:
     answers = list(_answers(document.get("data"), 0))
     for answer in answers:
         yield from _new_relic(answer, depth)
-    said = document.get("errors")
-    if said or not answers:
-        words = [str(error.get("message", "")) for error in _dicts(said)]
+    errors = document.get("errors")
+    if errors or not answers:
+        words = [str(error.get("message", "")) for error in _dicts(errors)]
         yield f"New Relic answered with errors: {'; '.join(words)[:300] or 'no results'}"
 
 
@@ -75,7 +77,7 @@ def _has_events(results: Sequence[object]) -> bool:
     return any(isinstance(result, dict) and "events" in result for result in results)
 
 
-def _new_relic(answer: Record, depth: int) -> Iterator[Found]:
+def _new_relic(answer: Record, depth: int) -> Iterator[RecordOrGap]:
     metadata = answer.get("metadata")
     named = metadata.get("facets") if isinstance(metadata, dict) else None
     names = [named] if isinstance(named, str) else list(named or ())
@@ -103,7 +105,7 @@ def _is_otlp(document: Record) -> bool:
     )
 
 
-def _otlp(document: Record, _: int) -> Iterator[Found]:
+def _otlp(document: Record, _: int) -> Iterator[RecordOrGap]:
     for resource in _dicts(document.get("resourceLogs")):
         for scope in _dicts(resource.get("scopeLogs")):
             for log in _dicts(scope.get("logRecords")):
@@ -114,7 +116,7 @@ def _otlp(document: Record, _: int) -> Iterator[Found]:
                 yield from _exceptions(span, _outer(resource))
 
 
-def _exceptions(span: Record, outer: Record) -> Iterator[Found]:
+def _exceptions(span: Record, outer: Record) -> Iterator[RecordOrGap]:
     inherited = _attributed(span, outer, {"span.name": span.get("name")})
     for event in _dicts(span.get("events")):
         if event.get("name") == "exception":
@@ -156,7 +158,7 @@ def _is_elastic(document: Record) -> bool:
     return isinstance(document.get("_source"), dict)
 
 
-def _elastic(document: Record, depth: int) -> Iterator[Found]:
+def _elastic(document: Record, depth: int) -> Iterator[RecordOrGap]:
     yield from _records_of(document["_source"], depth + 1)
 
 
@@ -174,7 +176,7 @@ def _wrapped(document: Record) -> object:
     return None
 
 
-def _wrapper(document: Record, depth: int) -> Iterator[Found]:
+def _wrapper(document: Record, depth: int) -> Iterator[RecordOrGap]:
     yield from _records_of(_wrapped(document), depth + 1)
 
 
@@ -183,7 +185,9 @@ def _dicts(value: object) -> list[dict[str, object]]:
 
 
 # What a document may be, first match wins; one that is none of these is a record itself.
-SHAPES: tuple[tuple[Callable[[Record], bool], Callable[[Record, int], Iterator[Found]]], ...] = (
+SHAPES: tuple[
+    tuple[Callable[[Record], bool], Callable[[Record, int], Iterator[RecordOrGap]]], ...
+] = (
     (_is_nerdgraph, _nerdgraph),
     (_is_new_relic, _new_relic),
     (_is_otlp, _otlp),

@@ -64,25 +64,19 @@ def with_header(stack: str, error_class: str, message: str) -> str:
 def _frame_lines(frames: Sequence[Mapping[str, object]]) -> list[str]:
     parts = [_parts(frame) for frame in frames]
     if parts and parts[0]["path"].endswith(".py"):
-        if _innermost_first(frames):
+        if "formatted" in frames[0] or "filepath" in frames[0]:  # New Relic's: innermost first
             parts.reverse()  # Python prints the innermost frame last
     elif any("lineno" in frame or "in_app" in frame for frame in frames):
         parts.reverse()  # Sentry's order is Python's, for every language
-    return [
-        _line(part, number) for number, part in enumerate(parts) if part["path"] or part["text"]
-    ]
-
-
-def _innermost_first(frames: Sequence[Mapping[str, object]]) -> bool:
-    return "formatted" in frames[0] or "filepath" in frames[0]  # New Relic's
+    return [_line(part, n) for n, part in enumerate(parts) if part["path"] or part["text"]]
 
 
 def _parts(frame: Mapping[str, object]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for part, names in FRAME_FIELDS.items():
         value = next((frame[name] for name in names if frame.get(name) not in (None, "")), "")
-        found[part] = str(number_of(value) or 0) if part == "line" else name_of(value)
-    return found
+        parts[part] = str(number_of(value) or 0) if part == "line" else name_of(value)
+    return parts
 
 
 def _line(part: Mapping[str, str], number: int) -> str:
@@ -90,10 +84,5 @@ def _line(part: Mapping[str, str], number: int) -> str:
         return part["text"]
     owned = ".".join(name for name in (part["module"], part["function"]) if name) or "unknown"
     form = next(form for ends, form in FRAME_FORMS if part["path"].lower().endswith(ends))
-    return form.format(
-        path=part["path"],
-        line=part["line"],
-        function=part["function"] or "unknown",
-        owned=owned,
-        number=number,
-    )
+    named = {**part, "function": part["function"] or "unknown"}
+    return form.format(**named, owned=owned, number=number)

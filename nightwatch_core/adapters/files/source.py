@@ -38,7 +38,7 @@ class _Reading:
     app: str = ""  # of records that name none
     rejects: list[RejectedRecord] = field(default_factory=list)
     rejected: int = 0
-    quiet: int = 0  # records that are no errors
+    harmless: int = 0  # records that are no errors
     older: int = 0
     ahead: int = 0
     opened: int = 0
@@ -49,7 +49,7 @@ class _Reading:
     @property
     def readable(self) -> int:
         """Records that were understood."""
-        return self.tally.records + self.quiet + self.older
+        return self.tally.records + self.harmless + self.older
 
     def count(self, entry: Entry) -> None:
         self.entries += 1
@@ -61,7 +61,7 @@ class _Reading:
         elif isinstance(entry, str):
             self.partial.append(entry)
         else:
-            self.quiet += 1
+            self.harmless += 1
 
     def _count_occurrence(self, seen: Occurrence) -> None:
         last = seen.last_seen
@@ -102,7 +102,7 @@ class ErrorFiles:
         self._lock = threading.Lock()
         self._kept: dict[timedelta | None, _Reading] = {}
         self._newest: _Reading | None = None
-        self._named = lru_cache(maxsize=256)(self._exception_of)
+        self._exceptions = lru_cache(maxsize=256)(self._exception_of)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The records' span, or its last `lookback`; raises `StopTheNight` like `error_groups`."""
@@ -140,12 +140,12 @@ class ErrorFiles:
         """Say how much is there; reads the files."""
         reading = self._reading(None, None)
         window = _window(reading)
-        said = [f"{reading.tally.records} records"]
+        facts = [f"{reading.tally.records} records"]
         if window:
-            said.append(f"{window.since:%Y-%m-%d %H:%M} to {window.until:%Y-%m-%d %H:%M} UTC")
-        said += [f"{reading.quiet} that are no errors"] if reading.quiet else []
-        said += [f"{reading.rejected} unreadable"] if reading.rejected else []
-        return f"{self._names}: {', '.join((*said, *_partial(reading)[:3]))}"
+            facts.append(f"{window.since:%Y-%m-%d %H:%M} to {window.until:%Y-%m-%d %H:%M} UTC")
+        facts += [f"{reading.harmless} that are no errors"] if reading.harmless else []
+        facts += [f"{reading.rejected} unreadable"] if reading.rejected else []
+        return f"{self._names}: {', '.join((*facts, *_partial(reading)[:3]))}"
 
     @property
     def _names(self) -> str:
@@ -188,7 +188,7 @@ class ErrorFiles:
     def _read_file(self, file: Path, label: str, reading: _Reading) -> None:
         before = reading.entries
         try:
-            for entry in entries_of(file, label, self._named):
+            for entry in entries_of(file, label, self._exceptions):
                 reading.count(entry)
         except GiveUp as error:
             reading.unread.append(str(error))
@@ -236,11 +236,11 @@ def _rejects(reading: _Reading) -> tuple[RejectedRecord, ...]:
 
 
 def _partial(reading: _Reading) -> tuple[str, ...]:
-    tally, said = reading.tally, [*reading.unread, *reading.partial]
+    tally, missing = reading.tally, [*reading.unread, *reading.partial]
     if reading.ahead:
-        said.append(f"{reading.ahead} records say a time in the future; counted without a time")
+        missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
     if tally.left_out:
-        said.append(f"{tally.left_out} records of more than {MAX_GROUPS} errors are left out")
+        missing.append(f"{tally.left_out} records of more than {MAX_GROUPS} errors are left out")
     if tally.stacks_left_out:
-        said.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
-    return tuple(dict.fromkeys(said))
+        missing.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
+    return tuple(dict.fromkeys(missing))

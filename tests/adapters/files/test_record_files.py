@@ -1,6 +1,6 @@
 import pytest
 
-from nightwatch_core.adapters.files.pasted import LONGEST, keep_pasted
+from nightwatch_core.adapters.files.record_files import PASTE_LIMIT, keep_pasted
 from nightwatch_core.errors import StopTheNight
 
 RECORD = '{"error_class": "KeyError", "message": "größe"}'
@@ -14,7 +14,7 @@ def test_a_record_becomes_a_file_of_its_own(tmp_path):
     assert keep_pasted(RECORD + " ", tmp_path / "pasted") != path
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "x" * (LONGEST + 1)])
+@pytest.mark.parametrize("text", ["", " \n\t", "x" * (PASTE_LIMIT + 1)])
 def test_nothing_and_too_much_stop_it(text, tmp_path):
     with pytest.raises(StopTheNight, match="paste one record"):
         keep_pasted(text, tmp_path)
