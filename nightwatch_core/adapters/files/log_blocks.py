@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -133,7 +133,14 @@ class _Open:
 
 
 class TraceCutter:
-    """Goes through a log once; keeps a few lines above, and the stack trace being read."""
+    """Goes through a log once; keeps a few lines above, and the stack trace being read.
+
+    >>> log = ["2026-11-03 10:00:00 ERROR no total", "KeyError: 'total'", "  a.rb:1:in `x'", "bye"]
+    >>> cutter = TraceCutter()
+    >>> blocks = [block for n, line in enumerate(log, 1) for block in cutter.read(n, line)]
+    >>> [(block.raw, block.number, block.at.hour) for block in blocks]
+    [("KeyError: 'total'\\n  a.rb:1:in `x'", 2, 10)]
+    """
 
     def __init__(self) -> None:
         """Begin at the first line of a log."""
@@ -190,16 +197,3 @@ def _from_opening(bare: str) -> str:
     """A line without what a logger put before the words that begin a trace of Python."""
     at = bare.find("Traceback (most")
     return bare[at:] if at > 0 and "Exception Group" not in bare else bare
-
-
-def blocks_of(lines: Iterable[tuple[int, str]]) -> Iterator[Block]:
-    """The stack traces in numbered lines of a log, without the lines around them.
-
-    >>> log = ["2026-11-03 10:00:00 ERROR no total", "KeyError: 'total'", "  a.rb:1:in `x'", "bye"]
-    >>> [(block.raw, block.number, block.at.hour) for block in blocks_of(enumerate(log, 1))]
-    [("KeyError: 'total'\\n  a.rb:1:in `x'", 2, 10)]
-    """
-    cutter = TraceCutter()
-    for number, line in lines:
-        yield from cutter.read(number, line)
-    yield from cutter.finish()

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Literal
 
 from nightwatch_core.adapters.git.branch_changes import Made, Refused
 from nightwatch_core.adapters.github import permissions
@@ -21,11 +20,17 @@ from nightwatch_core.adapters.github.own_items import (
 )
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.proposal import Comment, DraftPull, OpenIssue, Proposal, Receipt, Reopen
+from nightwatch_core.models.proposal import (
+    Comment,
+    DraftPull,
+    OpenIssue,
+    Proposal,
+    Receipt,
+    Reopen,
+    receipt_for,
+)
 from nightwatch_core.ports import Clock
 from nightwatch_core.publish.issue_text import LABEL
-
-Status = Literal["done", "already there", "refused", "unknown"]
 
 
 class GitHubOutbox:
@@ -61,10 +66,10 @@ class GitHubOutbox:
             with self._lock:
                 return self._publish(proposal)
         except (Refused, Rejected) as refused:
-            receipt = _receipt(proposal, "refused", reason=str(refused))
+            receipt = receipt_for(proposal, "refused", reason=str(refused))
             return receipt.model_copy(update={"barred": isinstance(refused, Forbidden)})
         except AnswerLost as lost:
-            return _receipt(proposal, "unknown", reason=str(lost))
+            return receipt_for(proposal, "unknown", reason=str(lost))
 
     def probe(self) -> str:
         """Say what can be written, without writing; raises `GiveUp` that names what is missing."""
@@ -83,7 +88,7 @@ class GitHubOutbox:
 
     def _open_issue(self, issue: OpenIssue) -> Receipt:
         if there := find_issue(self._repository, issue.key):
-            return _receipt(issue, "already there", there.number, there.html_url)
+            return receipt_for(issue, "already there", there.number, there.html_url)
         labels = self._labels.ensure((LABEL, *issue.labels))
         made = self._writes.make(
             lambda: self._repository.read(
@@ -96,14 +101,14 @@ class GitHubOutbox:
         )
         unlabelled = LABEL not in {label.name for label in made.labels}
         reason = self._labels.add(made.number, labels) if unlabelled else ""
-        return _receipt(issue, "done", made.number, made.html_url, reason)
+        return receipt_for(issue, "done", made.number, made.html_url, reason)
 
     def _comment(self, comment: Comment | Reopen) -> Receipt:
         """Reopen first, comment last: doing the first twice does no harm."""
         repository, number = self._repository, comment.number
         issue = our_issue(repository, number)
         if there := find_comment(repository, number, comment.key):
-            return _receipt(comment, "already there", number, there.html_url)
+            return receipt_for(comment, "already there", number, there.html_url)
         if isinstance(comment, Reopen) and issue.state == "closed":
             self._reopen(issue)
         made = self._writes.make(
@@ -113,7 +118,7 @@ class GitHubOutbox:
             ),
             lambda: find_comment(repository, number, comment.key),
         )
-        return _receipt(comment, "done", number, made.html_url)
+        return receipt_for(comment, "done", number, made.html_url)
 
     def _reopen(self, issue: IssueRow) -> None:
         if issue.state_reason == "not_planned":
@@ -131,7 +136,7 @@ class GitHubOutbox:
             missing = LABEL not in {label.name for label in there.labels}
             labels = self._labels.ensure((LABEL, *pull.labels)) if missing else ()
             reason = self._labels.add(there.number, labels) if missing else ""
-            return _receipt(pull, "already there", there.number, there.html_url, reason)
+            return receipt_for(pull, "already there", there.number, there.html_url, reason)
         base = pull.base or self._repository.describe().default_branch
         labels = self._labels.ensure((LABEL, *pull.labels))
         branch = self._branches.make(pull, base)
@@ -141,7 +146,7 @@ class GitHubOutbox:
             self._take_back(pull.branch, branch, refused)
             raise
         reason = self._labels.add(made.number, (*labels, *more))
-        return _receipt(pull, "done", made.number, made.html_url, reason)
+        return receipt_for(pull, "done", made.number, made.html_url, reason)
 
     def _open_pull(self, pull: DraftPull, base: str) -> tuple[PullRow, tuple[str, ...]]:
         """Return the pull request, and labels it needs besides its own."""
@@ -180,18 +185,3 @@ class GitHubOutbox:
             self._branches.delete(name)
         except (TryLater, GiveUp) as error:
             raise Refused(f"{refused}; branch {name} is left behind ({error})") from None
-
-
-def _receipt(
-    proposal: Proposal, status: Status, number: int | None = None, url: str = "", reason: str = ""
-) -> Receipt:
-    return Receipt(
-        key=proposal.key,
-        kind=proposal.kind,
-        fingerprint=proposal.fingerprint,
-        status=status,
-        title=getattr(proposal, "title", ""),
-        number=number,
-        url=url,
-        reason=reason,
-    )
