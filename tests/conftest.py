@@ -15,6 +15,12 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nightwatc
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """No name of a test holds an address: two processes would collect different tests."""
+    if " at 0x" in item.nodeid:
+        raise pytest.UsageError(f"{item.nodeid}: give its parameters ids")
+
+
 @pytest.fixture(autouse=True)
 def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the user's settings, and none writes into the checkout's state folder."""

@@ -63,7 +63,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize(("file", "render"), tuple(golden()), ids=str)
+@pytest.mark.parametrize(("file", "render"), [pytest.param(*one, id=one[0]) for one in golden()])
 def test_every_rendering_is_as_it_was(file: str, render: Callable[[], str]) -> None:
     assert render() == (FOLDER / file).read_text(encoding="utf-8")
 
