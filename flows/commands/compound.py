@@ -12,19 +12,17 @@ from flows.commands.running import Sample, make_prefect_ready
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
 from nightwatch_core.learnings.compound import (
-    Drawn,
-    drawn_by_model,
-    drawn_by_rule,
-    published_last,
+    QUESTION,
+    DrawnNotes,
+    captured_text,
+    draw_by_model,
+    draw_by_rule,
+    drawn_text,
+    last_published,
+    related_text,
     similar,
 )
-from nightwatch_core.learnings.compound_talk import PROMPT
-from nightwatch_core.learnings.compound_text import (
-    QUESTION,
-    captured_text,
-    drawn_text,
-    related_text,
-)
+from nightwatch_core.learnings.notes_question import PROMPT
 from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task
 from nightwatch_core.models.analysis import Allowance
@@ -134,7 +132,7 @@ def _target(id: str, options: NightOptions) -> Target:
     wanted = id.strip()
     if not wanted:
         ours = (one for one in nights().reports() if is_sample(one.options) == is_sample(options))
-        wanted = published_last(tuple(ours))
+        wanted = last_published(tuple(ours))
     task = None if is_sample(options) else task_store().read(wanted)
     if task is not None:
         return Target(task, None)
@@ -142,13 +140,13 @@ def _target(id: str, options: NightOptions) -> Target:
     return Target(as_task(lesson), lesson)
 
 
-def _draw(target: Target, options: NightOptions, by_rule: bool) -> Drawn:
+def _draw(target: Target, options: NightOptions, by_rule: bool) -> DrawnNotes:
     """The notes that would be written; asks the model unless `by_rule` or there is none."""
     ports = reading(options)
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
         why = "as you asked" if by_rule else "no language model is set up"
-        return drawn_by_rule(target.lesson, why, today)
+        return draw_by_rule(target.lesson, why, today)
     may = Allowance(
         iterations=1,
         tokens=options.token_budget_per_error,
@@ -157,7 +155,7 @@ def _draw(target: Target, options: NightOptions, by_rule: bool) -> Drawn:
     )
     prompt = agent_store().agent(PROMPT).prompt
     transcript = _transcript(target.lesson)
-    return drawn_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
+    return draw_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)
 
 
 def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: NightOptions) -> str:

@@ -11,15 +11,8 @@ from rich.text import Text
 from flows.commands.running import Sample, make_prefect_ready
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
-from nightwatch_core.learnings.promoting import (
-    PATH,
-    choosable,
-    chosen_of,
-    entry,
-    offers,
-    promoted,
-    pull_of,
-)
+from nightwatch_core.learnings.offers import list_entry, offers, with_offers
+from nightwatch_core.learnings.promotion import PATH, chosen_offers, numbered_offers, promotion_pull
 from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Window
@@ -77,13 +70,15 @@ def promote(
     choices = {"repo": repo, "delivery": delivery, "base_branch": base_branch}
     options = promotion_options(choices, sample)
     offered = offer(options, to)
-    picked = chosen_of(yes, offered.offers) if yes else None  # a wrong number is refused at once
+    picked = (
+        chosen_offers(yes, offered.offers) if yes else None
+    )  # a wrong number is refused at once
     console = Console()
     for part in _listed(offered.offers):
         console.print(part, soft_wrap=True)
     if picked is None:
-        answer = _asked(console) if choosable(offered.offers) else ""
-        picked = chosen_of(answer, offered.offers)
+        answer = _asked(console) if numbered_offers(offered.offers) else ""
+        picked = chosen_offers(answer, offered.offers)
     promotion = add_to_rules(options, offered, picked)
     console.print(Text(promotion.said), soft_wrap=True)
     raise SystemExit(0 if promotion.done or options.dry_run else 1)
@@ -99,13 +94,13 @@ def _asked(console: Console) -> str:
 
 def _listed(offers: tuple[LearningOffer, ...]) -> list[Text]:
     """Every offer as it would be added, then what is said already."""
-    free = choosable(offers)
+    free = numbered_offers(offers)
     parts = [Text('Promote any to CLAUDE.md? (These become "always loaded" context)\n')] * bool(
         free
     )
     for one in free:
         parts.append(Text(f"{one.number}. [{one.kind.capitalize()}] {one.headline}", style="bold"))
-        parts.append(Text(f"   {entry(one)}\n"))
+        parts.append(Text(f"   {list_entry(one)}\n"))
     for one in (one for one in offers if not one.number):
         name = f"[{one.kind.capitalize()}] {one.headline} (from {one.source})"
         parts.append(Text(f"Not offered: {name}: said already: {one.duplicate_of}", style="dim"))
@@ -140,7 +135,7 @@ def add_to_rules(
         left = any(one.number for one in offered.offers)
         said = "Nothing was chosen, nothing was changed." if left else NOTHING_LEFT
         return Promotion(done=True, said=said)
-    text = promoted(offered.before or "", picked)
+    text = with_offers(offered.before or "", picked)
     if offered.commit is None:
         path = working_copy(options).write(PATH, text, offered.before)
         said = f"Added to {path}; commit it when you like." if path else "Held back: a dry run."
@@ -148,7 +143,7 @@ def add_to_rules(
             options, Promotion(chosen=picked, place=path, done=bool(path), said=said)
         )
     night = _no_night(options)
-    pull = pull_of(picked, text, offered.commit, night.id)
+    pull = promotion_pull(picked, text, offered.commit, night.id)
     receipt = publishing(options).outbox(night).publish(pull)
     return _remembered(options, _told(receipt, picked))
 

@@ -1,1 +1,4 @@
-"""What people and agents learned: notes, task files, the researcher, promotion."""
+"""What people and their coding agents call: compound, promote, answers from the memory.
+
+What a night learns by itself is in `memory`; who asks (terminal, MCP) is in `flows` and `adapters`.
+"""

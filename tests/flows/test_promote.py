@@ -16,7 +16,7 @@ from services.github import GitHub
 from flows.commands import promote as promotion
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.learnings.promoting import chosen_of
+from nightwatch_core.learnings.promotion import chosen_offers
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem
 from tasks import wiring
@@ -95,9 +95,9 @@ def settings_of(home: Path) -> dict[str, str]:
     }
 
 
-def promoted(options, said, to=None):
+def with_offers(options, said, to=None):
     found = promotion.offer(options, to)
-    return promotion.add_to_rules(options, found, chosen_of(said, found.offers))
+    return promotion.add_to_rules(options, found, chosen_offers(said, found.offers))
 
 
 def local(shop: Path, **more: object):
@@ -115,7 +115,7 @@ def test_into_the_working_tree(shop, home):
         (0, "Webhooks can arrive out of order: compare their timestamps"),
     ]
 
-    made = promotion.add_to_rules(options, found, chosen_of("1,2", found.offers))
+    made = promotion.add_to_rules(options, found, chosen_offers("1,2", found.offers))
 
     text = (shop / "CLAUDE.md").read_bytes().decode()
     assert made.done
@@ -133,7 +133,7 @@ def test_into_the_working_tree(shop, home):
 
 
 def test_nothing_chosen_changes_nothing(shop):
-    assert promoted(local(shop), "").said.startswith("Nothing was chosen")
+    assert with_offers(local(shop), "").said.startswith("Nothing was chosen")
     assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
 
 
@@ -143,7 +143,7 @@ def test_a_link_is_refused_and_nothing_remembered(shop):
     (shop / "CLAUDE.md").rename(shop / "AGENTS.md")
     (shop / "CLAUDE.md").symlink_to("AGENTS.md")
     with pytest.raises(GiveUp, match="is a link"):
-        promotion.add_to_rules(options, found, chosen_of("1", found.offers))
+        promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
     assert (shop / "AGENTS.md").read_bytes() == RULES.encode()
     (shop / "CLAUDE.md").unlink()
     assert promotion.offer(options, None).offers[0].digest == found.offers[0].digest
@@ -154,13 +154,13 @@ def test_a_file_that_changes_while_the_person_chooses(shop):
     found = promotion.offer(options, None)
     (shop / "CLAUDE.md").write_text("theirs")
     with pytest.raises(GiveUp, match="changed meanwhile"):
-        promotion.add_to_rules(options, found, chosen_of("all", found.offers))
+        promotion.add_to_rules(options, found, chosen_offers("all", found.offers))
     assert (shop / "CLAUDE.md").read_text() == "theirs"
 
 
 def test_a_local_draft(shop):
     """Of what is committed: what somebody has not committed yet is theirs."""
-    made = promoted(local(shop), "1", "pull")
+    made = with_offers(local(shop), "1", "pull")
     assert made.done, made.said
     (branch,) = git(shop, "branch", "--list", "nightwatch/*", "--format=%(refname)").splitlines()
     text = git(shop, "show", f"{branch}:CLAUDE.md")
@@ -175,7 +175,7 @@ def test_a_local_draft(shop):
 def test_a_dry_run_holds_back(shop):
     options = local(shop).model_copy(update={"dry_run": True})
     for to in ("checkout", "pull"):
-        made = promoted(options, "all", to)
+        made = with_offers(options, "all", to)
         assert (made.done, made.said) == (False, "Held back: a dry run.")
     assert (shop / "CLAUDE.md").read_bytes() == RULES.encode()
     assert git(shop, "branch", "--list", "nightwatch/*") == ""
@@ -205,7 +205,7 @@ def test_a_draft_pull_request_on_github(hub):
     options = promotion.promotion_options({}, sample=False)
     found = promotion.offer(options, None)
     assert (found.to, found.before) == ("pull", None)
-    made = promotion.add_to_rules(options, found, chosen_of("1", found.offers))
+    made = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
     assert made.done, made.said
     (pull,) = hub.pulls()
     assert pull["draft"]
@@ -214,7 +214,7 @@ def test_a_draft_pull_request_on_github(hub):
     assert pull["body"].startswith("<!-- nightwatch:v1 fp=promotion key=")
     (own,) = wiring.reading(options).tracker.own_items()
     assert (own.kind, own.fingerprint) == ("pull", "promotion")
-    again = promotion.add_to_rules(options, found, chosen_of("1", found.offers))
+    again = promotion.add_to_rules(options, found, chosen_offers("1", found.offers))
     assert again.done
     assert "was there already" in again.said
     assert len(hub.pulls()) == 1
@@ -225,7 +225,7 @@ def test_a_draft_pull_request_on_github(hub):
 def test_what_github_refuses_is_told_and_offered_again(hub):
     options = promotion.promotion_options({}, sample=False)
     hub.fail("POST", "/pulls$", status=422, body=b'{"message": "Validation Failed"}', times=9)
-    made = promoted(options, "1")
+    made = with_offers(options, "1")
     assert not made.done
     assert made.said.startswith("Refused: ")
     assert "Queries time out under load" in [
@@ -263,7 +263,7 @@ def test_the_command_lists_then_obeys(shop, home):
 
 
 def test_where_nothing_is_left_it_says_so(shop, home):
-    assert promoted(local(shop), "all").done
+    assert with_offers(local(shop), "all").done
     for flags in ((), ("--yes", "all")):
         done = run(home, "--repo", str(shop), *flags, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ from nightwatch_core.adapters.stores.document_folder import (
     text_of,
 )
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.learnings.task_text import task_of, with_notes, with_promoted
+from nightwatch_core.learnings.task_documents import task_of, with_notes, with_promoted
 from nightwatch_core.models.learning import Notes, TaskFile
 from nightwatch_core.text.escaping import line
 

@@ -10,12 +10,14 @@ from twins.reading import MemoryModel
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.learnings.compound import (
-    drawn_by_model,
-    drawn_by_rule,
-    published_last,
+    captured_text,
+    draw_by_model,
+    draw_by_rule,
+    drawn_text,
+    last_published,
+    related_text,
     similar,
 )
-from nightwatch_core.learnings.compound_text import captured_text, drawn_text, related_text
 from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task, draw_notes
 from nightwatch_core.models.analysis import Allowance, Edit, Usage
 from nightwatch_core.models.conversation import (
@@ -52,7 +54,7 @@ ANSWER = {
 
 
 def asked(model: MemoryModel, target=None, known=KNOWN, heard=HEARD, may=MAY):
-    return drawn_by_model(target or as_task(KNOWN), known, heard, model, "the prompt", may, ON)
+    return draw_by_model(target or as_task(KNOWN), known, heard, model, "the prompt", may, ON)
 
 
 def test_a_model_draws_notes_from_the_transcript() -> None:
@@ -140,7 +142,7 @@ def test_a_tasks_notes_are_drawn_from_its_sections_or_not_at_all() -> None:
     with pytest.raises(GiveUp, match="need a model"):
         asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
     with pytest.raises(GiveUp, match="need a model"):
-        drawn_by_rule(None, "as you asked", ON)
+        draw_by_rule(None, "as you asked", ON)
 
 
 def test_a_verified_fix_is_noted_with_its_figures() -> None:
@@ -203,13 +205,13 @@ def test_the_last_published_item_of_the_newest_night_is_meant() -> None:
         return Receipt.model_validate(told)
 
     newest = kept(receipt("v1:a"), receipt("v1:b"), receipt("v1:c", "refused"))
-    assert published_last((kept(), newest, kept(receipt("v1:old")))) == "v1:b"
+    assert last_published((kept(), newest, kept(receipt("v1:old")))) == "v1:b"
     with pytest.raises(StopTheNight, match="no night has published"):
-        published_last((kept(),))
+        last_published((kept(),))
 
 
 def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
-    drawn = drawn_by_rule(KNOWN, "as you asked", ON)
+    drawn = draw_by_rule(KNOWN, "as you asked", ON)
     assert drawn_text(drawn).startswith(
         "Drawn by rule from the lesson itself: as you asked.\n\n<future-agent-notes>"
     )

@@ -10,13 +10,11 @@ prose of bounded length, which can open no heading, code block or comment, and i
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import NamedTuple
 
-from nightwatch_core.learnings.promoting.document import shortened, statements, with_entry
-from nightwatch_core.learnings.promoting.identifiers import identifiers
-from nightwatch_core.learnings.promoting.likeness import likeness
-from nightwatch_core.learnings.promoting.sentences import (
+from nightwatch_core.learnings.claude_md import shortened, statements, with_entry
+from nightwatch_core.learnings.duplicates import say_the_same
+from nightwatch_core.learnings.offer_sentences import (
     HEADLINE,
     LONGEST,
     ended,
@@ -31,7 +29,6 @@ from nightwatch_core.models.learning import LearningKind, LearningOffer, Notes, 
 from nightwatch_core.models.outcome import FAILED, MERGED
 from nightwatch_core.text.escaping import line, markdown
 
-SAME = 0.6  # likeness from which CLAUDE.md is taken to say it already
 MOST_OFFERS = 200
 _GROUPS: dict[LearningKind, str] = {
     "problem": "Problems",
@@ -71,21 +68,21 @@ def offers(
     return (*free, *refused)
 
 
-def promoted(claude_md: str, chosen: tuple[LearningOffer, ...]) -> str:
+def with_offers(claude_md: str, chosen: tuple[LearningOffer, ...]) -> str:
     """CLAUDE.md with the chosen offers under `## Learnings`; everything else stays as it is.
 
     The section is made at the end where there is none. Choosing twice changes nothing more. Raises
     `GiveUp` where the file leaves a code block or a comment open.
     """
-    return reduce(
-        lambda text, offer: with_entry(text, _GROUPS[offer.kind], entry(offer)), chosen, claude_md
-    )
+    for offer in chosen:
+        claude_md = with_entry(claude_md, _GROUPS[offer.kind], list_entry(offer))
+    return claude_md
 
 
-def entry(offer: LearningOffer) -> str:
+def list_entry(offer: LearningOffer) -> str:
     """One line of the list.
 
-    >>> entry(LearningOffer(number=1, kind="gotcha", headline="Edge has no fs",
+    >>> list_entry(LearningOffer(number=1, kind="gotcha", headline="Edge has no fs",
     ...             text="Use KV instead.", source="task-abc123"))
     '- **Edge has no fs** - Use KV instead. (from task-abc123)'
     """
@@ -171,14 +168,8 @@ def still_holds(lesson: Lesson) -> bool:
 
 def _said_by(offer: LearningOffer, said: Iterable[_Said]) -> str:
     """What says the same as an offer, as a person is told it; empty where nothing does."""
-    own, rendered = whole(offer), statements(entry(offer))[:1]
-    about = identifiers(own)
-    same = (
-        one.told
-        for one in said
-        if one.text in rendered
-        or (likeness(own, one.text) >= SAME and identifiers(one.text) == about)
-    )
+    own, rendered = whole(offer), statements(list_entry(offer))[:1]
+    same = (one.told for one in said if one.text in rendered or say_the_same(own, one.text))
     return next(same, "")
 
 

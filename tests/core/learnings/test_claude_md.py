@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.promoting.document import COMMENT, GROUPS, statements, with_entry
+from nightwatch_core.learnings.claude_md import COMMENT, GROUPS, statements, with_entry
 
 ENTRY = "- **Edge has no fs** - Use KV. (from t, 2026-01-26)"
 HAND_WRITTEN = """# Shop

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nightwatch_core.learnings.promoting import entry, offers
+from nightwatch_core.learnings.offers import list_entry, offers
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Decision, Notes, Problem
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
@@ -22,7 +22,7 @@ def lesson(notes, **fields):
 
 
 def lines(**noted):
-    return [entry(one) for one in offers((lesson(Notes(**noted)),), (), "")]
+    return [list_entry(one) for one in offers((lesson(Notes(**noted)),), (), "")]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,22 @@
-"""Task files: Markdown that people and their agents keep about one task, and notes at its end."""
+"""Task files: Markdown that people and their agents keep about one task, and notes at its end.
+
+Nothing else in them is touched, byte for byte.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.task_front import items_in, with_items
 from nightwatch_core.memory.notes.note_layout import normalised, rendered
 from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.learning import Notes, TaskFile, TaskSection
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.yaml_lists import with_items as with_list
 
+MOST_ITEMS = 100  # of one list
+LONGEST_ITEM = 200  # characters
+_SCALAR = (str, int, float)
 SECTIONS = ("research", "plan", "implementation", "ship")
 LONGEST_SECTION = 64 * 1024  # characters
 RELATED, PROMOTED = "related_tasks", "promoted"  # keys of the front matter
@@ -21,6 +27,42 @@ _ENDS = re.compile(
 )
 _HEADING = re.compile(r"^# +(\S[^\n]{0,500})", re.MULTILINE)
 _TOLD = ("<past-learnings>", "</past-learnings>")
+
+
+def items_in(value: object) -> tuple[str, ...]:
+    """The items of a list as people write one: a YAML list, or one text with commas.
+
+    >>> items_in(["a", 7, ""]), items_in("a, b"), items_in(None)
+    (('a', '7'), ('a', 'b'), ())
+    """
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list):
+        return ()
+    texts = (line(str(one), LONGEST_ITEM) for one in value[:MOST_ITEMS] if isinstance(one, _SCALAR))
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def with_items(text: str, key: str, items: Iterable[str]) -> str:
+    r"""The document with `items` added to the list `key`, as far as they are not in it yet.
+
+    Front matter is added where there is none. Raises `GiveUp` where it cannot be read, or the list
+    is written in a way that cannot be added to.
+
+    >>> with_items("---\nrelated_tasks: [a]  # by hand\n---\n# T\n", "related_tasks", ("a", "b"))
+    '---\nrelated_tasks: [a, b]  # by hand\n---\n# T\n'
+    >>> with_items("# T\n", "related_tasks", ("v1:c",))
+    "---\nrelated_tasks: ['v1:c']\n---\n\n# T\n"
+    """
+    known = items_in(frontmatter.read(text)[0].get(key))
+    wanted = tuple(dict.fromkeys((*known, *items_in(list(items)))))[:MOST_ITEMS]
+    new = wanted[len(known) :]
+    if not new:
+        return text
+    changed = _added(text, key, new, known)
+    if items_in(frontmatter.read(changed)[0].get(key)) != wanted:
+        raise GiveUp(f"{key} in the front matter cannot be added to: write it as [one, two]")
+    return changed
 
 
 def task_of(text: str, file: str) -> TaskFile:
@@ -92,6 +134,23 @@ def with_notes(text: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
 def with_promoted(text: str, digests: tuple[str, ...]) -> str:
     """The file with more digests of learnings that were promoted; raises as `with_items`."""
     return with_items(text, PROMOTED, digests)
+
+
+def _added(text: str, key: str, new: tuple[str, ...], known: tuple[str, ...]) -> str:
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    rest = text.removeprefix(mark)
+    parts = frontmatter.parts_of(rest)
+    if parts is None:
+        end = "\r\n" if "\r\n" in rest[:10_000] else "\n"
+        front = with_list("", key, new).replace("\n", end)
+        return f"{mark}---{end}{front}---{end}{end if rest.strip() else ''}{rest}"
+    front, source = rest[: parts.begin], rest[parts.begin : parts.end]
+    windows = front.endswith("\r\n") and source.count("\r\n") == source.count("\n")
+    source = source.replace("\r\n", "\n") if windows else source
+    changed = with_list(source, key, new, known)
+    return (
+        mark + front + (changed.replace("\n", "\r\n") if windows else changed) + rest[parts.end :]
+    )
 
 
 def _sections(body: str) -> Iterator[TaskSection]:

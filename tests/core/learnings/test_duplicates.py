@@ -3,12 +3,41 @@
 from datetime import date
 
 import pytest
+from core.learnings import labelled_pairs as labelled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.learnings.promoting import SAME, entry, likeness, offers, promoted
-from nightwatch_core.learnings.promoting.identifiers import identifiers
+from nightwatch_core.learnings.duplicates import SAME, identifiers, likeness
+from nightwatch_core.learnings.offers import list_entry, offers, with_offers
 from nightwatch_core.models.learning import Notes, TaskFile
+
+
+@pytest.mark.parametrize("pair", range(len(labelled.SAME)))
+def test_a_paraphrase_is_the_same(pair):
+    one, other = labelled.SAME[pair]
+    assert likeness(one, other) >= SAME
+    assert likeness(other, one) == likeness(one, other)
+
+
+@pytest.mark.parametrize("pair", range(len(labelled.OTHER)))
+def test_a_near_miss_is_not(pair):
+    assert likeness(*labelled.OTHER[pair]) < SAME
+
+
+def test_pairs_that_were_never_looked_at_while_choosing():
+    found = sum(likeness(*pair) >= SAME for pair in labelled.HELD_OUT_SAME)
+    wrong = sum(likeness(*pair) >= SAME for pair in labelled.HELD_OUT_OTHER)
+    assert (found, wrong) == (7, 0)  # of 8 and 8; the figures of the notes
+
+
+@pytest.mark.parametrize("text", ["", "...", "the of and", "\0" * 50, "日本 語"])
+def test_texts_without_much_in_them(text):
+    assert likeness(text, "Missing index") == 0.0
+
+
+def test_a_huge_text_costs_little():
+    assert likeness("word " * 1_000_000, "x" * 1_000_000) == 0.0
+
 
 DAY = date(2026, 1, 26)
 TWINS = [
@@ -58,9 +87,9 @@ def test_what_was_promoted_is_known_however_it_is_escaped():
         "@dana: price_of_line at <b> #12 https://a.example/b_c breaks user@example.com - *always*"
     )
     chosen = found(said, "x_y " * 40)
-    text = promoted("", chosen)
+    text = with_offers("", chosen)
     assert [offer.number for offer in found(said, "x_y " * 40, claude_md=text)] == [0, 0]
-    assert entry(chosen[0]) in text
+    assert list_entry(chosen[0]) in text
 
 
 @given(st.text(max_size=300))

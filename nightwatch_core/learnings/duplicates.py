@@ -1,0 +1,110 @@
+"""Whether two learnings say the same: by their words, and by the code that they name."""
+
+import re
+from itertools import islice
+
+from nightwatch_core.text.words import stem
+
+SAME = 0.6  # likeness from which two texts say the same
+_LONGEST = 4_000  # characters of a text that are looked at
+_MOST_WORDS = 200
+_ENOUGH = 5  # words below which being contained in a longer text means nothing
+_CONTAINED = 0.8  # a text that is wholly contained in a longer one is that much like it
+_WORD = re.compile(r"[^\W_]+(?:[._'’][^\W_]+)*")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_DENYING = """aren't avoid can't cannot couldn't didn't doesn't don't forbid forbidden impossible
+isn't lacks mustn't never no none not shouldn't unavailable without won't wouldn't"""
+_CONTRACTIONS = frozenset(("can't", "doesn't", "don't", "isn't"))
+_DENIALS = frozenset(_DENYING.split())
+_ESCAPED = re.compile(r"\\([^\w\s]|_)")  # as Markdown writes a plain character
+_SPAN = re.compile(r"`+([^`]{1,300})`+")
+_LINE = re.compile(r"\blines?\s+(\d{1,7})\b", re.IGNORECASE)
+_AROUND = "\"'“”‘’()[]{}<>*,;:.!?…"
+_NAMES = tuple(
+    map(
+        re.compile,
+        (
+            r"\w*[^\W_]_+[^\W_]\w*",  # snake_case
+            r"_+[^\W_]\w*|[^\W_]\w*_+",  # _private, class_
+            r"\w*[a-z0-9][A-Z]\w*",  # CamelCase
+            r"[A-Z]{2,}[a-z]{2,}\w*",  # HTTPException
+            r"[^\W\d]\w+(?:(?:\.|::|#|->)\w{2,})+",  # Orders::Price, user.name, lines.py
+            r"[.~]{0,2}/[^/\s]\S*",  # /orders
+            r"[\w.@~-]+(?:/[\w.@~<>*-]+)+\.\w{1,8}",  # shop/line.py
+            r"(?:[\w.@~-]+/){2,}[\w.@~-]*",  # app/models/zones
+        ),
+    )
+)
+_PLACED = re.compile(r"(\S+?):(\d{1,7}(?:[-:]\d{1,7})?)")  # a path and its line
+
+
+def say_the_same(one: str, other: str) -> bool:
+    """Whether two texts say the same about the very same code.
+
+    Two sentences with the same words and another name in them are two facts.
+    """
+    return likeness(one, other) >= SAME and identifiers(one) == identifiers(other)
+
+
+def likeness(one: str, other: str) -> float:
+    """From 0 (no word in common) to 1 (the same words); half as much where only one denies.
+
+    Shared words against the mean number of words (Dice's coefficient); a shorter text whose words
+    the longer one has too, counts by the share of them, if it has at least `_ENOUGH`.
+
+    >>> likeness("Missing index", "an index is missing"), likeness("Redis", "Postgres")
+    (1.0, 0.0)
+    >>> likeness("Retry on timeouts", "Never retry on timeouts")
+    0.5
+    """
+    words, others = _words(one), _words(other)
+    own, theirs = _stems(words), _stems(others)
+    shared, fewest = len(own & theirs), min(len(own), len(theirs))
+    if not shared:
+        return 0.0
+    dice = 2 * shared / (len(own) + len(theirs))
+    contained = shared / fewest * _CONTAINED if fewest >= _ENOUGH else 0.0
+    agree = _DENIALS.isdisjoint(words) == _DENIALS.isdisjoint(others)
+    return max(dice, contained) * (1.0 if agree else 0.5)
+
+
+def identifiers(text: str) -> frozenset[str]:
+    r"""What a text has in backticks, names in snake or camel case, paths, and their lines.
+
+    >>> sorted(identifiers("`net_price` is defined in shop/line.py:3; see OrderLine, and/or ask"))
+    ['OrderLine', 'net_price', 'shop/line.py:3']
+    >>> identifiers(r"Use net\_price") == identifiers("Use `net_price`")
+    True
+    """
+    plain = _ESCAPED.sub(r"\1", text[:_LONGEST])
+    quoted = (" ".join(span.split()) for span in _SPAN.findall(plain))
+    words = (word for each in _SPAN.sub(" ", plain).split() if (word := _bare(each)))
+    names = {_called(one) for one in quoted} | {_called(word) for word in words if _is_name(word)}
+    if any("/" in one or _PLACED.fullmatch(one) for one in names):
+        names |= {f":{number}" for number in _LINE.findall(plain)}
+    return frozenset(names - {""})
+
+
+def _bare(word: str) -> str:
+    """A word without the punctuation around it; a call keeps nothing of its arguments."""
+    return word.strip(_AROUND).removesuffix("'s").removesuffix("’s")
+
+
+def _is_name(word: str) -> bool:
+    placed = _PLACED.fullmatch(word)
+    name = placed[1] if placed else _called(word)
+    is_known = any(pattern.fullmatch(name) for pattern in _NAMES)
+    return is_known or bool(placed and "/" in name)
+
+
+def _called(name: str) -> str:
+    return name.strip().removesuffix("()").removesuffix("(")
+
+
+def _words(text: str) -> list[str]:
+    spaced = _CAMEL.sub(" ", text[:_LONGEST].replace("’", "'"))
+    return [word[0].lower() for word in islice(_WORD.finditer(spaced), _MOST_WORDS)]
+
+
+def _stems(words: list[str]) -> frozenset[str]:
+    return frozenset(filter(None, map(stem, words))) - _CONTRACTIONS
