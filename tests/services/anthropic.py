@@ -181,10 +181,6 @@ class Anthropic:
         entry = {"type": "compaction", **took}
         return content, "compaction", {**nothing, "iterations": [entry]}
 
-    def count(self, body, headers):
-        self._checked({"max_tokens": 1, **body}, headers)
-        return {"input_tokens": tokens(anthropic_context.shown(body)[0])}
-
     def _checked(self, body, headers):
         model = self.model(body.get("model", ""))
         if model["lifecycle"] == "retired":
@@ -277,8 +273,6 @@ class _Handler(BaseHTTPRequestHandler):
                 return Stream(self, message, fault, bills).write()
             bills.close(bills.open(message, message["usage"]), message)
             return self._send(200, message)
-        if path == "/v1/messages/count_tokens" and not self.service.compatible:
-            return self._send(200, self.service.count(body, headers))
         if path.startswith("/v1/models/") and not self.service.compatible:
             return self._send(200, self.service.model(path.rpartition("/")[2]))
         raise Refused(404, "not_found_error", "Not found")

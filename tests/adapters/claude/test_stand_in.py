@@ -2,7 +2,6 @@
 
 import json
 
-import anthropic
 import httpx
 import pytest
 from claude_talks import OPUS, claude, opening, results, shown
@@ -12,7 +11,6 @@ from services.anthropic_billing import unmarked
 from nightwatch_core.adapters.claude.features import Tuning, betas, features_of
 from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.conversation import UserTurn
 
 FORMAT = {"type": "json_schema", "schema": {"type": "object", "properties": {}}}
 CALL = {"type": "tool_use", "id": "t", "name": "read_file", "input": {}}
@@ -141,13 +139,6 @@ def test_what_older_models_do_not_take():
         assert "per-turn effort" in post(server, body).json()["error"]["message"]
 
 
-def test_a_forced_call_is_refused():
-    forced = {"tool_choice": {"type": "any"}, "output_config": {}}
-    with Anthropic() as server:
-        for model in ("claude-opus-5-5", "claude-sonnet-5-5"):
-            assert post(server, plain(model=model, **forced)).status_code == 400
-
-
 def test_the_cache_looks_back_twenty_blocks_and_no_further():
     with Anthropic(reads=14) as server:
         model = claude(server)
@@ -158,46 +149,3 @@ def test_the_cache_looks_back_twenty_blocks_and_no_further():
         far = post(server, body).json()["usage"]
         near = model.reply(said, 10).usage
     assert far["cache_read_input_tokens"] < near.cache_read_tokens
-
-
-def test_plain_answers_and_counting():
-    with Anthropic() as server:
-        sdk = anthropic.Anthropic(api_key=server.key, base_url=server.url, max_retries=0)
-        told = {name: value for name, value in plain().items() if name != "max_tokens"}
-        announced = BETAS.split(",")
-        counted = sdk.beta.messages.count_tokens(**told, betas=announced).input_tokens
-        message = sdk.beta.messages.create(**plain(), betas=announced)
-        used = message.usage
-        refused = sdk.messages.create(
-            model=OPUS, max_tokens=100, messages=[{"role": "user", "content": "Hello"}]
-        )
-    whole = used.input_tokens + used.cache_creation_input_tokens + used.cache_read_input_tokens
-    assert 0 < whole < 2 * counted
-    assert "return line.price" in message.content[-1].text
-    assert refused.stop_reason == "refusal"
-
-
-def test_a_change_it_knows_is_proposed():
-    with Anthropic(fixes={"line.price": "line.cost"}) as server:
-        said = json.loads(claude(server).reply(shown(), 10).turn.text)
-    assert said["has_fix"]
-    assert said["file_changes"][0]["old"] == "    return line.price"
-    assert said["file_changes"][0]["new"] == "    return line.cost"
-
-
-def test_faults_wait_for_their_turn():
-    with Anthropic() as server:
-        server.fail("500", after=1)
-        codes = [post(server, plain()).status_code for _ in range(3)]
-        assert codes == [200, 500, 200]
-        asked = claude(server, attempts=1).reply(shown().said(), 10)
-        assert asked.stop == "answer"
-        assert len(server.bodies) == 4
-
-
-def test_a_conversation_that_goes_on_after_an_answer():
-    with Anthropic() as server:
-        model = claude(server)
-        first = model.reply(shown(), 10)
-        again = model.reply(shown().said(first.turn, UserTurn(text="Again, as JSON.")), 10)
-    assert json.loads(again.turn.text) == json.loads(first.turn.text)

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -23,12 +22,6 @@ from nightwatch_core.adapters.new_relic.traces import frames_document
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 QUICK = httpx.Timeout(connect=5.0, read=1.5, write=5.0, pool=10.0)
-
-
-@pytest.fixture
-def service() -> Iterator[NerdGraphService]:
-    with NerdGraphService() as started:
-        yield started
 
 
 def client(service: NerdGraphService, **given: Any) -> NerdGraph:

@@ -58,13 +58,6 @@ def test_empty_ports_are_filled(available, choices, expected):
     assert " ".join(ports(available, **choices)) == expected
 
 
-def test_what_is_named_is_never_changed():
-    given = {"source": "file", "errors": "e", "code": "checkout", "repo": "r", "model": "rules"}
-    assert ports(EVERYTHING, delivery="local", notify="local", **given) == (
-        "file", "checkout", "rules", "local", "local",
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("available", "choices", "words"),
     [
@@ -99,11 +92,6 @@ def test_rules_look_at_ten_errors_and_others_at_five():
         3,
         10,
     )
-
-
-def test_choosing_twice_changes_nothing():
-    once = chosen(NightOptions(), EVERYTHING, "claude-x")
-    assert chosen(once, EVERYTHING, "claude-x") == once
 
 
 def test_only_the_sample_alone_is_the_sample():

@@ -50,11 +50,6 @@ def test_the_transaction_is_shown_without_ids() -> None:
     assert [g.transaction for g in found] == ["GET /orders/<n>"]
 
 
-def test_users_are_none_where_nobody_knows_them() -> None:
-    assert group([seen()], "file", WINDOW)[0].users is None
-    assert group([seen(users=0)], "file", WINDOW)[0].users == 0
-
-
 def test_counts_of_users_are_not_added_up() -> None:
     assert group([seen(users=7), seen(users=4), seen(user="a")], "file", WINDOW)[0].users == 7
 
@@ -125,19 +120,6 @@ def test_memory_is_bounded() -> None:
         tally.add(seen(error_class=f"E{chr(65 + number)}", stacktrace="x" * 60))
     assert (len(tally.groups(WINDOW)), tally.left_out, tally.stacks_left_out) == (3, 7, 2)
     assert tally.records == 10
-
-
-def test_fifty_thousand_records() -> None:
-    found = group(
-        (
-            seen(n / 3_600, error_class=f"E{n % 50}", message=f"no order {n}", user=str(n % 900))
-            for n in range(50_000)
-        ),
-        "file",
-        WINDOW,
-    )
-    assert sum(g.occurrences for g in found) == 50_000
-    assert sum(sum(g.hourly) for g in found) == 50_000
 
 
 def test_nothing_gives_nothing() -> None:

@@ -1,4 +1,4 @@
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,14 +41,6 @@ def test_every_drop_has_its_reason() -> None:
     assert [one.kind for one in found.dropped] == ["ignored", "limit"]
 
 
-def test_a_drop_names_the_rule_and_until_when_it_holds() -> None:
-    rule = IgnoreRule(pattern="wp-login", line=4, reason="bots", expires=date(2031, 1, 2))
-    (dropped,) = select([group(1, 9, "wp-login")], IgnoreRules(rules=(rule,)), 5, DAY).dropped
-    assert dropped.reason == (
-        "ignored: contains 'wp-login' (ignore.yml line 4, until 2031-01-02: bots)"
-    )
-
-
 def test_what_the_rules_tell_stays_with_the_selection() -> None:
     tonight = narrowed(Selection(told=("a rule expired",)), RecallResult(), 1)
     assert tonight.selection.told == ("a rule expired",)
@@ -87,10 +79,6 @@ def test_nothing_is_lost_and_order_of_input_does_not_matter(
     assert len(found.kept) == min(9, max(0, limit))
     told = [*found.kept, *(one.group for one in found.dropped)]
     assert sorted(g.fingerprint for g in told) == sorted(g.fingerprint for g in groups)
-
-
-def test_no_groups() -> None:
-    assert select((), BOTS, 5, DAY).kept == ()
 
 
 def test_known_errors_take_no_place_from_new_ones() -> None:

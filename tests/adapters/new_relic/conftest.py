@@ -1,0 +1,11 @@
+from collections.abc import Iterator
+
+import pytest
+from services.nerdgraph import NerdGraphService
+
+
+@pytest.fixture
+def service() -> Iterator[NerdGraphService]:
+    """A NerdGraph of its own for each test."""
+    with NerdGraphService() as started:
+        yield started
