@@ -8,8 +8,8 @@ from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignoring.backtest import history
-from nightwatch_core.patterns.ignoring.suggestions import suggest
+from nightwatch_core.patterns.ignoring.backtest import comparable_nights
+from nightwatch_core.patterns.ignoring.suggestions import suggest_rules
 from tasks.wiring import publishing, reading
 
 
@@ -29,7 +29,7 @@ def detect_patterns(
     known, on = reading(options).knowledge.read_patterns(), night_date(report.night)
     kept = {pattern.title: pattern for pattern in known}
     found = patterns.detect(report.analyses, lessons, known, on)
-    return tuple(patterns.merged(one, kept.get(one.title)) for one in found)
+    return tuple(patterns.merge_pattern(one, kept.get(one.title)) for one in found)
 
 
 @task(name="keep pattern", task_run_name="keep pattern · {pattern.title}")
@@ -44,5 +44,5 @@ def suggest_ignores(
 ) -> tuple[IgnoreSuggestion, ...]:
     """Rules a person might add, tried on the nights that were."""
     rules = reading(options).knowledge.ignore_rules()
-    nights = history(report, publishing(options).nights.reports())
-    return suggest(report, lessons, rules, nights)
+    nights = comparable_nights(report, publishing(options).nights.reports())
+    return suggest_rules(report, lessons, rules, nights)

@@ -15,7 +15,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignoring.backtest import SINGLE_RUN
-from nightwatch_core.patterns.ignoring.suggestions import rule_of
+from nightwatch_core.patterns.ignoring.suggestions import rule_from
 from nightwatch_core.report.learned import backtest_sentence
 from nightwatch_core.text.escaping import line
 from tasks.wiring import ignore_file, nights
@@ -63,7 +63,7 @@ def suggestions(night: OfNight = "", sample: Sample = False) -> None:
     report, console = _report(night.strip(), sample), plain_console()
     console.print(Text(f"Night {report.night.id}", "bold"))
     for number, each in enumerate(report.learned.suggestions, 1):
-        console.print(Text(f"{number}. {summary(rule_of(each))}", "bold"))
+        console.print(Text(f"{number}. {summary(rule_from(each))}", "bold"))
         console.print(Text(f"   {line(each.evidence, 600)}"))
         console.print(Text(f"   back-test: {backtest_sentence(each.backtest)}", "dim"))
     if report.learned.suggestions:
@@ -83,7 +83,7 @@ def accept(
     """Write a suggested rule into ignore.yml; everything else in it stays as it is."""
     file, console = ignore_file(_options(sample)), plain_console()
     suggestion = _numbered(_report(night.strip(), sample), number)
-    rule = rule_of(suggestion).model_copy(
+    rule = rule_from(suggestion).model_copy(
         update={
             "reason": line(reason or suggestion.reason, LONGEST_REASON),
             "expires": _last_day(expires, suggestion, file.today()),

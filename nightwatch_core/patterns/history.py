@@ -8,17 +8,17 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import MERGED, TURNED_DOWN
 from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.patterns.cause_similarity import Rarity, cause_terms, group_similar, similarity
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES
-from nightwatch_core.patterns.likeness import Rarity, groups, likeness, telling
 from nightwatch_core.patterns.members import (
     MOST_MEMBERS,
     all_occurrences,
-    distinct,
-    nights,
-    open_ones,
-    shared,
-    sightings,
-    unique,
+    by_error,
+    count_nights,
+    dates_seen,
+    most_frequent,
+    open_lessons,
+    shared_tags,
 )
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
@@ -36,30 +36,30 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
     has to come back in one file: elsewhere it is another error that happens to be called the same.
     """
     found: dict[tuple[str, str], list[Lesson]] = defaultdict(list)
-    for lesson in open_ones(lessons):
+    for lesson in open_lessons(lessons):
         generic = last_segment(lesson.error_class) in GENERIC_CLASSES
         place = (lesson.module or lesson.transaction) if generic else ""
         found[lesson.error_class, place].append(lesson)
     return [
         _recurring(name, place, known)
         for (name, place), known in found.items()
-        if nights(known) >= NIGHTS
+        if count_nights(known) >= NIGHTS
     ]
 
 
 def _recurring(name: str, place: str, known: list[Lesson]) -> Pattern:
     there = f" in {line(place, 60)}" if place else ""
-    days = sightings(known)
+    days = dates_seen(known)
     return Pattern(
         title=line(f"{line(name, 120 - 20 - len(there))} keeps coming back{there}", 120),
         description=f"Seen on {len(days)} nights in {_places(known)}.",
         pattern_type="recurring_error",
         error_classes=(line(name, 200),),
-        modules=unique(one.module or one.transaction for one in known),
+        modules=most_frequent(one.module or one.transaction for one in known),
         occurrences=all_occurrences(known),
         suggestion=_against_recurrence(known),
         fingerprints=_fingerprints(known),
-        tags=shared(one.tags for one in known),
+        tags=shared_tags(one.tags for one in known),
         because=(f"the same class{there} on {len(days)} nights since {days[0]}",),
         nights=days,
     )
@@ -72,34 +72,34 @@ def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> lis
     and seldom at fault. Three tellings of one cause are one way.
     """
     found: dict[str, list[Lesson]] = defaultdict(list)
-    for lesson in open_ones(lessons):
+    for lesson in open_lessons(lessons):
         if lesson.module and (lesson.fix_confidence != "low" or lesson.evidence):
             found[lesson.module].append(lesson)
     return [
         _hot(file, known, ways)
         for file, known in found.items()
-        if nights(known) >= NIGHTS and (ways := _ways(known)) >= WAYS
+        if count_nights(known) >= NIGHTS and (ways := _ways(known)) >= WAYS
     ]
 
 
 def _ways(lessons: Sequence[Lesson]) -> int:
     """In how many ways a file breaks: errors whose causes are told alike are one."""
-    errors = distinct(lessons[-_MOST_IN_FILE:])
+    errors = by_error(lessons[-_MOST_IN_FILE:])
     told = [
-        telling(held[-1].root_cause, ((cited.path, cited.line) for cited in held[-1].evidence))
+        cause_terms(held[-1].root_cause, ((cited.path, cited.line) for cited in held[-1].evidence))
         for held in errors
     ]
     rarity = Rarity(told)
     alike = {
-        (one, other): likeness(told[one], told[other], rarity)
+        (one, other): similarity(told[one], told[other], rarity)
         for one, other in combinations(range(len(told)), 2)
     }
-    return len(groups(len(told), alike))
+    return len(group_similar(len(told), alike))
 
 
 def _hot(file: str, known: list[Lesson], ways: int) -> Pattern:
-    days = sightings(known)
-    classes = unique(one.error_class for one in known)
+    days = dates_seen(known)
+    classes = most_frequent(one.error_class for one in known)
     more = f" and {len(classes) - 3} more" if len(classes) > 3 else ""
     told = f"{', '.join(classes[:3])}{more}"
     return Pattern(
@@ -107,13 +107,13 @@ def _hot(file: str, known: list[Lesson], ways: int) -> Pattern:
         description=line(f"{ways} causes on {len(days)} nights: {told}.", 500),
         pattern_type="systemic_issue",
         error_classes=classes,
-        modules=unique((file,)),
+        modules=most_frequent((file,)),
         occurrences=all_occurrences(known),
         suggestion=line(
             f"Review {line(file, 200)} as a whole, and test it, before the next fix.", 400
         ),
         fingerprints=_fingerprints(known),
-        tags=shared(one.tags for one in known),
+        tags=shared_tags(one.tags for one in known),
         because=(f"{ways} different causes lead to this file",),
         nights=days,
     )
@@ -121,11 +121,11 @@ def _hot(file: str, known: list[Lesson], ways: int) -> Pattern:
 
 def _fingerprints(lessons: list[Lesson]) -> tuple[str, ...]:
     """One name an error, of those seen last where there are too many."""
-    return tuple(held[0].fingerprint for held in distinct(lessons))[-MOST_MEMBERS:]
+    return tuple(held[0].fingerprint for held in by_error(lessons))[-MOST_MEMBERS:]
 
 
 def _places(lessons: list[Lesson]) -> str:
-    places = unique(one.module or one.transaction for one in lessons) or ("unknown places",)
+    places = most_frequent(one.module or one.transaction for one in lessons) or ("unknown places",)
     return ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
 
 

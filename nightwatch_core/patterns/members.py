@@ -18,29 +18,31 @@ _LONGEST_TAG = 40  # characters
 SOLVED = "verified"  # the outcome of a fix that was measured and works
 
 
-def recent(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
+def recent_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """Lessons seen within 30 days of the newest sighting of all."""
     last = [max((s.date for s in one.nights), default=one.first_detected) for one in lessons]
     newest = max(last, default=date.min)
     return tuple(one for one, day in zip(lessons, last, strict=True) if newest - day <= RECENT)
 
 
-def open_ones(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
+def open_lessons(lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """Recent lessons that nothing replaced, and whose fix was not yet seen to work."""
-    return tuple(one for one in recent(lessons) if not one.superseded_by and one.outcome != SOLVED)
+    return tuple(
+        one for one in recent_lessons(lessons) if not one.superseded_by and one.outcome != SOLVED
+    )
 
 
-def nights(lessons: Iterable[Lesson]) -> int:
+def count_nights(lessons: Iterable[Lesson]) -> int:
     """On how many dates any of the lessons was seen."""
-    return len(sightings(lessons))
+    return len(dates_seen(lessons))
 
 
-def sightings(lessons: Iterable[Lesson]) -> tuple[date, ...]:
+def dates_seen(lessons: Iterable[Lesson]) -> tuple[date, ...]:
     """The dates on which any of the lessons was seen, oldest first."""
     return tuple(sorted({seen.date for lesson in lessons for seen in lesson.nights}))
 
 
-def distinct(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
+def by_error(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
     """Lessons with a name in common are about one error, however many documents it has."""
     held: dict[int, list[Lesson]] = {}
     group_of: dict[str, int] = {}
@@ -53,7 +55,7 @@ def distinct(lessons: Iterable[Lesson]) -> list[list[Lesson]]:
 
 def all_occurrences(lessons: Iterable[Lesson]) -> int:
     """Occurrences on all nights; an error of several documents counts once a night."""
-    return sum(_of_one_error(held) for held in distinct(lessons))
+    return sum(_of_one_error(held) for held in by_error(lessons))
 
 
 def _of_one_error(lessons: Iterable[Lesson]) -> int:
@@ -64,7 +66,7 @@ def _of_one_error(lessons: Iterable[Lesson]) -> int:
     return sum(most.values())
 
 
-class Known:
+class CaseNames:
     """The names that lessons give to the cases of tonight."""
 
     def __init__(self, lessons: Iterable[Lesson]) -> None:
@@ -87,7 +89,7 @@ def occurrences_tonight(cases: Iterable[Analysis]) -> int:
 def pattern_of_cases(
     title: str,
     cases: list[Analysis],
-    known: Known,
+    known: CaseNames,
     *,
     description: str,
     suggestion: str,
@@ -101,22 +103,22 @@ def pattern_of_cases(
         title=line(title, 120),
         description=f"{line(description, 300)} {told}{more}.",
         pattern_type="systemic_issue",
-        error_classes=unique(one.case.leader.error_class for one in cases),
-        modules=unique(map(module, cases)),
+        error_classes=most_frequent(one.case.leader.error_class for one in cases),
+        modules=most_frequent(map(module, cases)),
         occurrences=occurrences_tonight(cases),
         suggestion=line(suggestion, 400),
         fingerprints=tuple(dict.fromkeys(map(known.name, cases)))[:MOST_MEMBERS],
-        tags=tags or shared(own_tags(one) for one in cases),
+        tags=tags or shared_tags(normalised_tags(one) for one in cases),
         because=tuple(line(reason, 200) for reason in because),
     )
 
 
-def members_of(cases: Iterable[Analysis], known: Known) -> int:
+def count_errors(cases: Iterable[Analysis], known: CaseNames) -> int:
     """How many errors the cases are, under all of their names."""
     return len({known.name(one) for one in cases})
 
 
-def founded(analysis: Analysis) -> bool:
+def is_confident(analysis: Analysis) -> bool:
     """Whether the analysis is more than a guess."""
     return analysis.confidence != "low"
 
@@ -127,9 +129,9 @@ def module(analysis: Analysis) -> str:
     return cited or analysis.case.leader.transaction
 
 
-def where(cases: list[Analysis]) -> str:
+def first_places(cases: list[Analysis]) -> str:
     """The first three places of the cases, in a line."""
-    return ", ".join(unique(map(module, cases))[:3]) or "these errors"
+    return ", ".join(most_frequent(map(module, cases))[:3]) or "these errors"
 
 
 def shared_change(cases: list[Analysis]) -> str:
@@ -139,19 +141,19 @@ def shared_change(cases: list[Analysis]) -> str:
     return f" (came with {change})" if change else ""
 
 
-def shared(tags: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def shared_tags(tags: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """At most ten tags that all have."""
     sets = [set(one) for one in tags]
     return tuple(sorted(set.intersection(*sets)))[:10] if sets else ()
 
 
-def unique(texts: Iterable[str]) -> tuple[str, ...]:
+def most_frequent(texts: Iterable[str]) -> tuple[str, ...]:
     """At most twenty short lines, each once, the most frequent first."""
     counted = Counter(line(text, 200) for text in texts if text.strip())
     return tuple(text for text, _ in counted.most_common(20))
 
 
-def own_tags(analysis: Analysis) -> tuple[str, ...]:
+def normalised_tags(analysis: Analysis) -> tuple[str, ...]:
     """The analysis's tags in one spelling: short, lowercase, with hyphens."""
     kept = (tag for tag in analysis.tags if tag.strip() and tag != FELL_BACK)
     return tuple(line(tag, _LONGEST_TAG).lower().replace(" ", "-") for tag in kept)
@@ -161,7 +163,7 @@ def telling_tags(analysis: Analysis) -> frozenset[str]:
     """The tags that are no words of the case's class or transaction, however they are spelt."""
     leader = analysis.case.leader
     names = {_letters(word) for word in seed_tags(leader.error_class, leader.transaction)}
-    return frozenset(tag for tag in own_tags(analysis) if _letters(tag) not in names)
+    return frozenset(tag for tag in normalised_tags(analysis) if _letters(tag) not in names)
 
 
 def _letters(text: str) -> str:

@@ -9,23 +9,23 @@ from nightwatch_core.code.blame import proved_change
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns.likeness import (
+from nightwatch_core.patterns.cause_similarity import (
+    CauseTerms,
     Rarity,
-    Telling,
-    groups,
-    likeness,
+    cause_terms,
+    group_similar,
     shared_words,
-    telling,
+    similarity,
 )
 from nightwatch_core.patterns.members import (
-    Known,
-    founded,
-    members_of,
-    own_tags,
+    CaseNames,
+    count_errors,
+    first_places,
+    is_confident,
+    normalised_tags,
     pattern_of_cases,
     shared_change,
     telling_tags,
-    where,
 )
 from nightwatch_core.text.escaping import line
 
@@ -36,7 +36,7 @@ TRANSIENT_TAGS = ("transient", "external-service", "network")
 _OUTSIDE = frozenset(TRANSIENT_TAGS)
 _WITHIN = {"race-condition", "database-lock"}  # passes by itself too, but between own runs
 _MOST_PAIRS = 200  # analyses compared with each other
-_MOST_HEARD = 500  # lessons whose causes say which words are rare
+_MOST_OTHERS = 500  # lessons whose causes say which words are rare
 
 Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
 
@@ -44,30 +44,32 @@ Place = TypeVar("Place", str, tuple[str, int])  # a file, or a line of it
 def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
     """Several cases of tonight whose causes tell one story, largest groups first.
 
-    They are compared by what they say and by the lines they rest on, see `likeness`. Guesses do not
-    count, and neither do causes outside the code: those are a pattern of their own.
+    They are compared by what they say and by the lines they rest on (see `similarity`). Guesses do
+    not count, and neither do causes outside the code: those are a pattern of their own.
     """
-    known = Known(lessons)
-    cases = [one for one in analyses if founded(one) and not _is_outside(one)][:_MOST_PAIRS]
-    told = [_telling(one) for one in cases]
-    heard = [one for one in lessons if one.names.isdisjoint(map(known.name, cases))]
-    rarity = Rarity((*told, *(telling(one.root_cause) for one in heard[-_MOST_HEARD:])))
+    case_names = CaseNames(lessons)
+    cases = [one for one in analyses if is_confident(one) and not _is_outside(one)][:_MOST_PAIRS]
+    causes = [_cause(one) for one in cases]
+    others = [one for one in lessons if one.names.isdisjoint(map(case_names.name, cases))]
+    rarity = Rarity((*causes, *(cause_terms(one.root_cause) for one in others[-_MOST_OTHERS:])))
     alike = {
-        (one, other): likeness(told[one], told[other], rarity)
+        (one, other): similarity(causes[one], causes[other], rarity)
         for one, other in combinations(range(len(cases)), 2)
     }
     found = [
-        _one_cause([cases[n] for n in group], [told[n] for n in group], rarity, known)
-        for group in groups(len(cases), alike)
-        if members_of((cases[n] for n in group), known) > 1
+        _one_cause([cases[n] for n in group], [causes[n] for n in group], rarity, case_names)
+        for group in group_similar(len(cases), alike)
+        if count_errors((cases[n] for n in group), case_names) > 1
     ]
-    return sorted(_told_apart(found), key=lambda one: (-len(one.fingerprints), one.title))
+    return sorted(_with_own_titles(found), key=lambda one: (-len(one.fingerprints), one.title))
 
 
-def _one_cause(cases: list[Analysis], told: list[Telling], rarity: Rarity, known: Known) -> Pattern:
-    words = ", ".join(shared_words(told, rarity))
-    cited, count = _most_cited([one.lines for one in told])
-    file, in_file = _most_cited([one.files for one in told])
+def _one_cause(
+    cases: list[Analysis], causes: list[CauseTerms], rarity: Rarity, case_names: CaseNames
+) -> Pattern:
+    words = ", ".join(shared_words(causes, rarity))
+    cited, count = _most_cited([one.lines for one in causes])
+    file, in_file = _most_cited([one.files for one in causes])
     place = f"{cited[0]}:{cited[1]}" if cited else file or ""
     title = f" in {place}" if cited else f" in {place}: {words}" if place else f": {words}"
     because = (
@@ -75,43 +77,43 @@ def _one_cause(cases: list[Analysis], told: list[Telling], rarity: Rarity, known
         f"all causes speak of {words}" if words else "",
     )
     best = max(cases, key=lambda one: (one.score, one.has_fix))
-    remedy = f"Fix {place or words or where(cases)} first{shared_change(cases)}"
+    remedy = f"Fix {place or words or first_places(cases)} first{shared_change(cases)}"
     return pattern_of_cases(
-        f"One cause{title}" if place or words else f"One cause in {where(cases)}",
+        f"One cause{title}" if place or words else f"One cause in {first_places(cases)}",
         cases,
-        known,
+        case_names,
         description=f"{len(cases)} errors of one night tell the same cause.",
         suggestion=f"{remedy}: {best.root_cause}",
         because=tuple(filter(None, because)),
     )
 
 
-def _told_apart(found: list[Pattern]) -> list[Pattern]:
+def _with_own_titles(patterns: list[Pattern]) -> list[Pattern]:
     """Two causes in one line are two patterns: their titles say what else they speak of."""
-    used = Counter(one.title for one in found)
+    used = Counter(one.title for one in patterns)
     return [
         one.model_copy(update={"title": line(f"{one.title} ({one.because[-1]})", 120)})
         if used[one.title] > 1
         else one
-        for one in found
+        for one in patterns
     ]
 
 
-def _telling(analysis: Analysis) -> Telling:
+def _cause(analysis: Analysis) -> CauseTerms:
     lines = ((one.path, one.line) for one in analysis.evidence if one.path)
-    return telling(analysis.root_cause, lines)
+    return cause_terms(analysis.root_cause, lines)
 
 
-def _most_cited(told: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
+def _most_cited(cited: Sequence[frozenset[Place]]) -> tuple[Place | None, int]:
     """The place that most of the cases cite; None where not two, and half of them, cite one."""
-    counted = Counter(place for one in told for place in one)
+    counted = Counter(place for one in cited for place in one)
     place, count = min(counted.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
-    return (place, count) if count > 1 and 2 * count >= len(told) else (None, 0)
+    return (place, count) if count > 1 and 2 * count >= len(cited) else (None, 0)
 
 
 def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> list[Pattern]:
     """Several cases of tonight that were traced to a commit of one merged change."""
-    known = Known(lessons)
+    case_names = CaseNames(lessons)
     traced: dict[str, list[Analysis]] = defaultdict(list)
     for analysis in analyses:
         if change := proved_change(analysis):
@@ -120,13 +122,13 @@ def same_change(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> 
         pattern_of_cases(
             f"One change behind several errors: {change}",
             cases,
-            known,
+            case_names,
             description=f"{len(cases)} errors of one night are traced to {change}.",
             suggestion=f"Review {change}{_or_roll_back(cases)}.",
             because=(f"each analysis names a commit of {change}",),
         )
         for change, cases in traced.items()
-        if members_of(cases, known) > 1
+        if count_errors(cases, case_names) > 1
     ]
 
 
@@ -135,23 +137,27 @@ def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> li
 
     Words of a case's class or transaction are names, which say nothing about the cause.
     """
-    known = Known(lessons)
-    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in analyses if founded(one)][:_MOST_PAIRS]
+    case_names = CaseNames(lessons)
+    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in analyses if is_confident(one)][
+        :_MOST_PAIRS
+    ]
     themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
     found = {
         theme: [analysis for analysis, tags in tagged if theme <= tags]
         for theme in themes
         if len(theme) > 1
     }
-    found = {theme: cases for theme, cases in found.items() if members_of(cases, known) >= SHARING}
+    found = {
+        theme: cases for theme, cases in found.items() if count_errors(cases, case_names) >= SHARING
+    }
     ranked = sorted(found, key=lambda theme: (-len(found[theme]), -len(theme), sorted(theme)))
     return [
         pattern_of_cases(
             f"Shared theme: {', '.join(sorted(theme))}",
             found[theme],
-            known,
+            case_names,
             description=f"{len(found[theme])} errors of one night share these tags.",
-            suggestion=f"Look for one remedy in {where(found[theme])}.",
+            suggestion=f"Look for one remedy in {first_places(found[theme])}.",
             because=(f"all are tagged {', '.join(sorted(theme))}",),
             tags=tuple(sorted(theme)),
         )
@@ -164,27 +170,28 @@ def all_transient(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -
 
     That is told by the error itself, however little is known about the cause.
     """
-    known = Known(lessons)
+    case_names = CaseNames(lessons)
     cases = [one for one in analyses if _is_outside(one)]
-    if members_of(cases, known) < 2:
+    if count_errors(cases, case_names) < 2:
         return []
-    tags = sorted({tag for one in cases for tag in own_tags(one)} & _OUTSIDE)
-    found = pattern_of_cases(
+    places = first_places(cases)
+    tags = sorted({tag for one in cases for tag in normalised_tags(one)} & _OUTSIDE)
+    pattern = pattern_of_cases(
         "Errors from outside the code",
         cases,
-        known,
+        case_names,
         description=f"{len(cases)} errors of one night have no fix: what failed is outside.",
-        suggestion=f"Bound the calls in {where(cases)} with timeouts, retries and a fallback.",
+        suggestion=f"Bound the calls in {places} with timeouts, retries and a fallback.",
         because=(f"none has a fix, and each is tagged {' or '.join(tags)}",),
     )
-    return [found.model_copy(update={"pattern_type": "transient_noise"})]
+    return [pattern.model_copy(update={"pattern_type": "transient_noise"})]
 
 
 def _is_outside(analysis: Analysis) -> bool:
-    tags = {*own_tags(analysis)}
+    tags = {*normalised_tags(analysis)}
     return not analysis.has_fix and bool(_OUTSIDE & tags) and not _WITHIN & tags
 
 
 def _or_roll_back(cases: list[Analysis]) -> str:
-    sure = sum(map(founded, cases)) >= ROLL_BACK
+    sure = sum(map(is_confident, cases)) >= ROLL_BACK
     return ", and roll it back if no fix is at hand" if sure else ""

@@ -25,7 +25,7 @@ from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.patterns.ignoring.backtest import NIGHTS_BACK, NightGroups
 from nightwatch_core.patterns.ignoring.noise import as_group
-from nightwatch_core.patterns.ignoring.suggestions import rule_of, suggest
+from nightwatch_core.patterns.ignoring.suggestions import rule_from, suggest_rules
 
 FIRST = datetime(2031, 1, 1, 4, tzinfo=UTC)
 HELD_OUT, WORLDS = 1_000, 60
@@ -65,7 +65,7 @@ def ours(
     report: RunReport, lessons: tuple[Lesson, ...], rules: IgnoreRules, nights: list[NightGroups]
 ) -> list[IgnoreRule]:
     """What is suggested."""
-    return [rule_of(one) for one in suggest(report, lessons, rules, nights)]
+    return [rule_from(one) for one in suggest_rules(report, lessons, rules, nights)]
 
 
 def plain(

@@ -10,7 +10,7 @@ from nightwatch_core.models.knowledge import Index, Lesson, PatternEntry
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import Proposal, Receipt, receipt_for
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns import merged
+from nightwatch_core.patterns import merge_pattern
 
 
 class QuietOutbox:
@@ -75,7 +75,7 @@ class MemoryKnowledge:
     def write_pattern(self, pattern: Pattern) -> str:
         """Keep it under its slug."""
         file = f"patterns/{pattern.slug}.md"
-        self.patterns[file] = merged(pattern, self.patterns.get(file))
+        self.patterns[file] = merge_pattern(pattern, self.patterns.get(file))
         return file
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from nightwatch_core.memory.lessons.index_text import index_over, index_text
 from nightwatch_core.memory.lessons.text import document
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, PatternEntry
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
-from nightwatch_core.patterns import merged
+from nightwatch_core.patterns import merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_of
 from nightwatch_core.text.escaping import line
 
@@ -121,7 +121,7 @@ class KnowledgeFiles:
             file = self._pattern_file(pattern)
             before = self._before(file)
             known = self._pattern(file)
-            self._put(file, pattern_document(merged(pattern, known), before), before)
+            self._put(file, pattern_document(merge_pattern(pattern, known), before), before)
         return file
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class NightGroups(Value):
         return self.window.until.date()
 
 
-def history(tonight: RunReport, reports: Iterable[RunReport]) -> tuple[NightGroups, ...]:
+def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple[NightGroups, ...]:
     """The last 30 nights of the same sources, tonight first; `reports` come newest first.
 
     At most 90 reports are read, one by one. Passed over are failed nights, runs for one error, and

@@ -26,7 +26,7 @@ KNOWLEDGE = "knowledge"  # the source of a lesson's error as a rule sees it
 GRAVE = 1.0  # severity of classes that are never noise
 
 
-class Tonight(Value):
+class NoiseEvidence(Value):
     """What speaks about lessons besides themselves."""
 
     today: date
@@ -38,17 +38,17 @@ class Tonight(Value):
     lapsed: tuple[IgnoreRule, ...] = ()  # expired
 
 
-def tonight_of(
+def noise_evidence(
     report: RunReport,
     lessons: tuple[Lesson, ...],
     rules: IgnoreRules,
     nights: Sequence[NightGroups],
-) -> Tonight:
+) -> NoiseEvidence:
     """What is known tonight; `nights` are those of `backtesting.history`, newest first."""
     today = report.night.window.until.date()
     analyses = [(one, (one.fingerprint, *one.case.aliases)) for one in report.analyses]
     tagged = (names for one, names in analyses if TRANSIENT in telling_tags(one))
-    return Tonight(
+    return NoiseEvidence(
         today=today,
         nights=tuple(nights),
         fixed=_all(names for one, names in analyses if one.has_fix),
@@ -63,7 +63,7 @@ def _all(names: Iterable[Iterable[str]]) -> frozenset[str]:
     return frozenset(name for each in names for name in each)
 
 
-def passes(lesson: Lesson, tonight: Tonight) -> bool:
+def is_transient(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     """Whether an analyst calls it transient, and it went away by itself."""
     own = {tag.strip().lower() for tag in lesson.tags}
     own -= set(seed_tags(lesson.error_class, lesson.transaction))  # words of a name say nothing
@@ -76,49 +76,49 @@ def always_low(lesson: Lesson) -> bool:
     return bool(lesson.nights) and all(seen.confidence == "low" for seen in lesson.nights)
 
 
-def against(lesson: Lesson, tonight: Tonight) -> str:
+def why_not_noise(lesson: Lesson, tonight: NoiseEvidence) -> str:
     """Why a lesson's error is not taken for noise; empty where it is."""
     return next((why for why, holds in AGAINST if holds(lesson, tonight)), "")
 
 
-def _has_fix(lesson: Lesson, tonight: Tonight) -> bool:
+def _has_fix(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     proposed = lesson.has_fix or lesson.pr_number is not None or bool(lesson.edits)
     return proposed or was_fixed(lesson) or bool(lesson.names & tonight.fixed)
 
 
-def _was_dealt_with(lesson: Lesson, tonight: Tonight) -> bool:
+def _was_dealt_with(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     """Whether people closed its issue as done; "not planned" says the contrary."""
     return any(fate.kind == "closed" for fate in lesson.fates)
 
 
-def _in_work(lesson: Lesson, tonight: Tonight) -> bool:
+def _in_work(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     return bool(lesson.names & tonight.in_work)
 
 
-def _is_grave(lesson: Lesson, tonight: Tonight) -> bool:
+def _is_grave(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     return severity(lesson.error_class) >= GRAVE
 
 
-def _is_ignored(lesson: Lesson, tonight: Tonight) -> bool:
+def _is_ignored(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     return ignored_by(tonight.rules, as_group(lesson)) is not None
 
 
-def _is_understood(lesson: Lesson, tonight: Tonight) -> bool:
-    return not always_low(lesson) and not passes(lesson, tonight)
+def _is_understood(lesson: Lesson, tonight: NoiseEvidence) -> bool:
+    return not always_low(lesson) and not is_transient(lesson, tonight)
 
 
-def _is_gone(lesson: Lesson, tonight: Tonight) -> bool:
+def _is_gone(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     last = max((seen.date for seen in lesson.nights), default=lesson.first_detected)
     return tonight.today - last > RECENT
 
 
-def _is_rare(lesson: Lesson, tonight: Tonight) -> bool:
+def _is_rare(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     return len({seen.date for seen in lesson.nights}) < NIGHTS
 
 
 TOO_FEW = "it was seen on less than three nights"
 # Why an error is not taken for noise; the first that holds is the reason.
-AGAINST: tuple[tuple[str, Callable[[Lesson, Tonight], bool]], ...] = (
+AGAINST: tuple[tuple[str, Callable[[Lesson, NoiseEvidence], bool]], ...] = (
     ("it has or had a fix", _has_fix),
     ("its issue was closed as done", _was_dealt_with),
     ("somebody is at it", _in_work),

@@ -28,12 +28,12 @@ from nightwatch_core.patterns.ignoring.noise import (
     KNOWLEDGE,
     NIGHTS,
     TOO_FEW,
-    Tonight,
-    against,
+    NoiseEvidence,
     always_low,
     as_group,
-    passes,
-    tonight_of,
+    is_transient,
+    noise_evidence,
+    why_not_noise,
 )
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.templates import message_template
@@ -44,7 +44,7 @@ HOLDS = timedelta(days=30)  # how long a suggested rule holds
 LOW, PASSES = "no cause was found in the code", "passes by itself"
 
 
-def suggest(
+def suggest_rules(
     report: RunReport,
     lessons: tuple[Lesson, ...],
     rules: IgnoreRules,
@@ -64,8 +64,8 @@ def suggest(
     because the error comes too often, is no reason for another. Each rule holds for 30 days, and up
     to a rate. Most occurrences first, at most 10.
     """
-    known = tonight_of(report, lessons, rules, nights)
-    noise = [one for one in lessons if not against(one, known)]
+    known = noise_evidence(report, lessons, rules, nights)
+    noise = [one for one in lessons if not why_not_noise(one, known)]
     noise.sort(key=lambda one: (-_times(one), one.fingerprint))
     found: dict[IgnoreRule, list[Lesson]] = {}
     for lesson in noise[:MOST_TRIED]:
@@ -76,13 +76,13 @@ def suggest(
     return tuple(ranked[:MOST])
 
 
-def rule_of(suggestion: IgnoreSuggestion) -> IgnoreRule:
+def rule_from(suggestion: IgnoreSuggestion) -> IgnoreRule:
     """The rule as it would stand in ignore.yml."""
     return IgnoreRule(**suggestion.model_dump(exclude={"evidence", "backtest"}))
 
 
 def _narrowest(
-    lesson: Lesson, noise: list[Lesson], lessons: tuple[Lesson, ...], tonight: Tonight
+    lesson: Lesson, noise: list[Lesson], lessons: tuple[Lesson, ...], tonight: NoiseEvidence
 ) -> IgnoreRule | None:
     """The first rule, from narrow to wide, that proves itself on the nights that were."""
     names = lesson.names
@@ -100,7 +100,7 @@ def _proves_itself(
     lesson: Lesson,
     noise: list[Lesson],
     lessons: tuple[Lesson, ...],
-    tonight: Tonight,
+    tonight: NoiseEvidence,
 ) -> bool:
     names, nights = lesson.names, only_covered(rule, tonight.nights)
     if sum(any(g.fingerprint in names for g in night.groups) for night in nights) < NIGHTS:
@@ -118,10 +118,10 @@ def _proves_itself(
 
 
 def _same_elsewhere(
-    group: ErrorGroup, known: Lesson | None, noise: Lesson, tonight: Tonight
+    group: ErrorGroup, known: Lesson | None, noise: Lesson, tonight: NoiseEvidence
 ) -> bool:
     """Whether a group is the noise's failure in another transaction, and nobody knows better."""
-    if known is not None and against(known, tonight) != TOO_FEW:
+    if known is not None and why_not_noise(known, tonight) != TOO_FEW:
         return False
     if known is not None and not always_low(known):
         return False
@@ -130,7 +130,7 @@ def _same_elsewhere(
 
 
 def _suggestion(
-    rule: IgnoreRule, about: list[Lesson], lessons: tuple[Lesson, ...], tonight: Tonight
+    rule: IgnoreRule, about: list[Lesson], lessons: tuple[Lesson, ...], tonight: NoiseEvidence
 ) -> IgnoreSuggestion:
     nights = only_covered(rule, tonight.nights)
     return IgnoreSuggestion(
@@ -145,7 +145,7 @@ def _suggestion(
     )
 
 
-def _evidence(lessons: list[Lesson], tonight: Tonight) -> str:
+def _evidence(lessons: list[Lesson], tonight: NoiseEvidence) -> str:
     dates = sorted({seen.date for one in lessons for seen in one.nights})
     low = sum(seen.confidence == "low" for one in lessons for seen in one.nights)
     told = sum(len(one.nights) for one in lessons)
@@ -159,9 +159,11 @@ def _evidence(lessons: list[Lesson], tonight: Tonight) -> str:
     )
 
 
-def _asides(lessons: list[Lesson], tonight: Tonight) -> Iterator[str]:
+def _asides(lessons: list[Lesson], tonight: NoiseEvidence) -> Iterator[str]:
     """What else there is to know, where there is anything."""
-    gone = sum(recoveries(one.names, tonight.nights) for one in lessons if passes(one, tonight))
+    gone = sum(
+        recoveries(one.names, tonight.nights) for one in lessons if is_transient(one, tonight)
+    )
     if gone:
         yield f"; it went away by itself {gone} times"
     declined = [fate.number for one in lessons for fate in one.fates if fate.kind == "not planned"]

@@ -4,8 +4,9 @@ from core.lesson_shapes import lesson, night, seen
 
 from nightwatch_core.models.knowledge import NightSeen
 from nightwatch_core.models.outcome import FixWatch
-from nightwatch_core.patterns import detect, hot_spot, nights, recent, recurring_class
-from nightwatch_core.patterns.members import distinct
+from nightwatch_core.patterns import detect
+from nightwatch_core.patterns.history import hot_spot, recurring_class
+from nightwatch_core.patterns.members import by_error, count_nights, recent_lessons
 
 WAYS = (
     "The coupon has no date.",
@@ -36,7 +37,7 @@ def test_a_class_of_three_nights():
 
 
 def test_two_lessons_of_one_night_are_one_night():
-    assert nights((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2)))) == 2
+    assert count_nights((lesson("v1:a", nights=seen(1, 2)), lesson("v1:b", nights=seen(2)))) == 2
 
 
 def test_a_class_that_every_application_has_must_come_back_in_one_place():
@@ -59,8 +60,8 @@ def test_one_error_of_several_documents_counts_once_a_night():
 
 def test_documents_that_a_third_one_joins_are_one_error():
     held = [lesson("v1:a"), lesson("v1:b"), lesson("v1:c", aliases=("v1:b",)), lesson("v1:d")]
-    assert [len(one) for one in distinct(held)] == [1, 2, 1]
-    joined = distinct((*held, lesson("v1:e", aliases=("v1:a", "v1:c"))))
+    assert [len(one) for one in by_error(held)] == [1, 2, 1]
+    joined = by_error((*held, lesson("v1:e", aliases=("v1:a", "v1:c"))))
     assert [[one.fingerprint for one in each] for each in joined] == [
         ["v1:d"],
         ["v1:a", "v1:b", "v1:c", "v1:e"],
@@ -107,9 +108,9 @@ def test_what_is_solved_or_replaced_comes_back_no_more():
 def test_what_was_not_seen_for_a_month_is_history():
     old = tuple(s.model_copy(update={"date": s.date.replace(year=2029)}) for s in seen(1, 2, 3))
     past, now = lesson("v1:a", nights=old), lesson("v1:b", error_class="Y", nights=seen(9))
-    assert recent((past, now)) == (now,)
+    assert recent_lessons((past, now)) == (now,)
     assert recurring_class((), (past, now)) == []
-    assert recent(()) == ()
+    assert recent_lessons(()) == ()
 
 
 def test_a_file_that_breaks_in_many_ways():

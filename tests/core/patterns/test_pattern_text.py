@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns import detect, merged
+from nightwatch_core.patterns import detect, merge_pattern
 from nightwatch_core.patterns.pattern_text import pattern_document, pattern_entry, pattern_of
 
 FILE = "patterns/x.md"
@@ -36,16 +36,18 @@ def test_a_document_is_read_back_as_it_was():
 
 def test_a_document_is_updated_and_not_doubled():
     first = pattern_document(coming_back(1, 2, 3))
-    again = merged(coming_back(2, 3, 4), pattern_of(first, FILE))
+    again = merge_pattern(coming_back(2, 3, 4), pattern_of(first, FILE))
     text = pattern_document(again, first)
     assert [night.day for night in pattern_of(text, FILE).nights] == [1, 2, 3, 4]
-    assert pattern_document(merged(coming_back(2, 3, 4), pattern_of(text, FILE)), text) == text
+    assert (
+        pattern_document(merge_pattern(coming_back(2, 3, 4), pattern_of(text, FILE)), text) == text
+    )
 
 
 def test_notes_of_people_are_kept_and_read():
     pattern = coming_back(1, 2, 3)
     noted = pattern_document(pattern) + "\n## Notes\n\nAsked the vendor.\n"
-    again = pattern_document(merged(pattern, pattern_of(noted, FILE)), noted)
+    again = pattern_document(merge_pattern(pattern, pattern_of(noted, FILE)), noted)
     assert again.endswith("\n## Notes\n\nAsked the vendor.\n")
     assert again.count("Asked the vendor.") == 1
     assert pattern_document(pattern, again) == again

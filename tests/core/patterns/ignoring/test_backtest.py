@@ -20,7 +20,7 @@ from nightwatch_core.patterns.ignoring.backtest import (
     NIGHTS_BACK,
     NightGroups,
     backtest,
-    history,
+    comparable_nights,
     is_steady,
     night_groups,
     rates,
@@ -81,7 +81,7 @@ def test_history_is_thirty_nights_of_the_same_kind():
         report(6, window=window(1, 20)),  # most of it was read
         *(report(days) for days in range(7, 60)),
     )
-    nights = history(tonight, others)
+    nights = comparable_nights(tonight, others)
     assert len(nights) == NIGHTS_BACK
     days = [(LAST - night.window.until).days for night in nights]
     assert days == [0, 1, *range(7, 35)]
@@ -95,16 +95,19 @@ def test_history_reads_no_further_than_it_has_to():
             read.append(days)
             yield report(days, options=NightOptions(source="sample"))
 
-    assert len(history(report(0), reports())) == 1
+    assert len(comparable_nights(report(0), reports())) == 1
     assert len(read) < MOST_READ
     read.clear()
-    assert len(history(report(0, options=NightOptions(source="sample")), reports())) == NIGHTS_BACK
+    assert (
+        len(comparable_nights(report(0, options=NightOptions(source="sample")), reports()))
+        == NIGHTS_BACK
+    )
     assert len(read) <= NIGHTS_BACK + 1
 
 
 def test_a_file_read_again_is_one_night():
     point = Window(since=LAST, until=LAST)
-    assert len(history(report(window=point), (report(id="n0-2", window=point),))) == 1
+    assert len(comparable_nights(report(window=point), (report(id="n0-2", window=point),))) == 1
 
 
 def test_a_backtest_counts():

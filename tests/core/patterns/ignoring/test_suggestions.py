@@ -14,7 +14,7 @@ from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignoring.backtest import NightGroups
 from nightwatch_core.patterns.ignoring.noise import AGAINST
-from nightwatch_core.patterns.ignoring.suggestions import MOST, rule_of, suggest
+from nightwatch_core.patterns.ignoring.suggestions import MOST, rule_from, suggest_rules
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)
@@ -55,12 +55,12 @@ def as_seen(one, **fields):
 
 def suggested(*lessons, rules=(), nights=None, told=None):
     tried = nights if nights is not None else nights_of(*lessons)
-    return suggest(told or report(), lessons, IgnoreRules(rules=rules), tried)
+    return suggest_rules(told or report(), lessons, IgnoreRules(rules=rules), tried)
 
 
 def test_unexplained_on_three_nights():
     (one,) = suggested(noise())
-    assert rule_of(one) == IgnoreRule(
+    assert rule_from(one) == IgnoreRule(
         pattern=MESSAGE,
         match="exact",
         field="message",
@@ -283,7 +283,7 @@ def test_errors_of_one_rule_are_one_suggestion_and_the_loudest_comes_first():
 def test_a_suggested_rule_covers_what_it_is_about():
     (one,) = suggested(noise())
     told = one_group("v1:a", message=MESSAGE.upper()).leader
-    assert ignored_by((rule_of(one),), told) == rule_of(one)
+    assert ignored_by((rule_from(one),), told) == rule_from(one)
 
 
 def test_never_more_than_ten():

@@ -8,7 +8,7 @@ stand in most causes, so they weigh next to nothing.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from nightwatch_core.patterns.common_words import TRADE_WORDS
@@ -32,7 +32,7 @@ _CHANGE = re.compile(r"(?:\b(?=[a-f]*\d)[0-9a-f]{7,40}\b|#\d+)(?: \([^()]{0,200}
 _SIGNS = re.compile(r"::|#")  # a method is named with any of them
 
 
-class Telling(NamedTuple):
+class CauseTerms(NamedTuple):
     """A cause as it is compared."""
 
     spelt: Mapping[str, str]  # stems of the words, and how they were written first
@@ -55,29 +55,34 @@ class Telling(NamedTuple):
         return frozenset(path for path, _ in self.lines)
 
 
-def telling(text: str, lines: Iterable[tuple[str, int]] = ()) -> Telling:
+def cause_terms(text: str, lines: Iterable[tuple[str, int]] = ()) -> CauseTerms:
     """Take a cause apart.
 
-    >>> told = telling("`RateTable#fetch` knows no rates for LU in app/rate.rb:3.")
-    >>> sorted(told.spelt.values()), sorted(told.names)
+    >>> terms = cause_terms("`RateTable#fetch` knows no rates for LU in app/rate.rb:3.")
+    >>> sorted(terms.spelt.values()), sorted(terms.names)
     (['LU', 'Table', 'fetch', 'knows', 'rate'], ['ratetable.fetch'])
     """
     text = _CHANGE.sub(" ", text[:LONGEST])
-    files = dict.fromkeys(_stem_of(path) for path in _FILE.findall(text))
-    found = [*files, *_WORD.findall(_FILE.sub(" ", text))][:MOST_WORDS]
-    parts = [part for word in found for part in words_of_name(word)]
+    files = dict.fromkeys(_file_name(path) for path in _FILE.findall(text))
+    written = [*files, *_WORD.findall(_FILE.sub(" ", text))][:MOST_WORDS]
+    parts = [part for word in written for part in words_of_name(word)]
     spelt = {root: part for part in reversed(parts) if (root := stem(part))}
-    named = {_SIGNS.sub(".", word.lower()): word for word in found if _is_name(word)}
-    return Telling(spelt, named, frozenset(lines))
+    named = {_SIGNS.sub(".", word.lower()): word for word in written if _is_name(word)}
+    return CauseTerms(spelt, named, frozenset(lines))
 
 
-def _stem_of(path: str) -> str:
+def _file_name(path: str) -> str:
     """A file's name without folders, ending and line.
 
-    >>> _stem_of("app/models/rate_table.rb:12")
+    >>> _file_name("app/models/rate_table.rb:12")
     'rate_table'
     """
     return path.rpartition("/")[2].partition(".")[0]
+
+
+def _parts(*names: str) -> frozenset[str]:
+    """Stems of the words that names are made of."""
+    return frozenset(stem(part) for name in names for part in words_of_name(name))
 
 
 _STEMS_OF_TRADE = frozenset(map(stem, TRADE_WORDS))
@@ -86,16 +91,15 @@ _STEMS_OF_TRADE = frozenset(map(stem, TRADE_WORDS))
 class Rarity:
     """How much a word or name tells, by how few causes hold it."""
 
-    def __init__(self, tellings: Iterable[Telling]) -> None:
+    def __init__(self, causes: Sequence[CauseTerms]) -> None:
         """Count the causes of the night, and of the lessons there are."""
-        known = list(tellings)
-        self._held: Counter[str] = Counter()
-        for one in known:
-            self._held.update(one.words)
-            self._held.update(f"name {name}" for name in one.names)
-        named = (name for one in known for name in (*one.named.values(), *map(_stem_of, one.files)))
-        self._of_code = {stem(part) for name in named for part in words_of_name(name)}
-        self._all = len(known) + _FEW
+        self._causes_with: Counter[str] = Counter()
+        self._of_code: set[str] = set()
+        for cause in causes:
+            self._causes_with.update(cause.words)
+            self._causes_with.update(f"name {name}" for name in cause.names)
+            self._of_code.update(_parts(*cause.named.values(), *map(_file_name, cause.files)))
+        self._all = len(causes) + _FEW
 
     def of_word(self, word: str) -> float:
         """From 0 to 1."""
@@ -108,20 +112,20 @@ class Rarity:
 
     def mass(self, words: Iterable[str], implied: frozenset[str], names: Iterable[str]) -> float:
         """What words and names weigh together; those `implied` count as words of the trade."""
-        told = [TRADE if word in implied else self.of_word(word) for word in words]
-        return math.fsum((*told, *map(self.of_name, names)))  # the same in whatever order
+        weights = [TRADE if word in implied else self.of_word(word) for word in words]
+        return math.fsum((*weights, *map(self.of_name, names)))  # the same in whatever order
 
     def _rare(self, term: str) -> float:
-        return math.log1p(self._all / max(1, self._held[term])) / math.log1p(self._all)
+        return math.log1p(self._all / max(1, self._causes_with[term])) / math.log1p(self._all)
 
 
-def story(one: Telling, other: Telling, rarity: Rarity) -> float:
+def text_similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     """How much of what the causes say is said by both, from 0 to 1 (a weighted cosine).
 
     In causes that lead to one file, the words of the file's name go without saying.
     """
-    files = frozenset(_stem_of(path) for path in one.files & other.files)
-    implied = frozenset(stem(part) for name in files for part in words_of_name(name))
+    files = frozenset(_file_name(path) for path in one.files & other.files)
+    implied = _parts(*files)
     dull = frozenset(name.lower() for name in files)
     masses = [
         rarity.mass(words, implied, names - dull)
@@ -134,13 +138,13 @@ def story(one: Telling, other: Telling, rarity: Rarity) -> float:
     return masses[0] / math.sqrt(masses[1] * masses[2]) if all(masses) else 0.0
 
 
-def likeness(one: Telling, other: Telling, rarity: Rarity) -> float:
+def similarity(one: CauseTerms, other: CauseTerms, rarity: Rarity) -> float:
     """How alike two causes are, from 0 to 1: what they say, and a bonus for a shared place."""
-    told = story(one, other, rarity)
-    return 0.0 if told < LEAST else min(1.0, told + _shared_place(one, other))
+    text = text_similarity(one, other, rarity)
+    return 0.0 if text < LEAST else min(1.0, text + _shared_place(one, other))
 
 
-def _shared_place(one: Telling, other: Telling) -> float:
+def _shared_place(one: CauseTerms, other: CauseTerms) -> float:
     if one.lines & other.lines:
         return SAME_LINE
     near = any(
@@ -153,31 +157,31 @@ def _shared_place(one: Telling, other: Telling) -> float:
     return SAME_FILE if one.files & other.files else 0.0
 
 
-def shared_words(tellings: Iterable[Telling], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
-    """The most telling names and words that all of the causes hold, in alphabetical order."""
-    known = list(tellings)
-    if not known:
+def shared_words(causes: Sequence[CauseTerms], rarity: Rarity, most: int = 4) -> tuple[str, ...]:
+    """Find the rarest names and words that all of the causes hold, in alphabetical order."""
+    if not causes:
         return ()
-    names = frozenset.intersection(*(one.names for one in known))
-    words = frozenset.intersection(*(one.words for one in known)) - _STEMS_OF_TRADE
-    inside = {stem(part) for name in names for part in words_of_name(known[0].named[name])}
+    first = causes[0]
+    names = frozenset.intersection(*(one.names for one in causes))
+    words = frozenset.intersection(*(one.words for one in causes)) - _STEMS_OF_TRADE
+    inside = _parts(*(first.named[name] for name in names))
     weights = {name: rarity.of_name(name) for name in names}
-    weights |= {known[0].spelt[word].lower(): rarity.of_word(word) for word in words - inside}
+    weights |= {first.spelt[word].lower(): rarity.of_word(word) for word in words - inside}
     return tuple(sorted(sorted(weights, key=lambda term: (-weights[term], term))[:most]))
 
 
-def groups(
-    count: int, likenesses: Mapping[tuple[int, int], float], threshold: float = ALIKE
+def group_similar(
+    count: int, similarities: Mapping[tuple[int, int], float], threshold: float = ALIKE
 ) -> list[tuple[int, ...]]:
-    """Put numbers below `count` together while the average likeness of two groups is enough.
+    """Put numbers below `count` together while the average similarity of two groups is enough.
 
     By average, not by the nearest two: a chain of neighbours is no group.
 
-    >>> groups(4, {(0, 1): 0.9, (1, 2): 0.7, (0, 2): 0.1, (2, 3): 0.2})
+    >>> group_similar(4, {(0, 1): 0.9, (1, 2): 0.7, (0, 2): 0.1, (2, 3): 0.2})
     [(0, 1), (2,), (3,)]
     """
     found: dict[int, tuple[int, ...]] = {number: (number,) for number in range(count)}
-    sums = {pair: likeness for pair, likeness in likenesses.items() if likeness > 0}
+    sums = {pair: value for pair, value in similarities.items() if value > 0}
     while sums:
         one, other = max(sums, key=lambda pair: (_average(pair, sums, found), -pair[0], -pair[1]))
         if _average((one, other), sums, found) < threshold:

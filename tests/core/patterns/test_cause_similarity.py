@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.patterns.likeness import (
+from nightwatch_core.patterns.cause_similarity import (
     ALIKE,
     Rarity,
-    groups,
-    likeness,
+    cause_terms,
+    group_similar,
     shared_words,
+    similarity,
     stem,
-    story,
-    telling,
+    text_similarity,
 )
 
 
 def alike(one, other, *more):
-    told = [telling(one), telling(other)]
-    return likeness(*told, Rarity([*told, *map(telling, more)]))
+    told = [cause_terms(one), cause_terms(other)]
+    return similarity(*told, Rarity([*told, *map(cause_terms, more)]))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_words_of_the_trade_make_no_story(one, other):
 
 def test_who_wrote_a_line_is_no_part_of_its_cause():
     by = "was last written by 5263a574ed (Take orders, Mira Kowalczyk, 2026-10-05)."
-    assert telling(f"Line {by} pull request #12 (Orders, again)").words == {
+    assert cause_terms(f"Line {by} pull request #12 (Orders, again)").words == {
         stem(word) for word in ("line", "last", "written", "pull", "request")
     }
     assert alike(f"The coupon is late; it {by}", f"Pictures exhaust memory; it {by}") < ALIKE
@@ -68,41 +68,50 @@ def test_a_name_in_the_code_weighs_more_than_a_word():
 
 def test_a_shared_line_adds_and_is_not_enough():
     line = [("a.rb", 3)]
-    told = [telling("coupon date arithmetic", line), telling("picture exhausts memory", line)]
-    assert likeness(*told, Rarity(told)) == 0
-    near = [telling("coupon date off", line), telling("coupon date wrong", [("a.rb", 9)])]
-    far = [telling("coupon date off", line), telling("coupon date wrong", [("b.rb", 3)])]
-    assert likeness(*near, Rarity(near)) > likeness(*far, Rarity(far))
+    told = [
+        cause_terms("coupon date arithmetic", line),
+        cause_terms("picture exhausts memory", line),
+    ]
+    assert similarity(*told, Rarity(told)) == 0
+    near = [cause_terms("coupon date off", line), cause_terms("coupon date wrong", [("a.rb", 9)])]
+    far = [cause_terms("coupon date off", line), cause_terms("coupon date wrong", [("b.rb", 3)])]
+    assert similarity(*near, Rarity(near)) > similarity(*far, Rarity(far))
 
 
 def test_the_name_of_a_shared_file_goes_without_saying():
     causes = ("coupon_book redeems twice", "coupon_book prints pictures")
-    here = [telling(cause, [("lib/coupon_book.rb", n)]) for n, cause in enumerate(causes)]
-    apart = [telling(cause) for cause in causes]
-    assert story(*here, Rarity(here)) < story(*apart, Rarity(apart))
+    here = [cause_terms(cause, [("lib/coupon_book.rb", n)]) for n, cause in enumerate(causes)]
+    apart = [cause_terms(cause) for cause in causes]
+    assert text_similarity(*here, Rarity(here)) < text_similarity(*apart, Rarity(apart))
 
 
 def test_shared_words_are_those_that_tell():
-    told = [telling(text) for text in ("RateTable.fetch returns nil for LU", "LU: RateTable.fetch")]
+    told = [
+        cause_terms(text) for text in ("RateTable.fetch returns nil for LU", "LU: RateTable.fetch")
+    ]
     assert shared_words(told, Rarity(told)) == ("lu", "ratetable.fetch")
     assert shared_words([], Rarity([])) == ()
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_likeness_is_symmetric_and_a_share(one, other):
-    told = [telling(one), telling(other)]
+    told = [cause_terms(one), cause_terms(other)]
     rarity = Rarity(told)
-    assert likeness(*told, rarity) == pytest.approx(likeness(*reversed(told), rarity))
-    assert 0 <= likeness(*told, rarity) <= 1
+    assert similarity(*told, rarity) == pytest.approx(similarity(*reversed(told), rarity))
+    assert 0 <= similarity(*told, rarity) <= 1
 
 
 def test_huge_text_is_read_in_part():
-    assert len(telling("word_a1 " * 99_999).names) == 1
+    assert len(cause_terms("word_a1 " * 99_999).names) == 1
     assert (
-        len(telling("".join(f"w{chr(97 + n % 26)}{chr(97 + n // 26)}x " for n in range(600))).words)
+        len(
+            cause_terms(
+                "".join(f"w{chr(97 + n % 26)}{chr(97 + n // 26)}x " for n in range(600))
+            ).words
+        )
         <= 150
     )
-    assert telling("a." * 50_000).names
+    assert cause_terms("a." * 50_000).names
 
 
 PAIRS = st.dictionaries(
@@ -113,12 +122,12 @@ PAIRS = st.dictionaries(
 
 @given(PAIRS)
 def test_groups_hold_every_number_once(pairs):
-    found = groups(8, pairs)
+    found = group_similar(8, pairs)
     assert sorted(number for group in found for number in group) == list(range(8))
 
 
 @given(PAIRS)
 def test_groups_are_alike_on_average(pairs):
-    for group in groups(8, pairs):
+    for group in group_similar(8, pairs):
         inside = [pairs.get((one, other), 0.0) for one in group for other in group if one < other]
         assert not inside or max(inside) >= ALIKE

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.patterns import merged, patterns_for, recognised
-from nightwatch_core.patterns.known import MOST_NIGHTS
+from nightwatch_core.patterns import merge_pattern, patterns_for
+from nightwatch_core.patterns.detection import MOST_NIGHTS, with_known_titles
 
 FIRST = date(2031, 3, 1)
 
@@ -22,7 +22,7 @@ def pattern(title="One cause in a.rb:3", rule="same_cause", **fields):
 def test_a_line_that_moved_is_the_same_pattern():
     known = pattern()
     moved = pattern("One cause in a.rb:9", occurrences=5)
-    (named,) = recognised((moved,), (known,))
+    (named,) = with_known_titles((moved,), (known,))
     assert named == moved.model_copy(update={"title": known.title})
 
 
@@ -37,14 +37,14 @@ def test_a_line_that_moved_is_the_same_pattern():
     ],
 )
 def test_what_shares_too_little_is_another_pattern(found, known):
-    assert recognised((found,), (known,)) == (found,)
+    assert with_known_titles((found,), (known,)) == (found,)
 
 
 def test_a_known_pattern_is_recognised_once():
     known = pattern()
-    both = recognised((pattern("B"), pattern("C")), (known,))
+    both = with_known_titles((pattern("B"), pattern("C")), (known,))
     assert [one.title for one in both] == [known.title, "C"]
-    both = recognised((pattern("B"), pattern()), (known,))
+    both = with_known_titles((pattern("B"), pattern()), (known,))
     assert [one.title for one in both] == ["B", known.title]
 
 
@@ -52,25 +52,25 @@ def test_merging_unites_nights_and_members_and_tells_the_newest():
     known = pattern(nights=(FIRST,), occurrences=90, modules=("a.rb",), error_classes=("X",))
     found = pattern("B", fingerprints=("v1:c", "v1:a"), occurrences=4, description="New.",
                     modules=("b.rb",), error_classes=("X", "Y"))  # fmt: skip
-    both = merged(found, known, FIRST + timedelta(days=2))
+    both = merge_pattern(found, known, FIRST + timedelta(days=2))
     assert both.title == known.title
     assert (both.description, both.occurrences) == ("New.", 4)
     assert both.nights == (FIRST, FIRST + timedelta(days=2))
     assert both.fingerprints == ("v1:c", "v1:a", "v1:b")
     assert both.modules == ("b.rb", "a.rb")
     assert both.error_classes == ("X", "Y")
-    assert merged(found, both, FIRST + timedelta(days=2)) == both
+    assert merge_pattern(found, both, FIRST + timedelta(days=2)) == both
 
 
 def test_merging_with_nothing_adds_the_night():
-    assert merged(pattern(), None, FIRST).nights == (FIRST,)
-    assert merged(pattern(), None) == pattern()
+    assert merge_pattern(pattern(), None, FIRST).nights == (FIRST,)
+    assert merge_pattern(pattern(), None) == pattern()
 
 
 @given(st.sets(st.integers(0, 400), min_size=1), st.sets(st.integers(0, 400)))
 def test_nights_are_bounded_sorted_and_the_first_stays(one, other):
     days = [tuple(FIRST + timedelta(days=n) for n in sorted(each)) for each in (one, other)]
-    nights = merged(pattern(nights=days[0]), pattern(nights=days[1])).nights
+    nights = merge_pattern(pattern(nights=days[0]), pattern(nights=days[1])).nights
     assert nights == tuple(sorted(set(nights)))
     assert len(nights) <= MOST_NIGHTS
     assert (nights[0], nights[-1]) == (min(map(min, filter(None, days))),
@@ -79,7 +79,7 @@ def test_nights_are_bounded_sorted_and_the_first_stays(one, other):
 
 def test_members_are_bounded():
     many = tuple(f"v1:{n}" for n in range(500))
-    assert len(merged(pattern(), pattern(fingerprints=many)).fingerprints) == 50
+    assert len(merge_pattern(pattern(), pattern(fingerprints=many)).fingerprints) == 50
 
 
 @pytest.mark.parametrize("name", ["v1:aaaaaaaabbbb", "v1:cccc", "f1:dddd"])

@@ -1,13 +1,17 @@
-"""Patterns that documents know already: the same one found again, and those a case belongs to."""
+"""PATTERN_RULES in their order, what they find together, and which patterns a case belongs to."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 
 from nightwatch_core.memory.recall.seed_score import names
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES
+from nightwatch_core.patterns.history import hot_spot, recurring_class
 from nightwatch_core.patterns.members import MOST_MEMBERS
+from nightwatch_core.patterns.tonight import all_transient, same_cause, same_change, same_tags
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.transactions import endpoint
 
@@ -16,9 +20,55 @@ MOST_PLACES = 20
 LIMIT = 3
 # Rules whose title may change while the errors stay: a line moves, a theme gains a tag.
 _BY_MEMBERS = ("same_cause", "same_tags")
+MOST = 10
+
+PatternRule = Callable[[tuple[Analysis, ...], tuple[Lesson, ...]], list[Pattern]]
+
+# In this order: what an earlier rule told, a later one does not repeat.
+PATTERN_RULES: tuple[tuple[str, PatternRule], ...] = (
+    ("same_cause", same_cause),
+    ("same_change", same_change),
+    ("recurring_class", recurring_class),
+    ("same_tags", same_tags),
+    ("hot_spot", hot_spot),
+    ("all_transient", all_transient),
+)
+_OVER_NIGHTS = ("recurring_class", "hot_spot")
 
 
-def recognised(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+def detect(
+    analyses: tuple[Analysis, ...],
+    lessons: tuple[Lesson, ...],
+    known: tuple[Pattern, ...] = (),
+    on: date | None = None,
+) -> tuple[Pattern, ...]:
+    """Patterns in tonight's analyses and in the lessons, most occurrences first, at most 10.
+
+    Where two rules of one night find the same errors, or one finds a part of what an earlier one
+    found, only the earlier one speaks; likewise for rules over nights. A pattern that is `known`
+    from documents keeps its title. `on` is tonight's date: the night of those that no lesson dates.
+    """
+    found: list[Pattern] = []
+    for name, rule in PATTERN_RULES:
+        for pattern in rule(analyses, lessons):
+            nights = pattern.nights or ((on,) if on else ())
+            named = pattern.model_copy(update={"rule": name, "nights": nights})
+            if not any(_says_no_more(named, told) for told in found):
+                found.append(named)
+    ranked = sorted(found, key=lambda pattern: (-pattern.occurrences, pattern.title))
+    return with_known_titles(ranked[:MOST], known)
+
+
+def _says_no_more(pattern: Pattern, told: Pattern) -> bool:
+    """Whether its errors were told already; a history of nights is news of its own."""
+    return _sort(pattern) == _sort(told) and set(pattern.fingerprints) <= set(told.fingerprints)
+
+
+def _sort(pattern: Pattern) -> str:
+    return "over nights" if pattern.rule in _OVER_NIGHTS else pattern.pattern_type
+
+
+def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
     """The patterns, each under the title it has in its document where there is one.
 
     A pattern is the known one of the same title, or, where the title follows the code, of the same
@@ -47,7 +97,7 @@ def _by_members(pattern: Pattern, known: list[Pattern]) -> Pattern | None:
     return max(same, key=lambda pair: (pair[0], pair[1].title))[1] if same else None
 
 
-def merged(found: Pattern, known: Pattern | None, on: date | None = None) -> Pattern:
+def merge_pattern(found: Pattern, known: Pattern | None, on: date | None = None) -> Pattern:
     """The pattern as its document holds it after one more night; `on` is a night it was found.
 
     What was found last stands: text, occurrences, suggestion. Nights, members, classes and modules
