@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.analysis.prompt_learnings import Lore
+from nightwatch_core.analysis.research import PromptLearnings
 from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.memory.lessons.upkeep import apply_news
 from nightwatch_core.memory.notes.lesson_notes import as_task
@@ -27,7 +27,7 @@ from tasks.futures import attempt
 from tasks.policies import PATIENTLY
 from tasks.wiring import reading
 
-NO_PAST, NO_LORE = PastOutcomes(), Lore()
+NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
 @task(name="recall", task_run_name="recall", **PATIENTLY)
@@ -63,28 +63,32 @@ def recall_cases(
     tonights = (CaseTonight(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
     ends = [recall_case(tonight, memory, tree, options.force) for tonight in tonights]
     unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
-    lore = attempt("reading notes and patterns", _lore, options, unknown, otherwise=NO_LORE)
-    troubles = tuple(filter(None, (search.trouble, lore.trouble)))
+    learnings = attempt(
+        "reading notes and patterns", _learnings, options, unknown, otherwise=NO_LEARNINGS
+    )
+    troubles = tuple(filter(None, (search.trouble, learnings.trouble)))
     return RecallResult(
         known=tuple(end for end in ends if isinstance(end, Analysis)),
-        unknown=tuple(lore.value.added(one) for one in unknown),
-        complaints=(*_complaints(index, knowledge, lore.value), *troubles),
+        unknown=tuple(learnings.value.add_to(one) for one in unknown),
+        complaints=(*_complaints(index, knowledge, learnings.value), *troubles),
         past=past,
     )
 
 
-def _complaints(index: Index, knowledge: KnowledgeReader, lore: Lore) -> tuple[str, ...]:
+def _complaints(
+    index: Index, knowledge: KnowledgeReader, learnings: PromptLearnings
+) -> tuple[str, ...]:
     """What is wrong with documents and rules."""
-    return (*index.quarantined, *knowledge.ignore_rules().complaints, *lore.complaints)
+    return (*index.quarantined, *knowledge.ignore_rules().complaints, *learnings.complaints)
 
 
-def _lore(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> Lore:
+def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
     """Notes of people and agents, and patterns; nothing is read where every case is known."""
     if not unknown:
-        return NO_LORE
+        return NO_LEARNINGS
     knowledge, store = reading(options).knowledge, reading(options).tasks
     noted = (as_task(lesson) for lesson in lessons_in(knowledge) if lesson.notes)
-    return Lore(
+    return PromptLearnings(
         tasks=(*(store.tasks() if store else ()), *noted),
         patterns=knowledge.read_patterns() if options.patterns_enabled else (),
         complaints=store.complaints() if store else (),

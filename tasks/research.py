@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.analysis.research import gather, with_lore
+from nightwatch_core.analysis.research import gather, with_learnings
 from nightwatch_core.analysis.waves import Prepared
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
 from nightwatch_core.models.error import Selection
@@ -32,4 +32,4 @@ def research_case(
         priors=unknown.priors,
         dropped=selection.dropped,
     )
-    return Prepared(unknown=unknown, research=with_lore(research, unknown))
+    return Prepared(unknown=unknown, research=with_learnings(research, unknown))

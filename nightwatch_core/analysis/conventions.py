@@ -2,13 +2,12 @@
 
 import re
 
+from nightwatch_core.analysis.limits import CONVENTIONS, CONVENTIONS_READ
 from nightwatch_core.code.code_view import name
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import clean
 
 NAMES = ("CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", ".github/copilot-instructions.md")
-LONGEST = 2_000  # characters of all that is told
-_READ = 20_000  # characters of a file that are looked at
 _ONLY_POINTS = re.compile(r"\s*(?:#[^\n]*\n\s*)?@(?:\./)?([\w./-]{1,200}\.md)\s*")
 _BLANK = re.compile(r"\n\s*\n\s*\n")
 
@@ -29,7 +28,7 @@ def conventions(reader: CodeReader, path: str = "") -> str:
                 file = f"{folder}{pointed[1]}"
                 text = _text(reader, file)
             if text.strip():
-                return _told(file, text)
+                return _shortened(file, text)
     return ""
 
 
@@ -44,7 +43,7 @@ def _upwards(path: str) -> tuple[str, ...]:
 
 
 def _text(reader: CodeReader, file: str) -> str:
-    text = clean((reader.read_file(file) or "")[:_READ])
+    text = clean((reader.read_file(file) or "")[:CONVENTIONS_READ])
     return _BLANK.sub("\n\n", _without_comments(text)).strip()
 
 
@@ -58,10 +57,10 @@ def _without_comments(text: str) -> str:
     return first + "".join(part.partition("-->")[2] for part in rest)
 
 
-def _told(file: str, text: str) -> str:
+def _shortened(file: str, text: str) -> str:
     """File name and head of the text, cut at a line's end where that is near."""
     head = name(file)[:300]
-    room = LONGEST - len(head) - 40
+    room = CONVENTIONS - len(head) - 40
     if len(text) <= room:
         return f"{head}:\n{text}"
     end = text.rfind("\n", room // 2, room)

@@ -1,9 +1,18 @@
-"""What the analyst is told besides the error: files, source, suspects, releases, priors."""
+"""What the analyst is told besides the error: files, source, suspects, releases, learnings."""
 
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
+from nightwatch_core.analysis.limits import (
+    CALLER_LINES,
+    IGNORED_KEPT,
+    PREVIEW_CHARACTERS,
+    PREVIEW_LINES,
+    PREVIEWS,
+    PRIORS,
+    RELEASES,
+)
 from nightwatch_core.code.callees import Search, callees
 from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
@@ -11,21 +20,21 @@ from nightwatch_core.code.near_names import frames_of
 from nightwatch_core.code.source import LONGEST_LINE
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import root_class
+from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, DroppedGroup, Frame
 from nightwatch_core.models.knowledge import PriorAnalysis
+from nightwatch_core.models.learning import TaskFile
+from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.models.value import Value
+from nightwatch_core.patterns import patterns_for
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.templates import message_template
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import realigned, text_lines
-
-PREVIEWS, PREVIEW_LINES = 4, 60
-CALLER_LINES = 30  # around own frames that no preview shows
-PREVIEW_BUDGET = 30_000  # characters: with the rest of the message far below 20,000 tokens
-PRIORS, RELEASES, IGNORED = 3, 3, 3
 
 Read = Callable[[str], str | None]
 
@@ -57,10 +66,26 @@ def gather(
     )
 
 
-def with_lore(research: ResearchContext, unknown: UnexplainedCase) -> ResearchContext:
-    """What is known of the case besides earlier cases: notes of people, and patterns."""
-    lore = {"learnings": unknown.learnings, "patterns": unknown.patterns}
-    return research.model_copy(update=lore)
+class PromptLearnings(Value):
+    """Everything a night may tell its analysts besides earlier cases: notes, and patterns."""
+
+    tasks: tuple[TaskFile, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
+    complaints: tuple[str, ...] = ()
+
+    def add_to(self, unknown: UnexplainedCase) -> UnexplainedCase:
+        """Add to a case what there is about it, but for what its earlier cases tell already."""
+        priors = {prior.lesson.fingerprint for prior in unknown.priors}
+        tasks = (one for one in self.tasks if one.id not in priors)
+        learnings = learnings_for_case(unknown.case, tasks)
+        patterns = patterns_for(unknown.case, self.patterns)
+        return unknown.model_copy(update={"learnings": learnings, "patterns": patterns})
+
+
+def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> ResearchContext:
+    """Add the notes and patterns that were found for the case."""
+    learnings = {"learnings": unknown.learnings, "patterns": unknown.patterns}
+    return research.model_copy(update=learnings)
 
 
 def previews(
@@ -69,7 +94,7 @@ def previews(
     read: Read,
     files: int = PREVIEWS,
     lines: int = PREVIEW_LINES,
-    budget: int = PREVIEW_BUDGET,
+    budget: int = PREVIEW_CHARACTERS,
 ) -> tuple[Preview, ...]:
     """Windows of the likely files: around the failing line, else the action, else the beginning.
 
@@ -170,4 +195,4 @@ def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[Drop
         same_class = last_segment(group.group.error_class) in classes
         return same_class or message_template(group.group.message) in templates
 
-    return tuple(one for one in dropped if one.kind == "ignored" and alike(one))[:IGNORED]
+    return tuple(one for one in dropped if one.kind == "ignored" and alike(one))[:IGNORED_KEPT]

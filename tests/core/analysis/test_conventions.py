@@ -3,7 +3,8 @@
 import pytest
 from small_repo import SmallRepo
 
-from nightwatch_core.analysis.conventions import LONGEST, conventions
+from nightwatch_core.analysis.conventions import conventions
+from nightwatch_core.analysis.limits import CONVENTIONS
 
 
 def told(files, path=""):
@@ -37,10 +38,10 @@ def test_a_long_file_gives_its_beginning():
     text = told({"CLAUDE.md": "".join(f"- rule {n}\n" for n in range(9_000))})
     assert text.startswith("CLAUDE.md (its beginning):\n- rule 0\n")
     assert text.endswith("\n…")
-    assert LONGEST * 0.8 < len(text) <= LONGEST
-    assert len(told({"CLAUDE.md": "x" * 90_000})) <= LONGEST
+    assert CONVENTIONS * 0.8 < len(text) <= CONVENTIONS
+    assert len(told({"CLAUDE.md": "x" * 90_000})) <= CONVENTIONS
     deep = "/".join(["folder" * 9] * 40)
-    assert len(told({f"{deep}/CLAUDE.md": "x" * 90_000}, f"{deep}/a.py")) <= LONGEST
+    assert len(told({f"{deep}/CLAUDE.md": "x" * 90_000}, f"{deep}/a.py")) <= CONVENTIONS
 
 
 def test_what_cannot_be_seen_is_not_told():

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nightwatch_core.analysis.prompts import LIMIT, fenced, first_message, preview_text
+from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
+from nightwatch_core.analysis.prompts import fenced, first_message, preview_text
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import DroppedGroup, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Match, PriorAnalysis
@@ -163,17 +164,17 @@ def test_sections_are_dropped_from_the_lightest_one_on():
     previews = tuple(preview(path=f"{n}.py", text="z" * 9_000) for n in range(6))
     told = ResearchContext(**{**big, "previews": previews})
     message = first_message(case(), (), told)
-    assert estimated(message) <= LIMIT
+    assert estimated(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message) == ALL
     more = tuple(preview(path=f"{n}.py", text="z" * 12_000) for n in range(6))
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
-    assert estimated(message) <= LIMIT
+    assert estimated(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message) == ALL, "previews are dropped first"
     assert [f"{n}.py (lines" in message for n in range(6)] == [True] * 4 + [False] * 2
 
 
 def test_a_single_preview_that_is_too_large_drops_itself_only():
-    told = research(previews=(preview(text="z" * 4 * LIMIT),))
+    told = research(previews=(preview(text="z" * 4 * FIRST_MESSAGE_TOKENS),))
     message = first_message(case(), (), told)
     assert headings(message) == [*ALL[:6], *ALL[7:]]
 
@@ -190,7 +191,7 @@ def test_huge_texts_everywhere_stay_below_the_limit(letters):
     message = first_message(
         of.model_copy(update={"trace": long}), (), told.model_copy(update=many), seed=text
     )
-    assert estimated(message) <= LIMIT
+    assert estimated(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
 
 
@@ -199,7 +200,7 @@ def test_huge_texts_everywhere_stay_below_the_limit(letters):
 def test_error_and_trace_always_stay(one, two, three):
     told = research("w " * (one // 2), previews=tuple(preview(text="v" * n) for n in (two, three)))
     message = first_message(case(), (), told, seed="s" * one)
-    assert estimated(message) <= LIMIT
+    assert estimated(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
     assert re.search(r"users: unknown", message)
 
