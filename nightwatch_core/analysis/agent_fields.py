@@ -1,21 +1,58 @@
-"""What the front matter of an agent file may say: one check a field, each with its sentence."""
+"""The front matter of an agent file: its values with their lines, and one check a field."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import get_args
 
-from nightwatch_core.analysis.front_matter import Front
+import yaml
+
+from nightwatch_core.analysis.limits import EXAMPLE, EXAMPLES
 from nightwatch_core.models.agent import TOOLS
 from nightwatch_core.models.conversation import Effort
+from nightwatch_core.models.value import Value
+from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 
 EFFORTS: tuple[str, ...] = get_args(Effort)
-MOST_EXAMPLES = 10
-_LONGEST_EXAMPLE = 10_000  # characters
+_FIRST = 2  # the line after the opening "---"
 
 Problem = tuple[str, int | None]  # a sentence, and the item of the list it is about
 
 
-def problems(front: Front) -> Iterator[tuple[str, int, str]]:
+class FrontMatter(Value):
+    """What an agent file says in its front matter, and the prompt below it."""
+
+    meta: dict[str, object] = {}
+    body: str = ""
+    lines: dict[str, int] = {}  # of keys in the file, and of a list's items as "key 0"
+    wrong: str = ""  # what is wrong with the YAML; nothing else is known then
+    wrong_line: int = 1
+
+    def line(self, key: str, item: int | None = None) -> int:
+        """The line of a key, or of an item of its list; the first where it is not known."""
+        own = self.lines.get(key, 1)
+        return own if item is None else self.lines.get(f"{key} {item}", own)
+
+
+@lru_cache(maxsize=32)  # YAML is slow, and every analysis reads all agents
+def read_front_matter(text: str) -> FrontMatter:
+    """Take an agent file apart: a text without front matter is all prompt.
+
+    >>> front = read_front_matter("---\\nname: a\\ntools:\\n- blame\\n---\\nFind it.\\n")
+    >>> front.meta["name"], front.line("name"), front.line("tools", 0), front.body
+    ('a', 2, 4, 'Find it.\\n')
+    >>> read_front_matter("---\\nname: a\\nname: b\\n---\\n").wrong_line
+    3
+    """
+    try:
+        meta, body = frontmatter.read(text)
+    except frontmatter.BrokenFrontMatter as broken:
+        wrong = broken.problem if broken.line else str(broken)
+        return FrontMatter(wrong=wrong[:200], wrong_line=broken.line or 1)
+    return FrontMatter(meta=meta, body=body, lines=_lines(text.removeprefix("\ufeff")))
+
+
+def problems(front: FrontMatter) -> Iterator[tuple[str, int, str]]:
     """Keys with their line and what is wrong with them; an empty value counts as not given."""
     for key, value in front.meta.items():
         if key not in CHECKS:
@@ -46,11 +83,11 @@ def _is_language(one: object) -> bool:
 
 
 def _examples(value: object) -> Problem | None:
-    most = f"at most {MOST_EXAMPLES} texts of at most {_LONGEST_EXAMPLE} characters"
-    if not isinstance(value, list) or len(value) > MOST_EXAMPLES:
+    most = f"at most {EXAMPLES} texts of at most {EXAMPLE} characters"
+    if not isinstance(value, list) or len(value) > EXAMPLES:
         return f"it has to be a list of {most}", None
     for item, one in enumerate(value):
-        if not isinstance(one, str) or not 0 < len(one.strip()) <= _LONGEST_EXAMPLE:
+        if not isinstance(one, str) or not 0 < len(one.strip()) <= EXAMPLE:
             return f"every example has to be text, {most}", item
         if "</example>" in one:
             return "an example holds no </example>", item
@@ -91,3 +128,14 @@ CHECKS: Mapping[str, Callable[[object], Problem | None]] = {
 
 def _shown(value: object) -> str:
     return repr(line(str(value)[:200], 60))
+
+
+def _lines(text: str) -> dict[str, int]:
+    parts = frontmatter.parts_of(text)
+    root = frontmatter.composed(text[parts.begin : parts.end])[0] if parts else None
+    lines: dict[str, int] = {}
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        lines[key.value] = key.start_mark.line + _FIRST
+        for item, one in enumerate(value.value if isinstance(value, yaml.SequenceNode) else ()):
+            lines[f"{key.value} {item}"] = one.start_mark.line + _FIRST
+    return lines

@@ -4,18 +4,16 @@ import hashlib
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
-from nightwatch_core.analysis.agent_fields import CHECKS, EFFORTS, problems
-from nightwatch_core.analysis.front_matter import Front, read
+from nightwatch_core.analysis.agent_fields import CHECKS, FrontMatter, problems, read_front_matter
+from nightwatch_core.analysis.limits import BASES, PROMPT
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.agent import Agents, AgentSpec, BrokenAgent
 from nightwatch_core.ports import AgentStore
 from nightwatch_core.text.escaping import line
 
-__all__ = ["BASE", "BUILT_IN", "CHECKS", "EFFORTS", "agents_of", "choose", "inherited", "spec_from"]
+__all__ = ["BASE", "BUILT_IN", "CHECKS", "agents_of", "choose", "inherited", "spec_from"]
 
 BASE = "base-analyzer"  # leads where no agent speaks the trace's language
-LONGEST_PROMPT = 60_000  # characters, with everything inherited
-_MOST_BASES = 5
 _OWN = ("name", "description", "extends", "languages")  # never taken from a base
 _EXAMPLES = "# Worked examples"
 
@@ -84,26 +82,26 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
     examples = fields.get("examples")
     told = [f"<example>\n{one.strip()}\n</example>" for one in examples or ()]  # type: ignore[attr-defined]
     prompt = "\n\n".join(filter(None, (*bodies, *((_EXAMPLES, *told) if told else ()))))
-    if not 0 < len(prompt) <= LONGEST_PROMPT:
-        said = f"the prompt below the front matter must have 1 to {LONGEST_PROMPT} characters"
+    if not 0 < len(prompt) <= PROMPT:
+        said = f"the prompt below the front matter must have 1 to {PROMPT} characters"
         raise BrokenFile(f"agents/{name}.md:1: {said}", _languages(chain[0][1]))
     texts = "\0".join(text_of(one) or BUILT_IN.prompt for one, _ in chain)
     digest = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:12]
     return AgentSpec.model_validate({**fields, "name": name, "prompt": prompt, "digest": digest})
 
 
-def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, Front]]:
+def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, FrontMatter]]:
     """The agent and its bases, itself first."""
-    chain: list[tuple[str, Front]] = []
+    chain: list[tuple[str, FrontMatter]] = []
     own: tuple[str, ...] = ()
     wanted: str | None = name
     while wanted is not None:
         text = text_of(wanted)
         if text is None and wanted == BASE and chain:
-            return [*chain, (BASE, Front(body=BUILT_IN.prompt))]
+            return [*chain, (BASE, FrontMatter(body=BUILT_IN.prompt))]
         if text is None:
             raise _no_base(chain, wanted, own)
-        front = read(text)
+        front = read_front_matter(text)
         own = own if chain else _languages(front)
         _check(wanted, front, tuple(one for one, _ in chain), own)
         chain.append((wanted, front))
@@ -112,7 +110,7 @@ def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, F
     return chain
 
 
-def _check(name: str, front: Front, before: tuple[str, ...], own: tuple[str, ...]) -> None:
+def _check(name: str, front: FrontMatter, before: tuple[str, ...], own: tuple[str, ...]) -> None:
     """Raises `BrokenFile` where an agent's file is wrong in itself, or leads back."""
     wrong = [(front.wrong_line, front.wrong)] if front.wrong else []
     wrong += [(at, f"{key}: {why}") for key, at, why in problems(front)]
@@ -122,8 +120,8 @@ def _check(name: str, front: Front, before: tuple[str, ...], own: tuple[str, ...
     if base in (*before, name):
         circle = " → ".join((*before, name, str(base)))
         wrong.append((front.line("extends"), f"extends: it leads back to itself: {circle}"))
-    if len(before) > _MOST_BASES:
-        wrong.append((front.line("extends"), f"extends: more than {_MOST_BASES} bases"))
+    if len(before) > BASES:
+        wrong.append((front.line("extends"), f"extends: more than {BASES} bases"))
     if wrong:
         at, why = min(wrong)
         asked = "".join(f", which agents/{one}.md extends" for one in reversed(before))
@@ -131,7 +129,7 @@ def _check(name: str, front: Front, before: tuple[str, ...], own: tuple[str, ...
 
 
 def _no_base(
-    chain: list[tuple[str, Front]], wanted: str, languages: tuple[str, ...]
+    chain: list[tuple[str, FrontMatter]], wanted: str, languages: tuple[str, ...]
 ) -> StopTheNight:
     if not chain:
         return BrokenFile(f"agents/{line(wanted, 60)}.md:1: there is no such file")
@@ -140,16 +138,16 @@ def _no_base(
     return BrokenFile(f"agents/{name}.md:{front.line('extends')}: {said}", languages)
 
 
-def agents_of(shelf: AgentStore) -> Agents:
-    """Every agent of the shelf; those that cannot be read are `broken`, and stop nobody.
+def agents_of(store: AgentStore) -> Agents:
+    """Read every agent of the store; those that cannot be read are `broken`, and stop nobody.
 
-    Raises `StopTheNight` where the shelf itself cannot be read.
+    Raises `StopTheNight` where the store itself cannot be read.
     """
     specs: list[AgentSpec] = []
     broken: list[BrokenAgent] = []
-    for name in shelf.names():
+    for name in store.names():
         try:
-            specs.append(shelf.agent(name))
+            specs.append(store.agent(name))
         except StopTheNight as trouble:
             languages = trouble.languages if isinstance(trouble, BrokenFile) else ()
             broken.append(BrokenAgent(name=name, complaint=str(trouble), languages=languages))
@@ -200,7 +198,7 @@ def _sound(one: AgentSpec | BrokenAgent) -> AgentSpec:
     return one
 
 
-def _languages(front: Front) -> tuple[str, ...]:
+def _languages(front: FrontMatter) -> tuple[str, ...]:
     named = front.meta.get("languages")
     return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()
 

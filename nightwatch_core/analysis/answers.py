@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import (
     Action,
@@ -19,11 +20,8 @@ from nightwatch_core.models.analysis import (
     Learning,
 )
 
-LONGEST = 400_000  # characters of an answer that are looked at
-MOST_ITEMS = 50  # of every list of an answer
-_EFFORT = 4_000_000  # characters that may be read in search of the object
+_SEARCHED = 4_000_000  # characters that may be read in search of the object
 _ATTEMPT = 2_000  # what every attempt costs besides, in characters
-_LAST_LINE = 10_000_000
 _REQUIRED = ("title", "root_cause", "confidence")
 _OPENING = re.compile(r'\{\s*"')
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
@@ -78,7 +76,7 @@ def read_answer(text: str) -> Answer:
     'high'
     """
     try:
-        return Answer.model_validate(_tidied(_object_in(_unpacked(text[:LONGEST]))))
+        return Answer.model_validate(_tidied(_object_in(_unpacked(text[:ANSWER_CHARACTERS]))))
     except ValidationError as problems:
         wrong = "; ".join(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
@@ -121,7 +119,7 @@ def _object_in(text: str) -> dict[str, Any]:
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
     """Objects that look like an answer, and problems met on the way; none inside another one."""
     decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
-    while effort < _EFFORT and (opening := _OPENING.search(text, at)):
+    while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
         at = opening.start()
         value, end, problem = _decoded(decoder, text, at)
         effort += end - at + _ATTEMPT
@@ -150,7 +148,7 @@ def _has(found: dict[str, Any], name: str) -> bool:
 
 
 def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
-    known = _known(answer, Answer)
+    known = _fields_of(answer, Answer)
     for name in _LISTS:
         if name in known:
             known[name] = _items(name, known[name])
@@ -162,21 +160,21 @@ def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
 def _items(name: str, value: object) -> list[object]:
     """A list of items as their kind wants them; a single item is a list of one."""
     kind, bare = _ITEMS.get(name, (None, ""))
-    value = _spoken(value, is_list=True)
+    value = _from_json(value, is_list=True)
     items = value if isinstance(value, list) else [value]
-    said = [item for item in items[:MOST_ITEMS] if item is not None and item != ""]
+    said = [item for item in items[:ANSWER_ITEMS] if item is not None and item != ""]
     if kind is None:
         return [_clean(item, "") for item in said]
-    spoken = (_spoken(item) for item in said)
+    spoken = (_from_json(item) for item in said)
     return [
-        _known(item if isinstance(item, dict) else {bare: item}, kind)
+        _fields_of(item if isinstance(item, dict) else {bare: item}, kind)
         if bare or isinstance(item, dict)
         else item
         for item in spoken
     ]
 
 
-def _spoken(value: object, is_list: bool = False) -> object:
+def _from_json(value: object, is_list: bool = False) -> object:
     """A list or object that came as its JSON; nothing where a word for that stands alone."""
     if not isinstance(value, str):
         return value
@@ -186,7 +184,7 @@ def _spoken(value: object, is_list: bool = False) -> object:
     return inner if isinstance(inner, list | dict) else value
 
 
-def _known(found: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
+def _fields_of(found: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
     """The fields that `kind` has, with nulls left out wherever a default stands in."""
     named = {_snake(key): value for key, value in found.items()}
     kept = {key: named[key] for key in kind.model_fields if named.get(key) is not None}
@@ -221,7 +219,7 @@ def _choice(text: str, key: str) -> str:
 def _line(value: object) -> int:
     """A line number; 0 where none is said."""
     found = re.search(r"\d{1,8}", str(value)[:100])
-    return min(int(found.group()), _LAST_LINE) if found else 0
+    return min(int(found.group()), LAST_LINE) if found else 0
 
 
 def _snake(key: object) -> str:

@@ -29,6 +29,7 @@ def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
     why = line(failure.reason, 300).rstrip(".")
     told = _NEXT.format(said=FELL_BACK.capitalize(), why=why)
     update = {
+        "by_fallback": True,
         "tags": (FELL_BACK, *analysis.tags),
         "next_steps": (told, *analysis.next_steps),
         "usage": failure.usage + analysis.usage,
@@ -38,7 +39,7 @@ def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
 
 def is_fallback(analysis: Analysis) -> bool:
     """Whether the rules answered for a model that was away."""
-    return FELL_BACK in analysis.tags
+    return analysis.by_fallback
 
 
 def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:

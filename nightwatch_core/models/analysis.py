@@ -210,6 +210,7 @@ class Analysis(Value):
     code_reads: CodeReads | None = None  # None: no read had to cross a network
     usage: Usage = Usage()
     model: str = ""
+    by_fallback: bool = False  # the rules answered for a model that was away
     commit: str = ""
 
     @property

@@ -4,7 +4,6 @@ from collections import Counter
 
 from nightwatch_core.models.analysis import Analysis, Failure, Usage
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.report import Accounts, Confidences, SecondLooks
 
 SUREST_FIRST = ("high", "medium", "low")
@@ -29,7 +28,7 @@ def accounts(
         analysed=len(fresh),
         failed=len(failures),
         reused=len(analyses) - len(fresh),
-        fell_back=sum(FELL_BACK in one.tags for one in fresh),
+        fell_back=sum(one.by_fallback for one in fresh),
         prompt_cache_rate=_share(spent.cache_read_tokens, spent.prompt_tokens),
         code_cache_rate=_share(reads.hits, reads.total),
         knowledge_rate=_share(helped, len(analyses)),

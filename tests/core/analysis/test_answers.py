@@ -5,7 +5,8 @@ from analysis_shapes import answer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.analysis.answers import MOST_ITEMS, SYNONYMS, answer_schema, read_answer
+from nightwatch_core.analysis.answers import SYNONYMS, answer_schema, read_answer
+from nightwatch_core.analysis.limits import ANSWER_ITEMS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Answer
 
@@ -179,7 +180,7 @@ def test_half_characters_are_replaced_so_that_the_answer_can_be_kept():
 
 def test_lists_are_bounded():
     read = read_answer(said(tags=["t"] * 10_000, evidence=[{"path": "a", "line": 1}] * 10_000))
-    assert len(read.tags) == len(read.evidence) == MOST_ITEMS
+    assert len(read.tags) == len(read.evidence) == ANSWER_ITEMS
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def test_only_what_the_model_was_away_for_is_asked_again() -> None:
 def test_the_answer_says_that_it_stands_in_and_why_and_what_was_spent() -> None:
     said = mark_fallback(rules("a"), failure("a"))
     assert said.tags == (FELL_BACK, "typo")
+    assert said.by_fallback
     assert said.next_steps[0].count(AWAY.rstrip(".")) == 1
     assert said.usage.input_tokens == 7 + rules("a").usage.input_tokens
 

@@ -10,7 +10,6 @@ from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Ending, Failure, SecondLook, Usage
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.report import Accounts, Confidences
 from nightwatch_core.report.accounting import accounts
 from nightwatch_core.report.accounts_text import accounts_line
@@ -64,7 +63,7 @@ def test_what_second_looks_changed():
             looked_again("second", "low", "low"),
             looked_again("first", "low", "medium"),
             looked_again("first", "low", skipped="nothing left"),
-            analysis(tags=(FELL_BACK,)),
+            analysis(by_fallback=True),
         )
     )
     looks = told.second_looks
