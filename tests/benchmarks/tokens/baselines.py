@@ -121,8 +121,8 @@ def _one_after_another(
     for scenario in night.scenarios:
         case, began = case_of(scenario, code, night.app_prefixes), time.perf_counter()
         name = scenario.error_class
-        turns = complexity.iterations(name, TURNS) if by_class else TURNS
-        effort = complexity.effort(name) if by_class else "medium"
+        turns = complexity.ITERATIONS[complexity.tier(name)] if by_class else TURNS
+        effort = complexity.EFFORTS[complexity.tier(name)] if by_class else "medium"
         first = opening(scenario, case, code, told)
         answer, usage = _talk(client, first, turns, effort, _runner(case, code, cut))
         quotes = tuple(one["quote"] for one in answer.get("evidence", ()))
