@@ -8,7 +8,7 @@ import difflib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -25,106 +25,75 @@ _FROM_OUTSIDE = SettingsConfigDict(
 T = TypeVar("T")
 
 
+def _from(name: str, description: str, default: object = "", **bounds: Any) -> Any:
+    """A field that the variable `name` sets."""
+    return Field(default, alias=name, description=description, **bounds)
+
+
 class Settings(BaseSettings):
     """Folders, addresses and secrets. Relative folders count from `home`."""
 
     model_config = _FROM_OUTSIDE
 
-    home: Path = Field(
-        CHECKOUT, alias="NIGHTWATCH_HOME", description="Where agents/ and knowledge/ are."
-    )
-    state_dir: Path = Field(
-        Path(".nightwatch"), alias="NIGHTWATCH_STATE", description="Folder of everything kept."
-    )
-    knowledge_dir: Path = Field(
-        Path("knowledge"), alias="NIGHTWATCH_KNOWLEDGE_DIR", description="Folder of lessons."
-    )
-    tasks_dir: Path = Field(
+    home: Path = _from("NIGHTWATCH_HOME", "Where agents/ and knowledge/ are.", CHECKOUT)
+    state_dir: Path = _from("NIGHTWATCH_STATE", "Folder of everything kept.", Path(".nightwatch"))
+    knowledge_dir: Path = _from("NIGHTWATCH_KNOWLEDGE_DIR", "Folder of lessons.", Path("knowledge"))
+    tasks_dir: Path = _from(
+        "NIGHTWATCH_TASKS_DIR",
+        "Folder of task files that hold notes for future agents.",
         Path("apex/tasks"),
-        alias="NIGHTWATCH_TASKS_DIR",
-        description="Folder of task files that hold notes for future agents.",
     )
-    new_relic_api_key: SecretStr | None = Field(
-        None, alias="NEW_RELIC_API_KEY", description="New Relic user key (NRAK-…)."
+    new_relic_api_key: SecretStr | None = _from(
+        "NEW_RELIC_API_KEY", "New Relic user key (NRAK-…).", None
     )
-    new_relic_account_id: str = Field(
-        "", alias="NEW_RELIC_ACCOUNT_ID", description="New Relic account."
+    new_relic_account_id: str = _from("NEW_RELIC_ACCOUNT_ID", "New Relic account.")
+    new_relic_app_name: str = _from("NEW_RELIC_APP_NAME", "Application name in New Relic.")
+    new_relic_region: str = _from(
+        "NEW_RELIC_REGION", "New Relic region: US, EU, JP or FEDRAMP.", "US"
     )
-    new_relic_app_name: str = Field(
-        "", alias="NEW_RELIC_APP_NAME", description="Application name in New Relic."
+    new_relic_api_url: str = _from("NEW_RELIC_API_URL", "NerdGraph address; empty: the region's.")
+    github_token: SecretStr | None = _from(
+        "GITHUB_TOKEN", "GitHub token for reading code and publishing.", None
     )
-    new_relic_region: str = Field(
-        "US", alias="NEW_RELIC_REGION", description="New Relic region: US, EU, JP or FEDRAMP."
+    github_read_token: SecretStr | None = _from(
+        "GITHUB_READ_TOKEN", "Token for reading alone; empty: GITHUB_TOKEN reads, too.", None
     )
-    new_relic_api_url: str = Field(
-        "", alias="NEW_RELIC_API_URL", description="NerdGraph address; empty: the region's."
+    github_app_id: str = _from("GITHUB_APP_ID", "GitHub App's id, instead of a token.")
+    github_app_installation_id: str = _from(
+        "GITHUB_APP_INSTALLATION_ID", "The app's installation; empty: the repository's."
     )
-    github_token: SecretStr | None = Field(
-        None, alias="GITHUB_TOKEN", description="GitHub token for reading code and publishing."
+    github_app_private_key: SecretStr | None = _from(
+        "GITHUB_APP_PRIVATE_KEY", "The app's private key, PEM; line ends may be written \\n.", None
     )
-    github_read_token: SecretStr | None = Field(
-        None,
-        alias="GITHUB_READ_TOKEN",
-        description="Token for reading alone; empty: GITHUB_TOKEN reads, too.",
+    github_repo: str = _from("GITHUB_REPO", "Repository, owner/name.")
+    github_api_url: str = _from("GITHUB_API_URL", "GitHub API address.", "https://api.github.com")
+    github_api_version: str = _from("GITHUB_API_VERSION", "API version of an Enterprise server.")
+    github_clone: bool = _from(
+        "NIGHTWATCH_GITHUB_CLONE", "Clone the repository; false: read files through the API.", True
     )
-    github_app_id: str = Field(
-        "", alias="GITHUB_APP_ID", description="GitHub App's id, instead of a token."
-    )
-    github_app_installation_id: str = Field(
-        "",
-        alias="GITHUB_APP_INSTALLATION_ID",
-        description="The app's installation; empty: the repository's.",
-    )
-    github_app_private_key: SecretStr | None = Field(
-        None,
-        alias="GITHUB_APP_PRIVATE_KEY",
-        description="The app's private key, PEM; line ends may be written \\n.",
-    )
-    github_repo: str = Field("", alias="GITHUB_REPO", description="Repository, owner/name.")
-    github_api_url: str = Field(
-        "https://api.github.com", alias="GITHUB_API_URL", description="GitHub API address."
-    )
-    github_api_version: str = Field(
-        "", alias="GITHUB_API_VERSION", description="API version of an Enterprise server."
-    )
-    github_clone: bool = Field(
-        True,
-        alias="NIGHTWATCH_GITHUB_CLONE",
-        description="Clone the repository; false: read files through the API.",
-    )
-    slack_bot_token: SecretStr | None = Field(
-        None, alias="SLACK_BOT_TOKEN", description="Slack bot token (xoxb-…)."
-    )
-    slack_channel: str = Field(
-        "", alias="SLACK_CHANNEL", description="Channel id, user id or e-mail."
-    )
-    slack_api_url: str = Field(
-        "https://slack.com/api/", alias="SLACK_API_URL", description="Slack API address."
-    )
-    anthropic_api_key: SecretStr | None = Field(
-        None, alias="ANTHROPIC_API_KEY", description="Anthropic API key."
-    )
-    anthropic_base_url: str = Field(
-        "", alias="ANTHROPIC_BASE_URL", description="Address of a compatible server."
-    )
+    slack_bot_token: SecretStr | None = _from("SLACK_BOT_TOKEN", "Slack bot token (xoxb-…).", None)
+    slack_channel: str = _from("SLACK_CHANNEL", "Channel id, user id or e-mail.")
+    slack_api_url: str = _from("SLACK_API_URL", "Slack API address.", "https://slack.com/api/")
+    anthropic_api_key: SecretStr | None = _from("ANTHROPIC_API_KEY", "Anthropic API key.", None)
+    anthropic_base_url: str = _from("ANTHROPIC_BASE_URL", "Address of a compatible server.")
 
-    clear_at_tokens: int = Field(
+    clear_at_tokens: int = _from(
+        "NIGHTWATCH_CLEAR_AT_TOKENS",
+        "Prompt size at which the service clears old tool results; 0: never.",
         80_000,
         ge=0,
-        alias="NIGHTWATCH_CLEAR_AT_TOKENS",
-        description="Prompt size at which the service clears old tool results; 0: never.",
     )
-    compact_at_tokens: int = Field(
+    compact_at_tokens: int = _from(
+        "NIGHTWATCH_COMPACT_AT_TOKENS",
+        "Prompt size at which the service sums a conversation up; 0: never.",
         150_000,
         ge=0,
-        alias="NIGHTWATCH_COMPACT_AT_TOKENS",
-        description="Prompt size at which the service sums a conversation up; 0: never.",
     )
-    keep_thinking_turns: int = Field(
+    keep_thinking_turns: int = _from(
+        "NIGHTWATCH_KEEP_THINKING_TURNS",
+        "Turns whose thinking the service keeps; 0: its own default.",
         0,
         ge=0,
-        alias="NIGHTWATCH_KEEP_THINKING_TURNS",
-        description="Turns whose thinking the service keeps; 0: its own default.",
     )
 
     @field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")
