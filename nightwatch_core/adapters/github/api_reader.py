@@ -98,10 +98,10 @@ class ApiReader:
         if row is None:
             return None
         return Blame(
-            sha=row.commit.oid,
-            author=row.commit.author.name if row.commit.author else "",
-            at=row.commit.committedDate,
-            subject=row.commit.messageHeadline,
+            sha=row.sha,
+            author=row.author,
+            at=row.at,
+            subject=row.subject,
             line=line,
             text=lines[line - 1].rstrip("\r")[:LINE_CHARACTERS],
         )

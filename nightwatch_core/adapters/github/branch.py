@@ -60,7 +60,7 @@ class Branches:
         if not _BASE.fullmatch(base) or (head := self.head(base)) is None:
             raise Refused(f"there is no base branch {base[:80]!a}")
         repository, trees = self._repository, Trees(self._repository)
-        root = self._commit(head).tree.sha
+        root = self._commit(head).tree
         paths = tuple(change.path for change in pull.changes if not why_unsafe(change.path))
         before = trees.list_around(root, paths)
         if pull.commit != head:
@@ -81,7 +81,7 @@ class Branches:
             if error.status == 404:
                 return None
             raise
-        return row.object.sha
+        return row.sha
 
     def delete(self, branch: str) -> None:
         """Delete a branch that this run has made."""
@@ -127,8 +127,8 @@ class Branches:
         """The branch is ours where its one commit makes exactly the wanted changes."""
         commit = self._commit(tip)
         if len(commit.parents) == 1:
-            parent = self._commit(commit.parents[0].sha)
-            if trees.differences(parent.tree.sha, commit.tree.sha) == wanted:
+            parent = self._commit(commit.parents[0])
+            if trees.differences(parent.tree, commit.tree) == wanted:
                 return Made(tip, is_new=False)
         raise Refused(f"branch {branch} exists with other content: delete or rename it")
 
@@ -151,7 +151,7 @@ class Branches:
         if not is_sha(pull.commit):
             raise missing
         try:
-            root = self._commit(pull.commit).tree.sha
+            root = self._commit(pull.commit).tree
         except Rejected as error:
             if error.status in (404, 422):
                 raise missing from None

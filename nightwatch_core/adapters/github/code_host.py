@@ -12,7 +12,7 @@ from nightwatch_core.adapters.github.code_cache import CodeCache
 from nightwatch_core.adapters.github.errors import Rejected, printable
 from nightwatch_core.adapters.github.limits import RELEASES
 from nightwatch_core.adapters.github.merged_pulls import merged_pulls
-from nightwatch_core.adapters.github.rows import Row, Text
+from nightwatch_core.adapters.github.rows import NamedCommitRow
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.ports import CodeReader, Records
@@ -70,25 +70,6 @@ class GitHubHost:
         self._clone, self._why = None, str(refused)
 
 
-class CommitterRow(Row):
-    """When a commit was made."""
-
-    date: datetime
-
-
-class CommitDetailRow(Row):
-    """What a commit says of itself."""
-
-    committer: CommitterRow
-
-
-class NamedCommitRow(Row):
-    """A commit by any of its names."""
-
-    sha: Text
-    commit: CommitDetailRow
-
-
 class ApiHost:
     """The code of a repository that may not be cloned: everything through the API."""
 
@@ -128,11 +109,7 @@ class ApiHost:
         rows = self._repository.ask(lambda rest, at: rest.repos.list_tags(*at, per_page=RELEASES))
         names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
         commits = ((name, self._find(f"tags/{name}")) for name in names)
-        releases = (
-            Release(version=name, sha=row.sha, at=row.commit.committer.date)
-            for name, row in commits
-            if row
-        )
+        releases = (Release(version=name, sha=row.sha, at=row.at) for name, row in commits if row)
         return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
 
     def _base(self) -> str:
@@ -143,7 +120,7 @@ class ApiHost:
             repository=self._repository.full_name,
             sha=row.sha,
             branch=branch,
-            at=row.commit.committer.date,
+            at=row.at,
             because=because,
         )
 

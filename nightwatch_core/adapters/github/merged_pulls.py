@@ -21,7 +21,7 @@ from pydantic import AliasPath, Field
 from nightwatch_core.adapters.git.limits import PULLS, TITLE_CHARACTERS
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.limits import EDITED_COMMITS, QUERY_PAGES, QUERY_PULLS
-from nightwatch_core.adapters.github.rows import NODES, PersonRow, Row, Text, read
+from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import MergedPull
 
@@ -76,7 +76,7 @@ class MergedPullRow(Row):
     title: Text = ""
     mergedAt: datetime
     updatedAt: datetime
-    author: PersonRow | None = None
+    author: Text = Field("", validation_alias=AliasPath("author", "login"))
     mergeCommit: MergeCommitRow | None = None
     commits: Annotated[tuple[HistoryCommitRow, ...], NODES] = ()
     files: Annotated[tuple[Text, ...], NODES] = ()
@@ -120,7 +120,7 @@ def _pull(row: MergedPullRow, copies: tuple[str, ...]) -> MergedPull:
         number=row.number,
         title=row.title[:TITLE_CHARACTERS],
         sha=row.mergeCommit.oid if row.mergeCommit else "",
-        author=row.author.login if row.author else "",
+        author=row.author,
         merged_at=row.mergedAt,
         files=row.files,
         commits=tuple(one.oid for one in row.newest_first) if row.was_merged else copies,
@@ -160,22 +160,16 @@ def _copies(repository: Repository, rows: Sequence[MergedPullRow]) -> dict[int, 
     return copies
 
 
-class TreeNameRow(Row):
-    """A tree that is named by its content."""
+class ParentRow(Row):
+    """A commit, and the name of its tree."""
 
     oid: Text
+    tree: Text = Field("", validation_alias=AliasPath("tree", "oid"))
 
 
-class ParentRow(TreeNameRow):
-    """A commit that another one follows."""
-
-    tree: TreeNameRow | None = None
-
-
-class PushedRow(TreeNameRow):
+class PushedRow(ParentRow):
     """A commit of a pull request's branch."""
 
-    tree: TreeNameRow
     parents: Annotated[tuple[ParentRow, ...], NODES]
 
     @property

@@ -99,7 +99,7 @@ class GitHubOutbox:
             ),
             lambda: find_issue(self._repository, issue.key),
         )
-        unlabelled = LABEL not in {label.name for label in made.labels}
+        unlabelled = LABEL not in made.labels
         reason = self._labels.add(made.number, labels) if unlabelled else ""
         return receipt_for(issue, "done", made.number, made.html_url, reason)
 
@@ -133,7 +133,7 @@ class GitHubOutbox:
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
         if there := find_pull(self._repository, pull):
-            missing = LABEL not in {label.name for label in there.labels}
+            missing = LABEL not in there.labels
             labels = self._labels.ensure((LABEL, *pull.labels)) if missing else ()
             reason = self._labels.add(there.number, labels) if missing else ""
             return receipt_for(pull, "already there", there.number, there.html_url, reason)

@@ -59,7 +59,7 @@ def find_pull(repository: Repository, pull: DraftPull) -> PullRow | None:
     rows = repository.read_all(
         PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
     )
-    there = [row for row in rows if row.head.ref == pull.branch]
+    there = [row for row in rows if row.branch == pull.branch]
     ours = [row for row in there if has_key(row.body, pull.key)]
     if there and not ours:
         raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")

@@ -123,8 +123,7 @@ def _of_others(token: str, repository: RepositoryRow, needs: tuple[Need, ...]) -
 
 
 def _check_role(repository: RepositoryRow) -> None:
-    roles = repository.permissions
-    if roles is not None and not roles.push:
+    if repository.may_push is False:
         raise Forbidden(
             f"the token's owner may not push to {repository.full_name}, nor label issues there: "
             "give that account the role Write"

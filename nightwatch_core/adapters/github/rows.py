@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AliasChoices,
+    AliasPath,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -36,33 +37,28 @@ def _nodes(value: object) -> object:
     ]
 
 
+def _each(key: str) -> BeforeValidator:
+    """Take what is called `key` out of each of several objects."""
+
+    def pick(rows: object) -> object:
+        if not isinstance(rows, list):
+            return rows
+        return [row.get(key) if isinstance(row, dict) else row for row in rows]
+
+    return BeforeValidator(pick)
+
+
 Text = Annotated[str, BeforeValidator(_text)]
 NODES = BeforeValidator(_nodes)
+NAMES, SHAS = _each("name"), _each("sha")
+_MERGED_AT = AliasPath("pull_request", "merged_at")
+_SAID_AT = AliasChoices("submitted_at", "created_at")
 
 
 class Row(BaseModel):
     """A part of an answer; what we do not read is ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class PersonRow(Row):
-    """Who did something; Bot for programs."""
-
-    login: Text = ""
-    type: Text = ""
-
-
-class LabelRow(Row):
-    """A label."""
-
-    name: Text = ""
-
-
-class MergeRow(Row):
-    """What the list of issues says of a pull request."""
-
-    merged_at: datetime | None = None
 
 
 class IssueRow(Row):
@@ -74,31 +70,24 @@ class IssueRow(Row):
     state: Text
     state_reason: Text = ""
     html_url: Text = ""
-    labels: tuple[LabelRow, ...] = ()
+    labels: Annotated[tuple[Text, ...], NAMES] = ()
     comments: int = 0
     closed_at: datetime | None = None
+    merged_at: datetime | None = Field(None, validation_alias=_MERGED_AT)
     updated_at: datetime
-    pull_request: MergeRow | None = None
+    pull_request: object = None
     locked: bool = False
 
 
 class CommentRow(Row):
-    """A comment or a review."""
+    """A comment or a review; `by` is Bot for programs, and empty for nobody."""
 
     body: Text = ""
     html_url: Text = ""
-    user: PersonRow | None = None
+    by: Text = Field("", validation_alias=AliasPath("user", "type"))
     state: Text = ""
     author_association: Text = ""
-    at: AwareDatetime | None = Field(
-        None, validation_alias=AliasChoices("submitted_at", "created_at")
-    )
-
-
-class RolesRow(Row):
-    """What the token's owner may do in a repository."""
-
-    push: bool = False
+    at: AwareDatetime | None = Field(None, validation_alias=_SAID_AT)
 
 
 class RepositoryRow(Row):
@@ -112,14 +101,7 @@ class RepositoryRow(Row):
     private: bool = False
     has_issues: bool = True
     has_pull_requests: bool = True
-    permissions: RolesRow | None = None
-
-
-class HeadRow(Row):
-    """A pull request's branch."""
-
-    ref: Text
-    sha: Text
+    may_push: bool | None = Field(None, validation_alias=AliasPath("permissions", "push"))
 
 
 class PullRow(Row):
@@ -128,29 +110,28 @@ class PullRow(Row):
     number: int
     html_url: Text = ""
     body: Text = ""
-    state: Text
-    head: HeadRow
-    labels: tuple[LabelRow, ...] = ()
-
-
-class ObjectRow(Row):
-    """An object that is named by its sha."""
-
-    sha: Text
+    branch: Text = Field(validation_alias=AliasPath("head", "ref"))
+    labels: Annotated[tuple[Text, ...], NAMES] = ()
 
 
 class RefRow(Row):
     """Where a branch stands."""
 
-    object: ObjectRow
+    sha: Text = Field(validation_alias=AliasPath("object", "sha"))
 
 
 class CommitRow(Row):
     """A commit of the git data API."""
 
+    tree: Text = Field(validation_alias=AliasPath("tree", "sha"))
+    parents: Annotated[tuple[Text, ...], SHAS] = ()
+
+
+class NamedCommitRow(Row):
+    """A commit by any of its names."""
+
     sha: Text
-    tree: ObjectRow
-    parents: tuple[ObjectRow, ...] = ()
+    at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
 
 
 class TreeEntryRow(Row):
@@ -192,27 +173,15 @@ class BlobTextRow(Row):
     isTruncated: bool = False
 
 
-class AuthorRow(Row):
-    """Who wrote a commit."""
-
-    name: Text = ""
-
-
-class BlameCommitRow(Row):
-    """A commit as GraphQL's blame tells it."""
-
-    oid: Text
-    messageHeadline: Text = ""
-    committedDate: datetime
-    author: AuthorRow | None = None
-
-
 class BlameRangeRow(Row):
-    """Lines that one commit wrote."""
+    """Lines that one commit wrote, as GraphQL tells it."""
 
     startingLine: int
     endingLine: int
-    commit: BlameCommitRow
+    sha: Text = Field(validation_alias=AliasPath("commit", "oid"))
+    author: Text = Field("", validation_alias=AliasPath("commit", "author", "name"))
+    at: datetime = Field(validation_alias=AliasPath("commit", "committedDate"))
+    subject: Text = Field("", validation_alias=AliasPath("commit", "messageHeadline"))
 
 
 R = TypeVar("R", bound=Row)

@@ -38,7 +38,7 @@ class GitHubTracker:
         recent = sorted(issues, key=lambda issue: (issue.updated_at, issue.number))
         recent = recent[-ITEMS_WITH_COMMENTS:]
         words = {issue.number: self._words(issue) for issue in recent}
-        merged = [issue.number for issue in recent if _merged_at(issue)]
+        merged = [issue.number for issue in recent if issue.merged_at]
         edited = edited_pulls(self._repository, merged)
         return tuple(
             _item(issue, branches.get(issue.number, ""), words.get(issue.number, ()), edited)
@@ -69,7 +69,7 @@ class GitHubTracker:
             )
         )
         pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
-        return {pull.number: pull.head.ref for pull in pulls}
+        return {pull.number: pull.branch for pull in pulls}
 
     def _words(self, issue: IssueRow) -> tuple[str, ...]:
         """Return the last twenty things said, oldest first; none where the item is gone meanwhile.
@@ -104,7 +104,7 @@ def _readable(rows: Iterable[dict[str, Any]]) -> Iterator[CommentRow]:
 
 def _word(comment: CommentRow) -> str:
     """Return what a person of the repository said; empty for strangers, programs and ourselves."""
-    is_person = comment.user is not None and comment.user.type != "Bot"
+    is_person = comment.by not in ("", "Bot")
     if not is_person or comment.author_association not in _HEARD or read_marker(comment.body):
         return ""
     verdict = _VERDICTS.get(comment.state, "")
@@ -112,14 +112,9 @@ def _word(comment: CommentRow) -> str:
     return ": ".join(part for part in (verdict, text) if part)
 
 
-def _merged_at(issue: IssueRow) -> datetime | None:
-    return issue.pull_request.merged_at if issue.pull_request else None
-
-
 def _item(issue: IssueRow, branch: str, words: tuple[str, ...], edited: Collection[int]) -> OwnItem:
     marker = read_marker(issue.body)
     assert marker is not None
-    merged = _merged_at(issue) is not None
     closed = issue.state != "open"
     return OwnItem(
         kind="pull" if issue.pull_request else "issue",
@@ -127,15 +122,15 @@ def _item(issue: IssueRow, branch: str, words: tuple[str, ...], edited: Collecti
         fingerprint=marker.fingerprint,
         key=marker.key,
         title=issue.title,
-        state="merged" if merged else "closed" if closed else "open",
+        state="merged" if issue.merged_at else "closed" if closed else "open",
         state_reason=_reason(issue.state_reason),
         url=issue.html_url,
         branch=branch,
-        labels=tuple(label.name for label in issue.labels),
+        labels=issue.labels,
         words=words,
         night=marker.night,
         closed_at=issue.closed_at if closed else None,
-        merged_at=_merged_at(issue),
+        merged_at=issue.merged_at,
         edited=issue.number in edited,
     )
 
