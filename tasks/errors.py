@@ -7,7 +7,7 @@ from nightwatch_core.models.assignment import CodeTonight, Traced
 from nightwatch_core.models.error import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.traces.frame_mapping import placed
+from nightwatch_core.traces.frame_mapping import place_frames
 from tasks.code import index_of, reader_of
 from tasks.futures import each, ends, same
 from tasks.policies import KEPT, PATIENTLY
@@ -37,7 +37,7 @@ def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> 
     index = index_of(options, code.commit)
     traces = reading(options).errors.traces(group)
     return Traced(
-        group=group, traces=tuple(placed(trace, index, read, options) for trace in traces)
+        group=group, traces=tuple(place_frames(trace, index, read, options) for trace in traces)
     )
 
 

@@ -34,7 +34,7 @@ from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.templates import message_template
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import realigned, text_lines
+from nightwatch_core.traces.repo_paths import realign, text_lines
 
 Read = Callable[[str], str | None]
 
@@ -117,7 +117,7 @@ def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview
     found: list[Preview] = []
     for frame in frames_of(case):
         text = read(frame.repo_path)
-        line = (realigned(frame, text).line or 0) if text else 0
+        line = (realign(frame, text).line or 0) if text else 0
         seen = ((one.start, one.end) for one in (*shown, *found) if one.path == frame.repo_path)
         is_shown = any(start <= line <= end for start, end in seen)
         if text and 0 < line <= len(text_lines(text)) and not is_shown:
@@ -146,7 +146,7 @@ def line_of_interest(case: Case, path: str, text: str) -> int:
 
 def _failing_line(case: Case, path: str, text: str) -> int:
     frame = _frame_in(case, path)
-    line = (realigned(frame, text).line or 0) if frame else 0
+    line = (realign(frame, text).line or 0) if frame else 0
     return line if line <= len(text_lines(text)) else 0
 
 

@@ -8,7 +8,7 @@ from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.source import LONGEST_LINE, masked
 from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.value import Value
-from nightwatch_core.traces.repo_paths import realigned, text_lines
+from nightwatch_core.traces.repo_paths import realign, text_lines
 
 FRAMES, NEAR = 3, 10  # innermost own frames, and lines on either side of theirs
 NAMES = 24  # of one case
@@ -73,7 +73,7 @@ def names_near(case: Case, read: Read) -> tuple[Use, ...]:
     uses_of: dict[str, Use] = {}
     for number, frame in enumerate(frames_of(case)):
         text = read(frame.repo_path) or ""
-        for use in _near(number, frame, realigned(frame, text).line or 0, text) if text else ():
+        for use in _near(number, frame, realign(frame, text).line or 0, text) if text else ():
             uses_of[use.name] = min((use, uses_of.get(use.name, use)), key=_rank)
     return tuple(sorted(uses_of.values(), key=_rank))[:NAMES]
 

@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nightwatch_core.models.error import ExceptionLink, Frame
-
-MAX_FRAMES = 500  # of all links together
-MAX_LINKS = 50
-MAX_CHAINS = 20  # a text with more is a log; its first errors are read
-HEADER_LINES = 200  # how far above the first frame the exception may stand: messages are long
+from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
 
 Chain = tuple[ExceptionLink, ...]
 
@@ -67,9 +63,7 @@ class Chains:
     def begin(self, header: Header, relation: Relation = Relation.SEPARATE) -> None:
         """Begin an exception; frames added from now on are its own."""
         draft = _Draft(header)
-        self._full = self._full or (
-            relation is Relation.SEPARATE and len(self._chains) == MAX_CHAINS
-        )
+        self._full = self._full or (relation is Relation.SEPARATE and len(self._chains) == CHAINS)
         if self._full:
             return
         if relation is Relation.SEPARATE or not self._chains:
@@ -115,7 +109,7 @@ class Chains:
         return self._chains[-1][self._position]
 
     def finish(self) -> tuple[Chain, ...]:
-        """The chains that have frames."""
+        """Return the chains that have frames."""
         return tuple(
             shortened(tuple(_link(draft) for draft in chain))
             for chain in self._chains
@@ -132,17 +126,17 @@ def _link(draft: _Draft) -> ExceptionLink:
 
 
 def shortened(chain: Chain) -> Chain:
-    """A chain with both ends of its links and of their frames, where it is too long.
+    """Return a chain with both ends of its links and of their frames, where it is too long.
 
     >>> deep = ExceptionLink(frames=tuple(Frame(path="a.rb", line=line) for line in range(600)))
     >>> [frame.line for frame in shortened((deep,))[0].frames][248:252]
     [248, 249, 350, 351]
     """
-    if len(chain) > MAX_LINKS:
-        chain = chain[: MAX_LINKS // 2] + chain[-MAX_LINKS // 2 :]
-    if sum(len(link.frames) for link in chain) <= MAX_FRAMES:
+    if len(chain) > LINKS:
+        chain = chain[: LINKS // 2] + chain[-LINKS // 2 :]
+    if sum(len(link.frames) for link in chain) <= FRAMES:
         return chain
-    half = MAX_FRAMES // len(chain) // 2
+    half = FRAMES // len(chain) // 2
     return tuple(
         link
         if len(link.frames) <= 2 * half
@@ -156,7 +150,7 @@ def read_blocks(
     frame_of: Callable[[str], Frame | None],
     header_of: Callable[[str], Header | None],
 ) -> tuple[Chain, ...]:
-    """Chains of a text that prints every exception above its frames, innermost frame first."""
+    """Return chains of a text that prints exceptions above their frames, innermost first."""
     chains = Chains()
     above: list[str] = []
     for line in lines:
@@ -192,7 +186,7 @@ def open_block(chains: Chains, above: list[str], header_of: Callable[[str], Head
 def find_header(
     above: list[str], header_of: Callable[[str], Header | None]
 ) -> tuple[Relation, Header | None]:
-    """The exception named above a frame: on a line that states the relation, else the nearest."""
+    """Find the exception above a frame: on a line that states the relation, else the nearest."""
     relation = Relation.SEPARATE
     nearest: Header | None = None
     below = ""
@@ -209,7 +203,7 @@ def find_header(
 
 
 def relation_of(line: str) -> tuple[Relation, str]:
-    """The relation that a line states, and the line without it.
+    """Return the relation that a line states, and the line without it.
 
     >>> relation_of("Caused by: java.io.IOException: closed")
     (<Relation.CAUSE: 'cause'>, 'java.io.IOException: closed')

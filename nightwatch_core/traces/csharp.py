@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 
 from nightwatch_core.models.error import Frame
-from nightwatch_core.traces.chains import HEADER_LINES, Chain, Chains, Header, Relation
+from nightwatch_core.traces.chains import Chain, Chains, Header, Relation
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
+from nightwatch_core.traces.limits import HEADER_LINES
 
 CLUES = (":line ", ".cs:", "   at ", ":Zeile ", ":ligne ", ".vb:", ".fs:")
 
@@ -37,7 +38,7 @@ _HEADER = re.compile(
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    r"""Chains of exceptions in a text.
+    r"""Return the chains of exceptions in a text.
 
     >>> chains = read(("Shop.CartException: no ---> System.IO.IOException: closed",
     ...                "   at System.IO.File.Open(String path)",
@@ -107,7 +108,7 @@ def _headers_in(above: Sequence[str]) -> tuple[tuple[Header, ...], bool]:
 
 
 def frame_of(line: str) -> Frame | None:
-    r"""The frame that a line prints.
+    r"""Return the frame that a line prints.
 
     >>> frame_of(r"   at Shop.Cart.<TotalAsync>d__4.MoveNext() in C:\shop\Cart.cs:line 8").function
     'TotalAsync'
@@ -133,7 +134,7 @@ def _frame(name: str, path: str, line: int | None) -> Frame:
 
 
 def owner_and_method(name: str) -> tuple[str, str]:
-    """Class and method, without what the compiler makes of async methods and lambdas.
+    """Return class and method, without what the compiler makes of async methods and lambdas.
 
     >>> owner_and_method("Shop.Cart.<>c__DisplayClass3_0.<Total>b__1")
     ('Shop.Cart', 'Total')
@@ -149,7 +150,7 @@ def owner_and_method(name: str) -> tuple[str, str]:
 
 
 def header_of(line: str) -> Header | None:
-    """The exception that a piece of a line names.
+    """Return the exception that a piece of a line names.
 
     >>> header_of("Unhandled exception. System.ArgumentException: no cart").message
     'no cart'

@@ -8,30 +8,30 @@ from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.text.units import plural
 from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import mapped, realigned
+from nightwatch_core.traces.repo_paths import map_frames, realign
 
 Read = Callable[[str], str | None]
 
 
-def placed(trace: Trace, index: PathIndex, read: Read, options: NightOptions) -> Trace:
-    """The trace with repository paths; lines of an older release realigned by their source text."""
-    found = mapped(trace, index, listed(options.path_prefixes), options.app_root)
-    wanted = {frame.repo_path for frame in found.frames if frame.repo_path and frame.code}
+def place_frames(trace: Trace, index: PathIndex, read: Read, options: NightOptions) -> Trace:
+    """Return the trace with repository paths; lines of an older release moved by their text."""
+    in_repository = map_frames(trace, index, listed(options.path_prefixes), options.app_root)
+    wanted = {frame.repo_path for frame in in_repository.frames if frame.repo_path and frame.code}
     texts = {path: read(path) for path in sorted(wanted)}
 
     def aligned(frame: Frame) -> Frame:
         text = texts.get(frame.repo_path) if frame.code else None
-        return frame if text is None else realigned(frame, text)
+        return frame if text is None else realign(frame, text)
 
     links = (
         link.model_copy(update={"frames": tuple(aligned(frame) for frame in link.frames)})
-        for link in found.links
+        for link in in_repository.links
     )
-    return found.model_copy(update={"links": tuple(links)})
+    return in_repository.model_copy(update={"links": tuple(links)})
 
 
 def untraced(traced: tuple[Traced, ...]) -> str:
-    """A sentence where traces could not be read; empty where all could."""
+    """Say so where traces could not be read; empty where all could."""
     missing = [one.trouble for one in traced if one.trouble]
     if not missing:
         return ""

@@ -26,7 +26,7 @@ _RACE_PARTNER = re.compile(r"\s{0,80}Previous (?:read|write|atomic)")
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    """The goroutine that panicked; the others only wait.
+    """Return the goroutine that panicked; the others only wait.
 
     >>> read(("panic: empty", "main.total(0x1)", "\\t/srv/cart.go:3 +0x1d"))[0][0].message
     'empty'

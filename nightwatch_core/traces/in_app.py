@@ -24,7 +24,7 @@ _GO_PACKAGES = frozenset(GO_PACKAGES)
 
 
 def is_own(frame: Frame, language: str) -> bool:
-    """Whether a frame is the application's, as far as tables of libraries tell.
+    """Tell whether a frame is the application's, as far as tables of libraries tell.
 
     >>> is_own(Frame(path="/srv/shop/app/cart.rb"), "ruby")
     True
@@ -45,7 +45,7 @@ def is_own(frame: Frame, language: str) -> bool:
 
 
 def lies_elsewhere(frame: Frame, language: str) -> bool:
-    """Whether the path itself leads to other people's files, whatever the repository holds.
+    """Tell whether the path itself leads to other people's files, whatever the repository holds.
 
     Tables of packages and classes may be wrong about the one application that makes such a
     library; folders are not. `~/` is a home folder, except where webpack means node_modules.
@@ -71,7 +71,7 @@ def _is_go_library(frame: Frame) -> bool:
 
 
 def belongs(frame: Frame, app_prefixes: tuple[str, ...]) -> bool:
-    """Whether a frame lies under one of the prefixes that the owner of an application gave.
+    """Tell whether a frame lies under one of the prefixes that the owner of an application gave.
 
     >>> belongs(Frame(path="/usr/lib/python3/dist-packages/shop/cart.py"), ("shop",))
     True
@@ -104,7 +104,7 @@ def _slashed(path: str) -> str:
 def mark(
     chain: tuple[ExceptionLink, ...], language: str, app_prefixes: tuple[str, ...]
 ) -> tuple[ExceptionLink, ...]:
-    """Links whose frames say whether they are the application's.
+    """Return links whose frames say whether they are the application's.
 
     Prefixes decide alone where one of them fits; where none does they were meant for other code.
     """
@@ -133,7 +133,7 @@ def mark(
 
 
 def frames_of_panic(link: ExceptionLink) -> int:
-    """How many innermost frames only handle the panic: deferred functions, panic itself.
+    """Count how many innermost frames only handle the panic: deferred functions, panic itself.
 
     >>> inner, outer = Frame(path="/go/panic.go", function="panic"), Frame(path="/srv/cart.go")
     >>> frames_of_panic(ExceptionLink(frames=(inner, outer)))

@@ -36,7 +36,7 @@ _INSIDE = re.compile(
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    """Chains of exceptions in a text.
+    """Return the chains of exceptions in a text.
 
     >>> read(("org.shop.EmptyCart: none", "\\tat org.shop.Cart.total(Cart.java:8)"))[0][0].message
     'none'
@@ -60,7 +60,7 @@ def _without_suppressed(lines: Sequence[str]) -> Iterator[str]:
 
 
 def frame_of(line: str) -> Frame | None:
-    """The frame that a line prints.
+    """Return the frame that a line prints.
 
     >>> frame_of("\\tat java.base/java.lang.Thread.run(Thread.java:829)").module
     'java.lang.Thread'
@@ -83,7 +83,7 @@ def frame_of(line: str) -> Frame | None:
 
 
 def header_of(line: str) -> Header | None:
-    """The exception that a line names.
+    """Return the exception that a line names.
 
     >>> header_of('Exception in thread "main" java.lang.IllegalStateException: closed').message
     'closed'

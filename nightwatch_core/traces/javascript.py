@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nightwatch_core.models.error import Frame
 from nightwatch_core.traces.chains import Chain, Header, read_blocks
+from nightwatch_core.traces.limits import SYNTAX_ERROR_LINES
 
 CLUES = ("at ", "@")
 
@@ -24,7 +25,6 @@ _LOOKS_LIKE_CODE = re.compile(
 )
 _ALIAS = re.compile(r" \[as [^\]]{1,200}\]$")
 _SYNTAX_PLACE = re.compile(r"\s{0,80}(?:file://)?\S{1,1000}\.[cm]?[jt]sx?:\d{1,9}$")
-SYNTAX_ERROR_LINES = 6  # place, source line, carets, blank lines, error
 _NO_CODE = ("native", "<anonymous>", "index 0", "[native code]", "unknown location")
 
 _HEADER = re.compile(
@@ -38,7 +38,7 @@ _BEHIND_PROSE = re.compile(
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    """Chains of exceptions in a text.
+    """Return the chains of exceptions in a text.
 
     >>> read(("TypeError: no", "    at total (/srv/cart.js:3:5)"))[0][0].frames[0].path
     '/srv/cart.js'
@@ -61,7 +61,7 @@ def _with_syntax_errors(lines: Sequence[str]) -> Iterator[str]:
 
 
 def frame_of(line: str) -> Frame | None:
-    """The frame that a line prints, in the style of V8 or of Firefox and Safari.
+    """Return the frame that a line prints, in the style of V8 or of Firefox and Safari.
 
     >>> frame_of("total@https://shop.example/cart.js:3:5").function
     'total'
@@ -115,7 +115,7 @@ def _frame(function: str, place: str) -> Frame | None:
 
 
 def header_of(line: str) -> Header | None:
-    """The exception that a line names.
+    """Return the exception that a line names.
 
     >>> header_of("Uncaught (in promise) TypeError: x is undefined").error_class
     'TypeError'

@@ -3,51 +3,28 @@
 # Folders, as regular expressions that begin behind a slash; case does not matter.
 LIBRARY_FOLDERS = (
     # Python
-    r"site-packages/",
-    r"dist-packages/",
-    r"lib/(?:python|pypy)\d[\d.]*/",
-    r"python\d+/lib/",
-    r"\.?(?:mini|ana)conda\d?/",
-    r"var/runtime/",
+    r"site-packages/", r"dist-packages/", r"lib/(?:python|pypy)\d[\d.]*/", r"python\d+/lib/",
+    r"\.?(?:mini|ana)conda\d?/", r"var/runtime/",
     # Ruby
-    r"gems/(?=[^/]+-\d[^/]*/)",
-    r"bundler/(?:gems/|\w+\.rb)",
-    r"lib/j?ruby/",
-    r"rubygems/(?:core_ext/|\w+\.rb)",
-    r"uri:classloader:",
-    r"org/jruby/",
-    r"META-INF/jruby",
+    r"gems/(?=[^/]+-\d[^/]*/)", r"bundler/(?:gems/|\w+\.rb)", r"lib/j?ruby/",
+    r"rubygems/(?:core_ext/|\w+\.rb)", r"uri:classloader:", r"org/jruby/", r"META-INF/jruby",
     r"(?:bin|exe)/(?:rails|rake|bundler?|rspec|spring|puma|sidekiq|unicorn|rackup|irb|cap)$",
     # version managers
     r"\.(?:rbenv|rvm|asdf|pyenv|nvm|cargo|m2|gradle|nuget)/",
     # JavaScript; ~ is what old webpack calls node_modules
-    r"node_modules/",
-    r"~/",
-    r"bower_components/",
-    r"node:",
-    r"_(?:http|stream|tls)_\w+\.js$",
-    r"webpack/(?:bootstrap|runtime)",
-    r"(?:chrome|moz|safari-web)-extension:",
+    r"node_modules/", r"~/", r"bower_components/", r"node:", r"_(?:http|stream|tls)_\w+\.js$",
+    r"webpack/(?:bootstrap|runtime)", r"(?:chrome|moz|safari-web)-extension:",
     r"/(?:unpkg\.com|cdn\.jsdelivr\.net|cdnjs\.cloudflare\.com|www\.googletagmanager\.com)/",
     # PHP, Go and others
-    r"vendor/",
-    r"phpunit/",
+    r"vendor/", r"phpunit/",
     # Go
-    r"goroot/",
-    r"go/src/(?:runtime|net|reflect|testing|sync|internal|encoding|os|io|syscall)/",
-    r"usr/(?:local|lib|share)/(?:lib/)?go(?:-[\d.]+)?/",
-    r"libexec/src/",
-    r"hostedtoolcache/go/",
-    r"pkg/mod/",
-    r"(?=[^/]+@v\d+\.\d+\.\d+[^/]*/)",
-    r"gopkg\.in/",
-    r"golang\.org/",
+    r"goroot/", r"go/src/(?:runtime|net|reflect|testing|sync|internal|encoding|os|io|syscall)/",
+    r"usr/(?:local|lib|share)/(?:lib/)?go(?:-[\d.]+)?/", r"libexec/src/", r"hostedtoolcache/go/",
+    r"pkg/mod/", r"(?=[^/]+@v\d+\.\d+\.\d+[^/]*/)", r"gopkg\.in/", r"golang\.org/",
     r"google\.golang\.org/",
     # Unity
-    r"buildslave/unity/",
-    r"unity\.app/",
-    r"packagecache/",
-)
+    r"buildslave/unity/", r"unity\.app/", r"packagecache/",
+)  # fmt: skip
 
 # Whole paths, for runtimes that print their own files without a folder.
 LIBRARY_FILES = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from nightwatch_core.models.error import Trace
 from nightwatch_core.traces import csharp, golang, in_app, java, javascript, php, python, ruby
 from nightwatch_core.traces.chains import Chain
+from nightwatch_core.traces.clean_text import clean_lines
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
-from nightwatch_core.traces.text import clean_lines
 
 
 @dataclass(frozen=True)
@@ -17,43 +17,20 @@ class Parser:
     language: str
     read: Callable[[Sequence[str]], tuple[Chain, ...]]
     clues: tuple[str, ...]  # a text without any of these holds no trace of the language
+    aliases: str = ""  # other names of the language, and of those that print the same traces
 
 
 # Of languages that read the same number of frames the first one wins: the stricter formats lead.
 PARSERS = (
-    Parser("python", python.read, python.CLUES),
-    Parser("java", java.read, java.CLUES),
-    Parser("go", golang.read, golang.CLUES),
-    Parser("ruby", ruby.read, ruby.CLUES),
+    Parser("python", python.read, python.CLUES, "py python3"),
+    Parser("java", java.read, java.CLUES, "kotlin scala groovy clojure jvm"),
+    Parser("go", golang.read, golang.CLUES, "golang"),
+    Parser("ruby", ruby.read, ruby.CLUES, "rb rails jruby"),
     Parser("php", php.read, php.CLUES),
-    Parser("csharp", csharp.read, csharp.CLUES),
-    Parser("javascript", javascript.read, javascript.CLUES),
+    Parser("csharp", csharp.read, csharp.CLUES, "c# cs .net dotnet"),
+    Parser("javascript", javascript.read, javascript.CLUES, "js ts node nodejs typescript tsx jsx"),
 )
-
-ALIASES = {
-    "py": "python",
-    "python3": "python",
-    "kotlin": "java",
-    "scala": "java",
-    "groovy": "java",
-    "clojure": "java",
-    "jvm": "java",
-    "golang": "go",
-    "rb": "ruby",
-    "rails": "ruby",
-    "jruby": "ruby",
-    "c#": "csharp",
-    "cs": "csharp",
-    ".net": "csharp",
-    "dotnet": "csharp",
-    "js": "javascript",
-    "ts": "javascript",
-    "node": "javascript",
-    "nodejs": "javascript",
-    "typescript": "javascript",
-    "tsx": "javascript",
-    "jsx": "javascript",
-}
+ALIASES = {alias: parser.language for parser in PARSERS for alias in parser.aliases.split()}
 HINT_FACTOR = 2  # the frames of the expected language count double: a hint may be wrong
 
 
@@ -68,12 +45,12 @@ def parse(raw: str, language: str = "", app_prefixes: tuple[str, ...] = ()) -> T
     """
     expected = ALIASES.get(language.strip().lower(), language.strip().lower())
     lines = clean_lines(raw)
-    found, chains = detect(lines, expected)
+    detected, chains = detect(lines, expected)
     if not chains:
         return Trace(language=expected, raw=raw)
-    marked = [in_app.mark(chain, found, app_prefixes) for chain in chains]
+    marked = [in_app.mark(chain, detected, app_prefixes) for chain in chains]
     trace = next((chain for chain in marked if _has_own_frame(chain)), marked[0])
-    return Trace(language=found, links=trace, raw=raw)
+    return Trace(language=detected, links=trace, raw=raw)
 
 
 def _has_own_frame(chain: Chain) -> bool:
@@ -81,7 +58,7 @@ def _has_own_frame(chain: Chain) -> bool:
 
 
 def detect(lines: Sequence[str], expected: str = "") -> tuple[str, tuple[Chain, ...]]:
-    """The language with the most frames in a text, and the chains that were read with it.
+    """Return the language with the most frames in a text, and the chains that were read with it.
 
     >>> detect(("TypeError: no", "    at total (/srv/cart.js:3:5)"))[0]
     'javascript'

@@ -12,7 +12,7 @@ VENDORED_FOLDERS = frozenset(
 
 
 def is_vendored(path: str) -> bool:
-    """Whether a path of the repository leads into a folder of libraries.
+    """Tell whether a path of the repository leads into a folder of libraries.
 
     >>> is_vendored("vendor/bundle/a.rb"), is_vendored("app/vendor.rb")
     (True, False)
@@ -41,7 +41,7 @@ class PathIndex:
         return len(self._paths)
 
     def named(self, name: str) -> tuple[str, ...]:
-        """Every file of that name, sorted.
+        """Return every file of that name, sorted.
 
         >>> PathIndex(("b/a.py", "a.py", "vendor/a.py")).named("a.py")
         ('a.py', 'b/a.py')
@@ -49,7 +49,7 @@ class PathIndex:
         return tuple(self._by_name.get(name, ()))
 
     def nearest(self, path: str) -> tuple[tuple[str, ...], int]:
-        """The files that share the longest end with a path, and how many segments that is.
+        """Return the files that share the longest end with a path, and how many segments that is.
 
         >>> PathIndex(("x/shop/a.py", "y/shop/a.py", "a.py")).nearest("/srv/shop/a.py")
         (('x/shop/a.py', 'y/shop/a.py'), 2)
@@ -63,7 +63,7 @@ class PathIndex:
         return tuple(one for count, one in shared if count == longest), longest
 
     def ending(self, suffix: str) -> tuple[str, ...]:
-        """Every file whose path ends in these whole segments, shortest first.
+        """Return every file whose path ends in these whole segments, shortest first.
 
         >>> PathIndex(("x/shop/a.py", "shop/a.py", "xshop/a.py")).ending("shop/a.py")
         ('shop/a.py', 'x/shop/a.py')
@@ -78,7 +78,7 @@ def _last_two(path: str) -> str:
 
 
 def common_tail(one: str, other: str) -> int:
-    """How many last segments two paths share.
+    """Count how many last segments two paths share.
 
     >>> common_tail("/srv/app/models/a.rb", "lib/models/a.rb")
     2

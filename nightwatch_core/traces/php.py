@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nightwatch_core.models.error import Frame
-from nightwatch_core.traces.chains import HEADER_LINES, Chain, Chains, Header, Relation, relation_of
+from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, relation_of
+from nightwatch_core.traces.limits import HEADER_LINES
 
 CLUES = (".php", "#0 ", ".phtml", ".inc")
 
@@ -47,7 +48,7 @@ class _Call:
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    """Chains of exceptions in a text.
+    """Return the chains of exceptions in a text.
 
     >>> chains = read(("PHP Fatal error:  Uncaught Shop\\\\Empty: none in /srv/cart.php:3",
     ...                "Stack trace:", "#0 /srv/web.php(9): total()", "#1 {main}"))
@@ -161,7 +162,7 @@ class _Reader:
 
 
 def place_of(line: str) -> tuple[str, Frame | None]:
-    """A line without the place that it ends with, and that place.
+    """Return a line without the place that it ends with, and that place.
 
     >>> place_of("Warning: no cart in /srv/cart.php on line 3")[1].place
     '/srv/cart.php:3'
@@ -180,7 +181,7 @@ def place_of(line: str) -> tuple[str, Frame | None]:
 
 
 def header_of(text: str) -> Header | None:
-    """The exception that a line names."""
+    """Return the exception that a line names."""
     for pattern in _HEADERS:
         match = pattern.search(text)
         if match:

@@ -26,7 +26,7 @@ _REPEATED = "[Previous line repeated "
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    """Chains of exceptions in a text.
+    """Return the chains of exceptions in a text.
 
     >>> chains = read(('  File "cart.py", line 3, in total', "    a / b", "ZeroDivisionError: x"))
     >>> chains[0][0].error_class, chains[0][0].frames[0].code

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.value import Value
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
+from nightwatch_core.traces.limits import PATH_CHARACTERS
 from nightwatch_core.traces.path_index import PathIndex, common_tail
 
-_LONGEST = 1_000  # characters of a path that are read
 _SHORTEST_LINE = 6  # characters of a source line that make it more than an `end` or a `}`
 _SCHEME = re.compile(r"^[a-zA-Z][\w+.-]{1,40}:/{1,3}(?!/)")  # file:///, webpack:///, https://
 _LAYER = re.compile(r"^\([\w-]{1,40}\)/")  # webpack-internal:///(rsc)/./src
@@ -28,14 +28,14 @@ class Placement(Value):
 
 
 def plain(path: str) -> str:
-    r"""A printed path with slashes and without scheme, host, drive, query and dots.
+    r"""Return a printed path with slashes and without scheme, host, drive, query and dots.
 
     >>> plain("webpack:///./src/cart.ts?ab12"), plain("file:///C:/shop/a.js")
     ('src/cart.ts', '/shop/a.js')
     >>> plain("https://shop.example/assets/app.js"), plain(r".\app\..\lib\a.rb")
     ('assets/app.js', 'lib/a.rb')
     """
-    path = path[:_LONGEST].strip().replace("\\", "/")
+    path = path[:PATH_CHARACTERS].strip().replace("\\", "/")
     path = _WEB.sub("", path) if _WEB.match(path) else _local(path)
     rooted, parts = path.startswith("/"), _resolved(_QUERY.sub("", path).split("/"))
     return ("/" if rooted else "") + "/".join(parts)
@@ -60,7 +60,7 @@ def _resolved(parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """The JVM prints a bare file name; the frame's package or class says the folder."""
+    """Return the JVM prints a bare file name; the frame's package or class says the folder."""
     if "/" in path or not path.endswith(_PACKAGED) or not frame.module:
         return ""
     parts = frame.module.split("$")[0].split(".")
@@ -76,7 +76,7 @@ def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) 
 
 
 def by_prefix(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """What follows a configured prefix is a path of the repository."""
+    """Return what follows a configured prefix is a path of the repository."""
     for prefix in sorted(placement.prefixes, key=len, reverse=True):
         folder = plain(prefix).rstrip("/")
         if folder and path.startswith(f"{folder}/"):
@@ -91,14 +91,14 @@ def by_exact(path: str, frame: Frame, index: PathIndex, placement: Placement) ->
 
 
 def by_root(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """The path starts at the application's folder inside a monorepo."""
+    """Return the path starts at the application's folder inside a monorepo."""
     root = plain(placement.app_root).strip("/")
     rooted = f"{root}/{path.lstrip('/')}"
     return rooted if root and rooted in index else ""
 
 
 def by_tail(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """The file that shares the longest end with the path, if it is the only one.
+    """Return the file that shares the longest end with the path, if it is the only one.
 
     A shared file name alone is believed only for a frame that is the application's for sure.
     """
@@ -109,7 +109,7 @@ def by_tail(path: str, frame: Frame, index: PathIndex, placement: Placement) -> 
 
 
 def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
-    """The only candidate, or the only one in the application's folder; else empty.
+    """Return the only candidate, or the only one in the application's folder; else empty.
 
     >>> one_of(("a/x.py", "b/x.py"), Placement(app_root="b"))
     'b/x.py'
@@ -126,7 +126,7 @@ WAYS: tuple[Way, ...] = (by_package, by_prefix, by_exact, by_root, by_tail)
 
 
 def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """The repository's file for a frame, by the first way that finds one; else empty."""
+    """Return the repository's file for a frame, by the first way that finds one; else empty."""
     path = plain(frame.path)
     ways = WAYS
     if "/" not in path and path.endswith(_PACKAGED) and frame.module:
@@ -135,7 +135,7 @@ def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
 
 
 def is_beyond_doubt(frame: Frame, path: str) -> bool:
-    """Whether a file of the tree is the frame's by more than its name.
+    """Tell whether a file of the tree is the frame's by more than its name.
 
     Its whole path ends the printed one, or three segments agree; the JVM prints no folder, so
     there the frame's package has to agree.
@@ -154,13 +154,13 @@ def is_beyond_doubt(frame: Frame, path: str) -> bool:
     return is_whole or common_tail(path, printed) >= SEVERAL
 
 
-def mapped(
+def map_frames(
     trace: Trace,
     paths: tuple[str, ...] | PathIndex,
     prefixes: tuple[str, ...] = (),
     app_root: str = "",
 ) -> Trace:
-    """The trace with `repo_path` set where a frame's file is found among `paths`.
+    """Return the trace with `repo_path` set where a frame's file is found among `paths`.
 
     A frame that is found is in-app; frames of libraries stay as they are and lead nowhere. A frame
     that only a table of names takes for a library's is ours where the tree holds its file beyond
@@ -168,28 +168,28 @@ def mapped(
     """
     index = paths if isinstance(paths, PathIndex) else PathIndex(paths)
     placement = Placement(prefixes=prefixes, app_root=app_root)
-    known: dict[tuple[str, str, bool], str] = {}
+    placed: dict[tuple[str, str, bool], str] = {}
 
-    def found(frame: Frame) -> Frame:
+    def place(frame: Frame) -> Frame:
         is_doubtful = not (frame.in_app or is_own(frame, trace.language))
         if is_doubtful and lies_elsewhere(frame, trace.language):
             return frame
         key = (frame.path, frame.module, frame.in_app)
-        if key not in known:
+        if key not in placed:
             path = repo_path(frame, index, placement)
-            known[key] = path if not is_doubtful or is_beyond_doubt(frame, path) else ""
-        if not known[key]:
+            placed[key] = path if not is_doubtful or is_beyond_doubt(frame, path) else ""
+        if not placed[key]:
             return frame
-        return frame.model_copy(update={"repo_path": known[key], "in_app": True})
+        return frame.model_copy(update={"repo_path": placed[key], "in_app": True})
 
     def link_of(link: ExceptionLink) -> ExceptionLink:
-        return link.model_copy(update={"frames": tuple(found(frame) for frame in link.frames)})
+        return link.model_copy(update={"frames": tuple(place(frame) for frame in link.frames)})
 
     return trace.model_copy(update={"links": tuple(link_of(link) for link in trace.links)})
 
 
 def text_lines(text: str) -> tuple[str, ...]:
-    """Lines as interpreters count them: a form feed or a line separator begins no new one.
+    """Return lines as interpreters count them: a form feed or a line separator begins no new one.
 
     >>> text_lines("a\\r\\nb\\fc\\n")
     ('a', 'b\\x0cc')
@@ -198,13 +198,13 @@ def text_lines(text: str) -> tuple[str, ...]:
     return tuple(lines[:-1] if lines[-1] == "" else lines)
 
 
-def realigned(frame: Frame, text: str) -> Frame:
-    """The frame at the line of `text` that holds the source line which the trace printed.
+def realign(frame: Frame, text: str) -> Frame:
+    """Return the frame at the line of `text` that holds the source line which the trace printed.
 
     For errors of a release that is older than `text`: the nearest equal line wins. The frame stays
     where it is if the trace printed no source, or nothing in `text` equals it.
 
-    >>> realigned(Frame(path="a.py", line=1, code="n = 1 / x"), "import x\\n\\nn = 1 / x").line
+    >>> realign(Frame(path="a.py", line=1, code="n = 1 / x"), "import x\\n\\nn = 1 / x").line
     3
     """
     code = frame.code.strip()

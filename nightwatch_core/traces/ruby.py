@@ -41,7 +41,7 @@ _GAP = re.compile(r"[\s.*]*$|\s*\.\.\..*$")
 
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
-    """Chains of exceptions in a text.
+    """Return the chains of exceptions in a text.
 
     >>> read(("KeyError: key not found", "app/cart.rb:7:in 'Cart#total'"))[0][0].error_class
     'KeyError'
@@ -107,7 +107,7 @@ class _Reader:
 
 
 def frame_of(line: str) -> Frame | None:
-    """The frame that a line prints.
+    """Return the frame that a line prints.
 
     >>> frame_of("\\tfrom lib/shop/cart.rb:12:in 'block in Shop::Cart#total'").function
     'block in total'
@@ -191,7 +191,7 @@ def _named_behind(line: str) -> Header | None:
 
 
 def header_of(line: str) -> Header | None:
-    """The exception that a line names, in any of the orders of Ruby and its tools.
+    """Return the exception that a line names, in any of the orders of Ruby and its tools.
 
     >>> header_of("Shop::Empty (no items):")
     Header(error_class='Shop::Empty', message='no items')

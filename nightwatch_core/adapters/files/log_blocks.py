@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from nightwatch_core.adapters.files.record_values import time_in_log
-from nightwatch_core.traces.text import without_prefix
+from nightwatch_core.traces.clean_text import without_prefix
 
 ABOVE = 12  # lines above the first frame in which the exception may be named
 PENDING = 12  # lines between two parts of one stack trace

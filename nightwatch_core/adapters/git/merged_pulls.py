@@ -70,13 +70,13 @@ def bitbucket_merge(commit: MainlineCommit) -> PullName:
 
 
 def numbered_subject(commit: MainlineCommit) -> PullName:
-    """A squashed pull request: "Title (#41)"."""
+    """Return a squashed pull request: "Title (#41)"."""
     match = re.search(r"^(.{1,1000}) \(#(\d{1,9})\)$", commit.subject)
     return (int(match[2]), match[1]) if match else None
 
 
 def any_merge(commit: MainlineCommit) -> PullName:
-    """A merge that names no pull request: number 0."""
+    """Return a merge that names no pull request: number 0."""
     return (0, commit.subject) if commit.is_merge else None
 
 

@@ -124,7 +124,7 @@ class Clone:
             self._fetch("--prune", "origin", spec, f"+{TAG}*:{TAG}*")
 
     def has(self, sha: str) -> bool:
-        """Whether the commit was fetched."""
+        """Tell whether the commit was fetched."""
         if not self.view.folder.is_dir():
             return False
         return not self.view.attempt("cat-file", "-e", f"{sha}^{{commit}}").code
@@ -231,7 +231,7 @@ class ClonedReader(GitReader):
         self._clone = clone
 
     def blame(self, path: str, line: int) -> Blame | None:
-        """Who last wrote `line`; None where that cannot be found out."""
+        """Return who last wrote `line`; None where that cannot be found out."""
         if self.read_file(path) is None:
             return None
         outcome = self._clone.view.attempt(

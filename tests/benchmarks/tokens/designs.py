@@ -16,7 +16,7 @@ from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.traces import parsing
-from nightwatch_core.traces.frame_mapping import placed
+from nightwatch_core.traces.frame_mapping import place_frames
 from nightwatch_core.traces.path_index import PathIndex
 
 MODEL = "claude-opus-5-5"
@@ -53,7 +53,7 @@ def code_of(night: Night) -> MemoryCode:
 def case_of(scenario: Scenario, code: MemoryCode, app_prefixes: str = "") -> Case:
     """The error as the steps before the analysis would hand it on."""
     printed = parsing.parse(scenario.raw, scenario.language, listed(app_prefixes))
-    trace = placed(printed, PathIndex(code.paths()), code.read_file, OPTIONS)
+    trace = place_frames(printed, PathIndex(code.paths()), code.read_file, OPTIONS)
     names = scenario.error_class, scenario.transaction, scenario.message
     group = ErrorGroup(
         fingerprint=fingerprint("bench", *names),

@@ -2,7 +2,7 @@ from analysis_shapes import tree
 
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.traces.frame_mapping import digest, placed
+from nightwatch_core.traces.frame_mapping import digest, place_frames
 from nightwatch_core.traces.path_index import PathIndex
 
 FILES = {
@@ -20,7 +20,7 @@ def place(*frames, options=None, code=None):
     code = code or tree(FILES)
     trace = Trace(language="python", links=links, raw="raw")
     index = PathIndex(code.paths())
-    return placed(trace, index, code.read_file, options or NightOptions()), code
+    return place_frames(trace, index, code.read_file, options or NightOptions()), code
 
 
 def frame(path, line=2, code=""):
@@ -67,7 +67,7 @@ def test_what_is_not_ours_is_not_read():
 def test_an_empty_trace_stays_empty():
     code = tree(FILES)
     empty = Trace()
-    assert placed(empty, PathIndex(code.paths()), code.read_file, NightOptions()) == empty
+    assert place_frames(empty, PathIndex(code.paths()), code.read_file, NightOptions()) == empty
 
 
 def test_digests_tell_texts_apart():

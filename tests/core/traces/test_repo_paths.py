@@ -5,7 +5,14 @@ from hypothesis import strategies as st
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import WAYS, Placement, mapped, plain, realigned, text_lines
+from nightwatch_core.traces.repo_paths import (
+    WAYS,
+    Placement,
+    map_frames,
+    plain,
+    realign,
+    text_lines,
+)
 
 TREE = (
     "app/controllers/orders_controller.rb",
@@ -49,7 +56,7 @@ def place(
 ) -> str:
     frame = Frame(path=path, line=3, module=module, in_app=in_app)
     trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    return mapped(trace, TREE, prefixes, app_root).frames[0].repo_path
+    return map_frames(trace, TREE, prefixes, app_root).frames[0].repo_path
 
 
 @pytest.mark.parametrize(
@@ -109,7 +116,7 @@ def test_nothing_is_guessed(printed: str) -> None:
 def test_frames_of_libraries_stay_outside(printed: str) -> None:
     frame = Frame(path=printed, line=1)
     trace = Trace(links=(ExceptionLink(frames=(frame,)),))
-    assert mapped(trace, TREE) == trace
+    assert map_frames(trace, TREE) == trace
 
 
 @pytest.mark.parametrize(
@@ -139,7 +146,7 @@ def test_the_tree_knows_better_than_a_table_of_libraries(
     frame = Frame(path=printed, line=1, module=module)
     assert not is_own(frame, language)
     trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    (found,) = mapped(trace, (*TREE, *OF_LIBRARIES)).frames
+    (found,) = map_frames(trace, (*TREE, *OF_LIBRARIES)).frames
     assert (found.repo_path, found.in_app) == (repo, True)
 
 
@@ -162,7 +169,7 @@ def test_the_tree_knows_better_than_a_table_of_libraries(
 def test_a_file_of_the_same_name_is_no_proof(printed: str, language: str, module: str) -> None:
     frame = Frame(path=printed, line=1, module=module)
     trace = Trace(language=language, links=(ExceptionLink(frames=(frame,)),))
-    assert mapped(trace, (*TREE, *OF_LIBRARIES)) == trace
+    assert map_frames(trace, (*TREE, *OF_LIBRARIES)) == trace
 
 
 def test_vendored_files_are_never_answered() -> None:
@@ -171,7 +178,7 @@ def test_vendored_files_are_never_answered() -> None:
 
 def test_a_frame_that_is_found_is_in_app() -> None:
     frames = (Frame(path="/x/shop/views.py"), Frame(path="/x/other/thing.py"))
-    found = mapped(Trace(links=(ExceptionLink(frames=frames),)), TREE)
+    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), TREE)
     assert [frame.in_app for frame in found.frames] == [True, False]
 
 
@@ -182,16 +189,16 @@ def test_a_file_name_alone_does_not_make_a_doubtful_frame_ours() -> None:
 def test_a_configured_prefix_wins_over_the_longest_end() -> None:
     tree = ("models/order.rb", "app/models/order.rb")
     trace = Trace(links=(ExceptionLink(frames=(Frame(path="/srv/app/models/order.rb"),)),))
-    assert mapped(trace, tree).frames[0].repo_path == "app/models/order.rb"
-    assert mapped(trace, tree, ("/srv/app/",)).frames[0].repo_path == "models/order.rb"
+    assert map_frames(trace, tree).frames[0].repo_path == "app/models/order.rb"
+    assert map_frames(trace, tree, ("/srv/app/",)).frames[0].repo_path == "models/order.rb"
 
 
 def test_the_app_root_settles_what_is_ambiguous() -> None:
     tree = ("one/app/x.rb", "two/app/x.rb")
     for printed in ("app/x.rb", "/srv/app/x.rb", "x.rb"):
         trace = Trace(links=(ExceptionLink(frames=(Frame(path=printed, in_app=True),)),))
-        assert mapped(trace, tree).frames[0].repo_path == ""
-        assert mapped(trace, tree, app_root="two/").frames[0].repo_path == "two/app/x.rb"
+        assert map_frames(trace, tree).frames[0].repo_path == ""
+        assert map_frames(trace, tree, app_root="two/").frames[0].repo_path == "two/app/x.rb"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +249,7 @@ def test_large_trees_and_long_traces_are_quick() -> None:
     frames = tuple(
         Frame(path=f"/srv/src/m{n % 40}/index.ts", line=n, in_app=True) for n in range(2_000)
     )
-    found = mapped(Trace(links=(ExceptionLink(frames=frames),)), tree)
+    found = map_frames(Trace(links=(ExceptionLink(frames=frames),)), tree)
     assert found.frames[7].repo_path == "packages/p7/src/m7/index.ts"
 
 
@@ -253,9 +260,9 @@ def test_plain_is_bounded() -> None:
 def test_a_moved_line_is_found_again() -> None:
     text = "one\ntwo\nraise Broken()\nfour\n\n  raise Broken()\n"
     frame = Frame(path="a.py", line=5, code="raise Broken()")
-    assert realigned(frame, text).line == 6
-    assert realigned(frame.model_copy(update={"line": 1}), text).line == 3
-    assert realigned(frame.model_copy(update={"line": 3}), text).line == 3
+    assert realign(frame, text).line == 6
+    assert realign(frame.model_copy(update={"line": 1}), text).line == 3
+    assert realign(frame.model_copy(update={"line": 3}), text).line == 3
 
 
 def test_a_line_stays_where_nothing_is_known() -> None:
@@ -266,8 +273,8 @@ def test_a_line_stays_where_nothing_is_known() -> None:
         Frame(path="a.rb", line=9, code="end"),  # says nothing, and stands there twice
         Frame(path="a.rb", code="x = 1"),
     ):
-        assert realigned(frame, text) == frame
-    assert realigned(Frame(path="a.rb", line=9, code="x = 1"), "") == Frame(
+        assert realign(frame, text) == frame
+    assert realign(Frame(path="a.rb", line=9, code="x = 1"), "") == Frame(
         path="a.rb", line=9, code="x = 1"
     )
 

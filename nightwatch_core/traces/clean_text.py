@@ -2,17 +2,14 @@
 
 import re
 
-MAX_TEXT = 262_144  # characters read of one text; the middle of a longer one is left out
-MAX_LINE = 2_000
-MAX_LINES = 20_000
-MAX_PREFIXES = 6  # a line is freed of at most so many prefixes
+from nightwatch_core.traces.limits import LINE_CHARACTERS, LINE_PREFIXES, LINES, TEXT_CHARACTERS
 
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
 
 # What stands before a line and is not part of it. Only one space is taken with each,
 # so the indentation of the line itself survives.
-LINE_PREFIXES = (
+_PREFIXES = (
     r"(?:> ?)+",  # a quoted mail or Markdown
     r"(?:[\w.-]{1,80})?\s{1,40}\| ",  # docker compose; the margin of a Python exception group
     r"remote: ?",  # git push to a build server
@@ -28,7 +25,7 @@ LINE_PREFIXES = (
     r"[\w.-]{1,80}\[[\w.-]{1,40}\]: ",  # app[web.1]:
     r"\[(?!cause|previous|stacktrace|object)[\w.:,/#@ -]{1,100}\] ",  # [request id], [pid 12]
 )
-_PREFIX = re.compile("|".join(LINE_PREFIXES))
+_PREFIX = re.compile("|".join(_PREFIXES))
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 
@@ -61,21 +58,21 @@ _JSON_KEY = re.compile(r"\s{0,200}[{\[]?\s{0,20}\"?[\w.@-]{1,80}\"\s{0,20}:\s{0,
 
 
 def clean_lines(raw: str) -> tuple[str, ...]:
-    r"""Lines of a text without prefixes, escapes and colours; indentation is kept.
+    r"""Return lines of a text without prefixes, escapes and colours; indentation is kept.
 
     >>> clean_lines("web-1  | 2031-05-04T10:11:12Z   at f (/srv/a.js:1:2)")
     ('  at f (/srv/a.js:1:2)',)
     >>> clean_lines('{"stack":"Error: no\\n    at f (/srv/a.js:1:2)"}')
     ('Error: no', '    at f (/srv/a.js:1:2)')
     """
-    if len(raw) > MAX_TEXT:
-        raw = raw[: MAX_TEXT // 2] + "\n" + raw[-MAX_TEXT // 2 :]
+    if len(raw) > TEXT_CHARACTERS:
+        raw = raw[: TEXT_CHARACTERS // 2] + "\n" + raw[-TEXT_CHARACTERS // 2 :]
     whole = raw.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
     is_json = _JSON_TEXT.match(whole) is not None
     whole = _BLANK_LINES.sub("\n\n", whole)
-    lines = [part[:MAX_LINE] for line in whole.split("\n") for part in _parts(line, is_json)]
-    if len(lines) > MAX_LINES:
-        lines = lines[: MAX_LINES // 2] + lines[-MAX_LINES // 2 :]
+    lines = [part[:LINE_CHARACTERS] for line in whole.split("\n") for part in _parts(line, is_json)]
+    if len(lines) > LINES:
+        lines = lines[: LINES // 2] + lines[-LINES // 2 :]
     return tuple(lines)
 
 
@@ -86,14 +83,14 @@ def _parts(line: str, is_json: bool) -> list[str]:
 
 
 def without_prefix(line: str) -> str:
-    """A line without timestamp, level, host and the like.
+    """Return a line without timestamp, level, host and the like.
 
     >>> without_prefix("[2031-05-04 10:11:12] [9f3a] app/models/cart.rb:3:in 'total'")
     "app/models/cart.rb:3:in 'total'"
     """
     if "\x1b" in line:
         line = _COLOUR.sub("", line)
-    for _ in range(MAX_PREFIXES):
+    for _ in range(LINE_PREFIXES):
         match = _PREFIX.match(line)
         if match is None or not match.end():
             break
@@ -102,7 +99,7 @@ def without_prefix(line: str) -> str:
 
 
 def unescaped(line: str, is_json: bool = False) -> list[str]:
-    r"""The lines that one line of JSON, of an inspected array or of HTML stands for.
+    r"""Return the lines that one line of JSON, of an inspected array or of HTML stands for.
 
     >>> unescaped('["a.rb:1:in `b\'", "c.rb:2:in `d\'"]')
     ["a.rb:1:in `b'", "c.rb:2:in `d'"]
@@ -116,7 +113,7 @@ def unescaped(line: str, is_json: bool = False) -> list[str]:
 
 
 def _split_at_escapes(line: str) -> list[str]:
-    if "\\" not in line or not _ESCAPED_NEWLINE.search(line[:MAX_LINE]):
+    if "\\" not in line or not _ESCAPED_NEWLINE.search(line[:LINE_CHARACTERS]):
         return [line]
     return _ESCAPED_TAB.sub("\t", _ANY_ESCAPED_NEWLINE.sub("\n", line)).split("\n")
 

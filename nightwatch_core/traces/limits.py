@@ -1,0 +1,21 @@
+"""The bounds of this room, each with its unit."""
+
+TEXT_CHARACTERS = 262_144  # read of one text; the middle of a longer one is left out
+LINE_CHARACTERS = 2_000
+LINES = 20_000  # of one text, likewise
+LINE_PREFIXES = 6  # that a line is freed of
+FRAMES = 500  # of all links together
+LINKS = 50  # of one chain
+CHAINS = 20  # a text with more is a log; its first errors are read
+HEADER_LINES = 200  # how far above the first frame the exception may stand: messages are long
+SYNTAX_ERROR_LINES = 6  # place, source line, carets, blank lines, error
+PATH_CHARACTERS = 1_000
+
+# As an analyst is shown a trace
+PRINTED_READ = 100_000  # characters of a printed trace that are looked at
+PRINTED_SHOWN = 6_000  # characters
+LISTED_SHOWN = 7_000  # characters
+ROW_CHARACTERS = 1_000
+FRAMES_LISTED = 40
+OWN_FRAMES_LISTED = 5  # in any case
+LIBRARY_ROWS = 2  # kept next to the last own frame, and below a heading
