@@ -86,8 +86,8 @@ def _traffic(answers: Iterable[Fetched]) -> int | None:
     another factor on every night on which another source has none.
     """
     counts = [answer.traffic for answer in answers]
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if len(numbers) == len(counts) else None
 
 
 def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:

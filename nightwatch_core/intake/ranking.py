@@ -19,41 +19,29 @@ WEIGHTS: dict[str, float] = {
 }
 MANY_OCCURRENCES = 100
 UNKNOWN_SEVERITY = UNKNOWN_RECENCY = 0.5
-SEVERITIES: dict[float, tuple[str, ...]] = {
+SEVERITIES: dict[float, tuple[str, ...]] = {  # Ruby, Python, JavaScript; Java, C#; Go, PHP
     1.0: (
-        # Ruby
         *("SystemStackError", "NoMemoryError", "SecurityError", "SignalException", "Interrupt"),
-        # Python
         *("RecursionError", "MemoryError", "KeyboardInterrupt"),
-        # Java, C#
         *("StackOverflowError", "OutOfMemoryError", "VirtualMachineError"),
         *("StackOverflowException", "OutOfMemoryException", "AccessViolationException"),
         *("SecurityException", "InsufficientExecutionStackException"),
     ),
     0.7: (
-        # Ruby
-        *("NoMethodError", "NameError", "TypeError"),
+        *("NoMethodError", "NameError", "TypeError", "RecordNotFound", "StatementInvalid"),
         *("ActiveRecord::RecordNotFound", "ActiveRecord::StatementInvalid"),
-        *("RecordNotFound", "StatementInvalid"),  # where a source drops the namespace
-        # Python
         *("AttributeError", "UnboundLocalError", "ObjectDoesNotExist", "DoesNotExist"),
-        # JavaScript
-        *("ReferenceError",),
-        # Java, C#
-        *("NullPointerException", "ClassCastException", "NullReferenceException"),
-        *("NoSuchMethodError", "NoSuchMethodException", "MissingMethodException"),
-        *("InvalidCastException", "EntityNotFoundException", "SQLException", "SqlException"),
-        # Go, PHP
+        *("ReferenceError", "NullPointerException", "NullReferenceException"),
+        *("ClassCastException", "NoSuchMethodError", "NoSuchMethodException"),
+        *("MissingMethodException", "InvalidCastException", "EntityNotFoundException"),
+        *("SQLException", "SqlException"),
         *("runtime error", "PDOException", "QueryException", "ModelNotFoundException"),
     ),
     0.5: (
-        # Ruby
         *("ArgumentError", "KeyError", "RuntimeError", "StandardError"),
-        # Python, JavaScript
-        *("ValueError", "IndexError", "RangeError"),
-        # Java, C#, PHP
-        *("RuntimeException", "IllegalArgumentException", "ArgumentException"),
-        *("InvalidArgumentException", "KeyNotFoundException"),
+        *("ValueError", "IndexError", "RangeError", "RuntimeException"),
+        *("IllegalArgumentException", "ArgumentException", "InvalidArgumentException"),
+        *("KeyNotFoundException",),
     ),
     0.3: (
         *("NotAuthorizedError", "NotAuthorized", "Unauthorized", "UnauthorizedError"),
@@ -147,8 +135,8 @@ def severity(error_class: str) -> float:
     >>> severity("java.lang.OutOfMemoryError"), severity("UsernameError")
     (1.0, 0.5)
     """
-    found = _TABLE.find(error_class)
-    return UNKNOWN_SEVERITY if found is None else found
+    listed = _TABLE.find(error_class)
+    return UNKNOWN_SEVERITY if listed is None else listed
 
 
 def user_facing(transaction: str) -> float:

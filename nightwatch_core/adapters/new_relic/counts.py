@@ -116,7 +116,7 @@ class Counter:
 
     def _add_releases_and_hours(self, counts: Counts, window: Window) -> None:
         """Ask for what the counts stand without."""
-        version = nrql.first_of((*nrql.VERSIONS, *nrql.COMMITS), self._attributes)
+        version = nrql.first_of(nrql.RELEASES, self._attributes)
         queries = {}
         if version:
             queries["versions"] = nrql.versions(self._guids, window, version)

@@ -148,9 +148,9 @@ def address(url: str) -> str:
     >>> address("eu"), address("http://127.0.0.1:8080/graphql")
     ('https://api.eu.newrelic.com/graphql', 'http://127.0.0.1:8080/graphql')
     """
-    known = REGIONS.get(url.strip().upper() or "US")
-    if known:
-        return known
+    region = REGIONS.get(url.strip().upper() or "US")
+    if region:
+        return region
     try:
         parts = urlsplit(url.strip())
         safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)

@@ -92,7 +92,7 @@ class NewRelic:
         if limit < 1:
             return ()
         guids, names = self._application.guids, self._application.attributes().traces
-        version = nrql.first_of((*nrql.VERSIONS, *nrql.COMMITS), names)
+        version = nrql.first_of(nrql.RELEASES, names)
         transaction = group.transaction if not names or "transactionName" in names else ""
         window = self._around(group)
         query = nrql.occurrences(guids, window, group.error_class, transaction, version)

@@ -123,7 +123,7 @@ def _links(
     frames: Sequence[Mapping[str, Any]], language: str, own: tuple[str, ...]
 ) -> tuple[ExceptionLink, ...]:
     """Frames as New Relic took them apart, for texts of a form that is not known."""
-    found = tuple(
+    parts = tuple(
         Frame(
             path=text(frame.get("filepath"), LONGEST_FRAME),
             line=integer(frame.get("line")),
@@ -132,4 +132,4 @@ def _links(
         for frame in frames
         if text(frame.get("filepath"))
     )
-    return in_app.mark((ExceptionLink(frames=found),), language, own) if found else ()
+    return in_app.mark((ExceptionLink(frames=parts),), language, own) if parts else ()
