@@ -9,7 +9,7 @@ from nightwatch_core.models.code import Blame, Commit, FolderEntry, SearchHit
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.rules.next_turn import next_turn
+from nightwatch_core.rules.model import next_turn
 
 
 class SmallRepo:

@@ -2,12 +2,7 @@
 
 from collections.abc import Iterable
 
-from nightwatch_core.analysis.path_suggestions import (
-    folders,
-    near_matches,
-    no_folder,
-    sentence_of,
-)
+from nightwatch_core.analysis.path_suggestions import folders, near_matches, no_folder, sentence_of
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
 from nightwatch_core.code.code_view import MARK, halves
 from nightwatch_core.code.code_view import name as shown_name

@@ -7,7 +7,7 @@ the better of the two verdicts is kept, and where the second look fails, the fir
 from collections.abc import Callable
 
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS
-from nightwatch_core.code.score import advantage
+from nightwatch_core.code.verdict import advantage
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.families import shortened
 from nightwatch_core.models.analysis import Allowance, Analysis, SecondLook, Usage

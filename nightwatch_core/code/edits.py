@@ -1,7 +1,7 @@
 """Turn proposed edits into whole files: exact old text, found exactly once, or no change at all."""
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.proposal import FileChange
@@ -56,15 +56,12 @@ def fix_digest(edits: tuple[Edit, ...]) -> str:
     """
     if not edits:
         return ""
-    told = sorted(repr((e.path, e.action, e.old.split(), e.new.split())) for e in edits)
-    return f"f1:{hashlib.sha256('|'.join(told).encode('utf-8', 'replace')).hexdigest()[:12]}"
+    edited = sorted(repr((e.path, e.action, e.old.split(), e.new.split())) for e in edits)
+    return f"f1:{hashlib.sha256('|'.join(edited).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def _occupied(
-    edit: Edit,
-    texts: dict[str, str | None],
-    before: dict[str, str | None],
-    paths: Collection[str],
+    edit: Edit, texts: dict[str, str | None], before: dict[str, str | None], paths: Collection[str]
 ) -> str:
     """Why a new file cannot stand there; empty where it can."""
     if edit.action != "create":
@@ -149,3 +146,72 @@ def _diff_of(edit: Edit) -> list[str]:
 def _common(old: list[str], new: list[str]) -> int:
     pairs = enumerate(zip(old, new, strict=False))
     return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
+
+
+def edits_for(
+    path: str, lines: Sequence[str], changed: Mapping[int, str], description: str
+) -> tuple[Edit, ...]:
+    r"""Edits that put `changed` (line number to new text) into the file; empty where impossible.
+
+    Each edit takes neighbouring lines along until its old text is the only one of its kind.
+
+    >>> [edit] = edits_for("a.py", ("x()", "a", "x()"), {3: "y()"}, "")
+    >>> edit.old, edit.new
+    ('a\nx()', 'a\ny()')
+    """
+    if not changed or not all(1 <= number <= len(lines) for number in changed):
+        return ()
+    whole = "\n".join(lines)
+    blocks = [(number, number) for number in sorted(changed)]
+    while True:
+        grown = _merged([_grown(block, whole, lines) for block in blocks])
+        if grown == blocks:
+            break
+        blocks = grown
+    edits = tuple(_edit(path, lines, changed, block, description) for block in blocks)
+    return edits if _apply(whole, edits) else ()
+
+
+def _grown(block: tuple[int, int], whole: str, lines: Sequence[str]) -> tuple[int, int]:
+    first, last = block
+    text = "\n".join(lines[first - 1 : last])
+    if text.strip() and whole.count(text) == 1:
+        return block
+    if first > 1:
+        return first - 1, last
+    return first, min(last + 1, len(lines))
+
+
+def _merged(blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for first, last in blocks:
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (min(merged[-1][0], first), max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def _edit(
+    path: str,
+    lines: Sequence[str],
+    changed: Mapping[int, str],
+    block: tuple[int, int],
+    description: str,
+) -> Edit:
+    numbers = range(block[0], block[1] + 1)
+    return Edit(
+        path=path,
+        old="\n".join(lines[n - 1] for n in numbers),
+        new="\n".join(changed.get(n, lines[n - 1]) for n in numbers),
+        description=description,
+    )
+
+
+def _apply(text: str, edits: tuple[Edit, ...]) -> bool:
+    """Whether every edit finds its old text exactly once when its turn comes."""
+    for edit in edits:
+        if not edit.old or text.count(edit.old) != 1:
+            return False
+        text = text.replace(edit.old, edit.new)
+    return True

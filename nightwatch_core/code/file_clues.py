@@ -49,12 +49,12 @@ class Clue(Value):
         return tuple(dict.fromkeys(n for n in (self.resource, self.one, self.many) if n))
 
 
-def clue(endpoint: Endpoint) -> Clue:
-    """Prepare an endpoint for guessing.
+def clue_of(endpoint: Endpoint) -> Clue:
+    """Put an endpoint in the forms that file names take.
 
-    >>> clue(Endpoint(kind="controller", names=("Admin", "OrdersController"))).path
+    >>> clue_of(Endpoint(kind="controller", names=("Admin", "OrdersController"))).path
     ('admin', 'orders_controller')
-    >>> found = clue(Endpoint(kind="route", names=("api", "order_statuses", ":id")))
+    >>> found = clue_of(Endpoint(kind="route", names=("api", "order_statuses", ":id")))
     >>> found.resource, found.one
     ('order_statuses', 'order_status')
     """

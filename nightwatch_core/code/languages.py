@@ -236,7 +236,7 @@ PHP = Language(
 LANGUAGES: tuple[Language, ...] = (PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, PHP)
 
 
-def language_of(path: str, told: str = "") -> Language:
+def language_of(path: str, trace_language: str = "") -> Language:
     """The language of a file, by its suffix, else as the trace says; Python where nobody knows.
 
     >>> language_of("app/a.tsx").name, language_of("x", "golang").name, language_of("x").name
@@ -244,5 +244,5 @@ def language_of(path: str, told: str = "") -> Language:
     """
     name = path.rsplit("/", 1)[-1].lower()
     by_suffix = (one for one in LANGUAGES if name.endswith(one.suffixes))
-    by_name = (one for one in LANGUAGES if told.lower() in (one.name, *one.aliases))
+    by_name = (one for one in LANGUAGES if trace_language.lower() in (one.name, *one.aliases))
     return next(by_suffix, None) or next(by_name, PYTHON)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from inflection import underscore
 
 from nightwatch_core.code.candidate_files import ranked_places
-from nightwatch_core.code.file_clues import clue
+from nightwatch_core.code.file_clues import clue_of
 from nightwatch_core.code.file_guesses import GUESSES
 from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.research import LikelyFile
@@ -76,9 +76,9 @@ def from_transaction(case: Case, index: PathIndex) -> Found:
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
     endings = ENDINGS.get(case.trace.language if case.trace else "", ("",))
     for transaction in tuple(names)[:_MOST_TRANSACTIONS]:
-        told = clue(endpoint(transaction))
+        clue = clue_of(endpoint(transaction))
         for what, score, guess in GUESSES:
-            guessed = (name for name in guess(told) if name.endswith(endings))
+            guessed = (name for name in guess(clue) if name.endswith(endings))
             for path in _existing(guessed, index):
                 yield path, score, f"{what} of the transaction"
 

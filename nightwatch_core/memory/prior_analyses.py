@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.code.score import scored
-from nightwatch_core.code.verdict import looked_up, sound_fix
+from nightwatch_core.code.verdict import looked_up, scored, sound_fix
 from nightwatch_core.memory.lessons.body import summary
 from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
 from nightwatch_core.memory.recall.seed_score import SAME_BY_ALIAS, is_same_error, names, recall

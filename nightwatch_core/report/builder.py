@@ -5,7 +5,7 @@ from datetime import datetime
 
 from nightwatch_core.analysis import complexity
 from nightwatch_core.analysis.waves import used
-from nightwatch_core.code.blame import named_first
+from nightwatch_core.code.suspects import named_first
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.memory.fallback import fallback_summary
 from nightwatch_core.memory.outcomes.calibration import calibrated

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 
 from nightwatch_core.models.analysis import Answer, Confidence, Evidence
-from nightwatch_core.rules import clues, surroundings
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.failing_line import failing_site
-from nightwatch_core.rules.finding import Finding, Site
-from nightwatch_core.rules.general import general
-from nightwatch_core.rules.history import suspect_change
-from nightwatch_core.rules.keys import missing_key, out_of_range
-from nightwatch_core.rules.keywords import wrong_arguments
-from nightwatch_core.rules.receivers import none_receiver
+from nightwatch_core.rules import message_clues, surroundings
+from nightwatch_core.rules.call_arguments import wrong_arguments
+from nightwatch_core.rules.failing_line import failing_line
+from nightwatch_core.rules.finding import FailingLine, Finding
+from nightwatch_core.rules.kinds import general
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.missing_keys import missing_key, out_of_range
+from nightwatch_core.rules.none_receivers import none_receiver
+from nightwatch_core.rules.suspect_change import suspect_change
 from nightwatch_core.rules.symptoms import Symptom, symptom_of
 from nightwatch_core.rules.unknown_names import (
     broken_import,
@@ -21,7 +21,7 @@ from nightwatch_core.rules.unknown_names import (
 )
 from nightwatch_core.text.error_classes import last_segment
 
-Rule = Callable[[Symptom, Site, Context], Finding]
+Rule = Callable[[Symptom, FailingLine, Context], Finding]
 
 RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
     "none receiver": none_receiver,
@@ -40,16 +40,16 @@ _EVIDENCE, _SENTENCES, _STEPS, _LEARNINGS = 6, 4, 4, 3
 def answer(context: Context) -> Answer:
     """The answer from what is known now; what is missing is noted as wishes on the way."""
     symptom = symptom_in(context)
-    site = failing_site(context.case, context.research, context.code)
-    finding = _finding(symptom, site, context)
-    evidence = _evidence(site, finding)
-    sha, since = suspect_change(site, finding.changed, evidence, context)
-    edits = finding.edits if site.seen else ()
+    failing = failing_line(context.case, context.research, context.code)
+    finding = _finding(symptom, failing, context)
+    evidence = _evidence(failing, finding)
+    sha, since = suspect_change(failing, finding.changed, evidence, context)
+    edits = finding.edits if failing.seen else ()
     sentences = _few(finding.because, _SENTENCES - bool(since)) + ((since,) if since else ())
     return Answer(
-        title=_title(site, finding, context),
+        title=_title(failing, finding, context),
         root_cause=" ".join(sentences),
-        confidence=_confidence(site, finding),
+        confidence=_confidence(failing, finding),
         has_fix=bool(edits),
         file_changes=edits,
         evidence=evidence,
@@ -71,22 +71,22 @@ def symptom_in(context: Context) -> Symptom:
     return next((one for one in symptoms if one.kind != "unknown"), symptoms[0])
 
 
-def _finding(symptom: Symptom, site: Site, context: Context) -> Finding:
-    if site.moved:
-        return _stale(site, context)
-    if site.line and not site.seen and symptom.kind in RULES:
-        return _unread(symptom, site) + surroundings.chained(context)
-    raised = surroundings.raised_on_purpose(site, context) if site.seen else Finding()
+def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    if failing.moved:
+        return _stale(failing, context)
+    if failing.line and not failing.seen and symptom.kind in RULES:
+        return _unread(symptom, failing) + surroundings.chained(context)
+    raised = surroundings.raised_on_purpose(failing, context) if failing.seen else Finding()
     own = bool(raised.because) and symptom.kind in _RAISED
     rule = RULES.get(symptom.kind, general)
     parts = (
-        raised if own else rule(symptom, site, context),
-        *_clues(symptom, site, context),
-        surroundings.in_dependency(site, context),
+        raised if own else rule(symptom, failing, context),
+        *_clues(symptom, failing, context),
+        surroundings.in_dependency(failing, context),
         surroundings.chained(context),
-        surroundings.likeliest(site, context) if symptom.kind not in RULES else Finding(),
-        Finding() if site.line else surroundings.said_in_code(context),
-        surroundings.same_as_leader(site, context),
+        surroundings.likeliest(failing, context) if symptom.kind not in RULES else Finding(),
+        Finding() if failing.line else surroundings.said_in_code(context),
+        surroundings.same_as_leader(failing, context),
     )
     finding = parts[0]
     for part in parts[1:]:
@@ -94,22 +94,22 @@ def _finding(symptom: Symptom, site: Site, context: Context) -> Finding:
     return finding
 
 
-def _clues(symptom: Symptom, site: Site, context: Context) -> tuple[Finding, ...]:
+def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Finding, ...]:
     """What the message itself gives away, for kinds that no rule looks into more deeply."""
-    if symptom.kind in RULES or not site.seen:
+    if symptom.kind in RULES or not failing.seen:
         return ()
     if symptom.kind == "parse error":
-        return (clues.telling_shape(symptom),)
-    deleted = clues.deleted_records(symptom, site, context)
-    return (deleted, clues.written_values(symptom, site, context))
+        return (message_clues.telling_shape(symptom),)
+    deleted = message_clues.deleted_records(symptom, failing, context)
+    return (deleted, message_clues.written_values(symptom, failing, context))
 
 
-def _stale(site: Site, context: Context) -> Finding:
+def _stale(failing: FailingLine, context: Context) -> Finding:
     """The code that failed is not the code at hand: nothing is claimed about it."""
     commit = context.case.leader.release or "the failing release"
     return Finding(
         because=(
-            f"{site.path}:{site.line} does not hold the line that the trace prints, so this is not "
+            f"{failing.place} does not hold the line that the trace prints, so this is not "
             "the code that failed; the cause is not established.",
         ),
         steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
@@ -118,21 +118,21 @@ def _stale(site: Site, context: Context) -> Finding:
     )
 
 
-def _unread(symptom: Symptom, site: Site) -> Finding:
+def _unread(symptom: Symptom, failing: FailingLine) -> Finding:
     """The kind of failure is told by the message, but the code could not be read."""
     return Finding(
         because=(
-            f"{site.place} could not be read at this commit; the message alone says: "
-            f"{symptom.said[:300]}.",
+            f"{failing.place} could not be read at this commit; the message alone says: "
+            f"{symptom.text[:300]}.",
         ),
-        steps=(f"Find where {site.path} is kept, and check how trace paths are mapped.",),
+        steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
         tags=(symptom.kind.replace(" ", "-"),),
         subject=symptom.kind,
     )
 
 
-def _evidence(site: Site, finding: Finding) -> tuple[Evidence, ...]:
-    own = (site.evidence("the failing line"),) if site.seen and site.text.strip() else ()
+def _evidence(failing: FailingLine, finding: Finding) -> tuple[Evidence, ...]:
+    own = (failing.evidence("the failing line"),) if failing.seen and failing.text.strip() else ()
     found = (*((finding.fault,) if finding.fault else ()), *own, *finding.evidence)
     once: dict[tuple[str, int], Evidence] = {}
     for one in found:
@@ -141,14 +141,14 @@ def _evidence(site: Site, finding: Finding) -> tuple[Evidence, ...]:
     return tuple(once.values())[:_EVIDENCE]
 
 
-def _confidence(site: Site, finding: Finding) -> Confidence:
+def _confidence(failing: FailingLine, finding: Finding) -> Confidence:
     """Medium where the failing line was seen and a rule explains it; never more."""
-    return "medium" if site.seen and finding.explained else "low"
+    return "medium" if failing.seen and finding.explained else "low"
 
 
-def _title(site: Site, finding: Finding, context: Context) -> str:
+def _title(failing: FailingLine, finding: Finding, context: Context) -> str:
     group = context.case.leader
-    where = site.place or group.transaction or group.app
+    where = failing.place or group.transaction or group.app
     name = last_segment(group.error_class) or "Error"
     what = f"{name}: {finding.subject}" if finding.subject else name
     return " ".join(f"{what} in {where}".split())[:120] if where else what[:120]

@@ -4,7 +4,7 @@ from nightwatch_core.code.definitions import function_around
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.models.error import Case, Frame, Trace
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.rules.finding import Site
+from nightwatch_core.rules.finding import FailingLine
 from nightwatch_core.rules.known_code import KnownCode
 
 _ABOVE, _BELOW = 50, 30  # lines read around the failing one
@@ -18,32 +18,32 @@ def app_frames(trace: Trace | None) -> tuple[Frame, ...]:
     return tuple(frame for frame in trace.in_app if frame.line and frame.path)[:20]
 
 
-def failing_site(case: Case, research: ResearchContext, code: KnownCode) -> Site:
+def failing_line(case: Case, research: ResearchContext, code: KnownCode) -> FailingLine:
     """The place of the failure; without a usable frame, an empty place in the likeliest file."""
     frames = app_frames(case.trace)
-    told = case.trace.language if case.trace else ""
+    trace_language = case.trace.language if case.trace else ""
     if frames:
-        return site_at(frames[0], told, code)
+        return line_of_frame(frames[0], trace_language, code)
     likely = next(iter(research.likely_files), None)
     path = likely.path if likely else ""
-    return Site(path=path, language=language_of(path, told))
+    return FailingLine(path=path, language=language_of(path, trace_language))
 
 
-def site_at(frame: Frame, told: str, code: KnownCode) -> Site:
+def line_of_frame(frame: Frame, trace_language: str, code: KnownCode) -> FailingLine:
     """The place of one frame."""
     path, line = code.resolved(frame.repo_path or frame.path), frame.line or 0
-    language = language_of(path, told)
+    language = language_of(path, trace_language)
     lines = code.lines(path, line - _ABOVE, line + _BELOW)
-    found = _line_now(lines, line, frame.code)
-    top = function_around(path, lines, found or line)
-    return Site(
+    now = _line_now(lines, line, frame.code)
+    top = function_around(path, lines, now or line)
+    return FailingLine(
         path=path,
-        line=found or line,
+        line=now or line,
         function=frame.function,
-        text=lines.get(found or line, ""),
+        text=lines.get(now or line, ""),
         language=language,
-        seen=bool(found),
-        moved=line in lines and not found,
+        seen=bool(now),
+        moved=line in lines and not now,
         lines=lines,
         top=top,
     )

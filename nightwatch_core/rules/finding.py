@@ -1,11 +1,15 @@
 """What a rule found out, in pieces that are put together into the answer."""
 
+from typing import Literal
+
 from nightwatch_core.code.languages import Language
 from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.value import Value
 
+Standing = Literal["confirmed", "open", "ruled out"]
 
-class Site(Value):
+
+class FailingLine(Value):
     """Where the error came up, as far as it was seen.
 
     `seen`: the line was read at this commit. `moved`: the trace prints another text for the line
@@ -67,3 +71,8 @@ class Finding(Value):
 def quoted(path: str, line: int, text: str, note: str) -> Evidence:
     """A line that was read, as evidence."""
     return Evidence(path=path, line=line, quote=text.strip()[:500], note=note)
+
+
+def hypothesis(statement: str, because: str, standing: Standing = "open") -> Hypothesis:
+    """Make an explanation, left open where nothing else is said."""
+    return Hypothesis(statement=statement, because=because, standing=standing)

@@ -2,12 +2,12 @@
 
 import re
 
+from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.source import uses
-from nightwatch_core.models.analysis import Edit, Hypothesis
+from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.edits import edits_for
-from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.known_code import Context
 
 _PLAIN_IMPORT = {  # an import that ends on its line
     "python": r"(?:import\s+[\w., ]+|from\s+[\w.]+\s+import\s+[\w*, ]+)\s*(?:#.*)?",
@@ -22,41 +22,43 @@ _LONGEST = 500  # characters of a line that are looked at
 _ROOTS = ("src/", "lib/")  # folders that are no part of a module's name
 
 
-def missing_standard(name: str, site: Site, context: Context) -> Finding | None:
+def missing_standard(name: str, failing: FailingLine, context: Context) -> Finding | None:
     """The finding where the standard library has the name; None where it does not."""
-    line = site.language.standard.get(name, "")
-    if not line or not site.seen:
+    line = failing.language.standard.get(name, "")
+    if not line or not failing.seen:
         return None
-    if site.language.name == "javascript":
-        line = _node_import(name, site, context)
-    return _missing(name, line, "the standard library", site, context)
+    if failing.language.name == "javascript":
+        line = _node_import(name, failing, context)
+    return _missing(name, line, "the standard library", failing, context)
 
 
-def missing_own(name: str, definition: SearchHit, site: Site, context: Context) -> Finding | None:
+def missing_own(
+    name: str, definition: SearchHit, failing: FailingLine, context: Context
+) -> Finding | None:
     """The finding where the repository defines the name once; None where no import is known."""
-    line = _import_line(name, definition, site, context)
+    line = _import_line(name, definition, failing, context)
     where = f"{definition.path}:{definition.line}"
-    return _missing(name, line, where, site, context, definition) if line else None
+    return _missing(name, line, where, failing, context, definition) if line else None
 
 
 def moved(
-    name: str, old_module: str, definition: SearchHit, site: Site, context: Context
+    name: str, old_module: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding:
     """The finding for `from old_module import name` where the name is now defined elsewhere."""
     new_module = python_module(definition.path)
-    lines = context.code.whole(site.path) or ()
+    lines = context.code.whole(failing.path) or ()
     pattern = re.compile(rf"(\s*)from\s+{re.escape(old_module)}\s+import\s+([\w, ]+)")
     edits: tuple[Edit, ...] = ()
-    found = pattern.fullmatch(site.text[:_LONGEST].rstrip())
-    if found and lines and new_module and _known_root(new_module, old_module):
-        names = [part.strip() for part in found[2].split(",")]
+    match = pattern.fullmatch(failing.text[:_LONGEST].rstrip())
+    if match and lines and new_module and _known_root(new_module, old_module):
+        names = [part.strip() for part in match[2].split(",")]
         rest = [part for part in names if part != name]
-        new = [f"{found[1]}from {old_module} import {', '.join(rest)}"] if rest else []
-        new.append(f"{found[1]}from {new_module} import {name}")
+        new = [f"{match[1]}from {old_module} import {', '.join(rest)}"] if rest else []
+        new.append(f"{match[1]}from {new_module} import {name}")
         if name in names:
             text = "\n".join(new)
             edits = edits_for(
-                site.path, lines, {site.line: text}, f"import `{name}` from its place"
+                failing.path, lines, {failing.line: text}, f"import `{name}` from its place"
             )
     place = f"{definition.path}:{definition.line}"
     return Finding(
@@ -64,8 +66,8 @@ def moved(
         evidence=(quoted(definition.path, definition.line, definition.text, "defined here now"),),
         edits=edits,
         hypotheses=(
-            Hypothesis(
-                statement=f"`{name}` moved to `{new_module}`",
+            hypothesis(
+                f"`{name}` moved to `{new_module}`",
                 standing="confirmed",
                 because=f"{place} is its only definition",
             ),
@@ -107,33 +109,33 @@ def _missing(
     name: str,
     line: str,
     where: str,
-    site: Site,
+    failing: FailingLine,
     context: Context,
     definition: SearchHit | None = None,
 ) -> Finding | None:
-    lines = context.code.whole(site.path)
+    lines = context.code.whole(failing.path)
     if lines is None:
         return Finding(subject=f"`{name}` is not imported")  # asks for the rest of the file
     if any(uses(name, text) and is_import(text) for text in lines):
         return None
-    edits = _with_import(site, lines, line)
+    edits = _with_import(failing, lines, line)
     evidence = (
         (quoted(definition.path, definition.line, definition.text, "defined here"),)
         if definition
         else ()
     )
     return Finding(
-        because=(f"{site.path} uses `{name}` but does not import it; {where} has it.",),
+        because=(f"{failing.path} uses `{name}` but does not import it; {where} has it.",),
         evidence=evidence,
         edits=edits,
         hypotheses=(
-            Hypothesis(
-                statement=f"{site.path} lacks an import of `{name}`",
+            hypothesis(
+                f"{failing.path} lacks an import of `{name}`",
                 standing="confirmed",
                 because="no import line of the file names it",
             ),
         ),
-        steps=(f"Add `{line}` to {site.path}.",),
+        steps=(f"Add `{line}` to {failing.path}.",),
         tags=("missing-import",),
         subject=f"`{name}` is not imported",
         explained=True,
@@ -149,14 +151,14 @@ def is_import(text: str) -> bool:
     return bool(re.match(r"\s*(?:import|from|require|use)\b|.*\brequire\(", text[:1_000]))
 
 
-def _with_import(site: Site, lines: tuple[str, ...], line: str) -> tuple[Edit, ...]:
+def _with_import(failing: FailingLine, lines: tuple[str, ...], line: str) -> tuple[Edit, ...]:
     """The import put among the plain imports at the top of the file, in order where they are."""
-    plain = re.compile(_PLAIN_IMPORT.get(site.language.name, r"(?!)"))
+    plain = re.compile(_PLAIN_IMPORT.get(failing.language.name, r"(?!)"))
     head = [n for n, text in enumerate(lines, 1) if plain.fullmatch(text[:_LONGEST].rstrip())]
     head = [n for n in head if not re.match(r"from\s+__future__", lines[n - 1])]
     description = f"add the missing import: {line}"
     if not head:
-        return _before_code(site, lines, line, description)
+        return _before_code(failing, lines, line, description)
     block = [n for n in head if n - head[0] == head.index(n)]
     later = [n for n in block if lines[n - 1] > line]
     if later and later[0] != block[0]:
@@ -165,52 +167,52 @@ def _with_import(site: Site, lines: tuple[str, ...], line: str) -> tuple[Edit, .
         at, text = block[0], f"{line}\n{lines[block[0] - 1]}"
     else:
         at, text = block[-1], f"{lines[block[-1] - 1]}\n{line}"
-    return edits_for(site.path, lines, {at: text}, description)
+    return edits_for(failing.path, lines, {at: text}, description)
 
 
 def _before_code(
-    site: Site, lines: tuple[str, ...], line: str, description: str
+    failing: FailingLine, lines: tuple[str, ...], line: str, description: str
 ) -> tuple[Edit, ...]:
     """The import as the first line of code, below what must stay above it."""
-    stays = _FIRST.get(site.language.name, r"(?!)")
+    stays = _FIRST.get(failing.language.name, r"(?!)")
     for number, text in enumerate(lines, start=1):
         plain = text.strip()
         if plain.startswith(('"""', "'''", "/*", "=begin")):
             return ()  # a docstring: where it ends is not worth a guess
         if plain and not re.match(stays, plain) and not plain.startswith(("#", "//")):
             changed = {number: f"{line}\n\n{text}"}
-            return edits_for(site.path, lines, changed, description)
+            return edits_for(failing.path, lines, changed, description)
     return ()
 
 
-def _import_line(name: str, definition: SearchHit, site: Site, context: Context) -> str:
+def _import_line(name: str, definition: SearchHit, failing: FailingLine, context: Context) -> str:
     """The line that imports the name as this file imports other things; empty where unknown."""
-    lines = context.code.whole(site.path) or ()
-    language = site.language.name
-    if language == "python" and definition.path != site.path:
+    lines = context.code.whole(failing.path) or ()
+    language = failing.language.name
+    if language == "python" and definition.path != failing.path:
         module = python_module(definition.path)
         others = re.findall(r"(?m)^(?:from|import)\s+([\w.]+)", "\n".join(lines))
         known = any(_known_root(module, other) for other in others)
         back = context.code.whole(definition.path) or ()
-        circular = any(_imports(text, python_module(site.path)) for text in back)
+        circular = any(_imports(text, python_module(failing.path)) for text in back)
         top_level = not definition.text.startswith((" ", "\t"))
         return f"from {module} import {name}" if known and top_level and not circular else ""
-    if language == "javascript" and definition.path != site.path:
+    if language == "javascript" and definition.path != failing.path:
         if not re.match(r"export\s+(?!default)", definition.text):
             return ""
-        target = relative_path(site.path, definition.path)
+        target = relative_path(failing.path, definition.path)
         esm = [text for text in lines if re.match(r"import\s.*from\s", text[:500])]
         return f"import {{ {name} }} from '{target}';" if esm else ""
     if language == "php":
         spaces = context.code.search("namespace ", definition.path).hits
-        found = re.match(r"\s*namespace\s+([\w\\]+);", spaces[0].text) if spaces else None
-        return f"use {found[1]}\\{name};" if found else ""
+        match = re.match(r"\s*namespace\s+([\w\\]+);", spaces[0].text) if spaces else None
+        return f"use {match[1]}\\{name};" if match else ""
     return ""
 
 
 def _imports(text: str, module: str) -> bool:
-    found = re.match(r"\s*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))", text[:500])
-    return bool(found and module and (found[1] or found[2]) == module)
+    match = re.match(r"\s*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+))", text[:500])
+    return bool(match and module and (match[1] or match[2]) == module)
 
 
 def _known_root(module: str, other: str) -> bool:
@@ -218,7 +220,7 @@ def _known_root(module: str, other: str) -> bool:
     return bool(module) and module.split(".")[0] == other.split(".")[0]
 
 
-def _node_import(name: str, site: Site, context: Context) -> str:
-    lines = context.code.whole(site.path) or ()
+def _node_import(name: str, failing: FailingLine, context: Context) -> str:
+    lines = context.code.whole(failing.path) or ()
     esm = any(re.match(r"import\s", text) for text in lines)
     return f"import {name} from 'node:{name}';" if esm else f"const {name} = require('{name}');"

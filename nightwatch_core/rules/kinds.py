@@ -1,6 +1,12 @@
-"""What is said about kinds of failures that no rule looks into more deeply: data."""
+"""Failures that their class alone explains, with the failing line at hand: data, and one rule."""
 
+import re
+
+from nightwatch_core.code.source import masked
 from nightwatch_core.models.value import Value
+from nightwatch_core.rules.finding import FailingLine, Finding
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.symptoms import Symptom
 
 
 class Kind(Value):
@@ -124,10 +130,7 @@ KINDS: dict[str, Kind] = {
         because="{place} reads text that does not have the form it expects.",
         subject="text cannot be parsed",
         tags=("parse-error",),
-        steps=(
-            "Keep a sample of the text that failed.",
-            _STRAY,
-        ),
+        steps=("Keep a sample of the text that failed.", _STRAY),
         explains=True,
     ),
     "division by zero": Kind(
@@ -167,3 +170,58 @@ KINDS: dict[str, Kind] = {
         ),
     ),
 }
+
+
+_HOSTS = (  # how messages name the neighbour that failed
+    r"https?://([\w.-]{1,100})",
+    r"host[=:]\s?'?\"?([\w.-]{1,100})",
+    r"(?:connect(?:ion)? to|to host|at host|dial tcp:? (?:lookup )?)\s*\"?([\w.-]{1,100}(?::\d+)?)",
+    r"(?:ECONNREFUSED|ETIMEDOUT|ENOTFOUND|ECONNRESET)\s+([\w.:-]{1,100})",
+)
+_CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
+
+
+def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+    """The finding of the kind's words; explained where the failing line says enough."""
+    kind = KINDS.get(symptom.kind, KINDS["unknown"])
+    call = _call(failing)
+    given = f" ({symptom.given} instead of {symptom.expected})" if symptom.expected else ""
+    words = {
+        "place": failing.place or "the code",
+        "call": call,
+        "who": neighbour(symptom) or (f"the neighbour behind `{call}`" if call else "a neighbour"),
+        "relation": f" of `{symptom.relation}`" if symptom.relation else "",
+        "types": given,
+    }
+    return Finding(
+        because=(_sentence(kind.because.format(**words)),),
+        subject=kind.subject.format(**words),
+        tags=kind.tags,
+        steps=tuple(step.format(**words) for step in kind.steps),
+        explained=kind.explains and failing.seen,
+    )
+
+
+def _sentence(text: str) -> str:
+    """Starts like a sentence, unless it starts with a place.
+
+    >>> _sentence("the code waits"), _sentence("app/a.py:1 waits")
+    ('The code waits', 'app/a.py:1 waits')
+    """
+    return f"The{text[3:]}" if text.startswith("the ") else text
+
+
+def neighbour(symptom: Symptom) -> str:
+    """The host that a message names; empty where it names none.
+
+    >>> neighbour(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
+    'pay.example'
+    """
+    matches = (re.search(pattern, symptom.text, re.IGNORECASE) for pattern in _HOSTS)
+    return next((match[1].rstrip(".") for match in matches if match), "")
+
+
+def _call(failing: FailingLine) -> str:
+    """The call of the failing line that most likely leaves the process."""
+    match = _CALL.search(masked(failing.text, failing.language))
+    return match[1] if match else ""

@@ -1,7 +1,37 @@
 """A model that needs no network and no account: rules that read the code like a model would."""
 
-from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
-from nightwatch_core.rules.next_turn import next_turn
+from nightwatch_core.models.conversation import (
+    AssistantTurn,
+    Capabilities,
+    Conversation,
+    Reply,
+    ToolCall,
+)
+from nightwatch_core.rules.answer import answer
+from nightwatch_core.rules.known_code import Context, KnownCode
+
+ROUNDS = 6  # turns with questions
+QUESTIONS = 6  # tool calls in one turn
+
+
+def next_turn(conversation: Conversation) -> AssistantTurn:
+    """Ask for code that the rules still need, or answer with what is known.
+
+    Nothing is remembered between calls: the same conversation gives the same turn.
+    """
+    code = KnownCode(conversation)
+    given = answer(Context(conversation.case, conversation.research, code))
+    if code.questions and not conversation.tools_off and code.rounds < ROUNDS:
+        return AssistantTurn(text="I need to see more of the code.", calls=_calls(code))
+    return AssistantTurn(text=given.model_dump_json())
+
+
+def _calls(code: KnownCode) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(id=f"call-{code.rounds + 1}-{n}", name=asked.tool, arguments=dict(asked.arguments))
+        for n, asked in enumerate(code.questions[:QUESTIONS], start=1)
+    )
+
 
 NAME = "rules"
 

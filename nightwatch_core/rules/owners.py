@@ -4,25 +4,25 @@ import re
 
 from nightwatch_core.code.source import receivers_of
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.finding import Site
-from nightwatch_core.rules.symbols import definitions
+from nightwatch_core.rules.finding import FailingLine
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.similar_names import definitions
 from nightwatch_core.rules.symptoms import Symptom
 
 
-def owner_of(symptom: Symptom, site: Site, context: Context) -> SearchHit | None:
+def owner_of(symptom: Symptom, failing: FailingLine, context: Context) -> SearchHit | None:
     """Where the receiver's class or module is defined; None where that is not one place."""
     if symptom.module:
         path = module_file(symptom.module, context)
         return SearchHit(path=path, line=1, text="") if path else None
     name = re.split(r"[.:\\]+", symptom.owner)[-1]
     if name:
-        found = definitions(name, site.language, context.code)
-        hits = [h for h in found.hits if re.match(r"\s*(?:[\w ]+\s)?(?:class|module)\b", h.text)]
+        defined = definitions(name, failing.language, context.code)
+        hits = [h for h in defined.hits if re.match(r"\s*(?:[\w ]+\s)?(?:class|module)\b", h.text)]
         return hits[0] if len(hits) == 1 else None
-    told = (symptom.receiver,) if symptom.receiver else ()
-    receivers = told or receivers_of(symptom.name, site.text, site.language)
-    return _imported(receivers[0], site, context) if receivers else None
+    named = (symptom.receiver,) if symptom.receiver else ()
+    receivers = named or receivers_of(symptom.name, failing.text, failing.language)
+    return _imported(receivers[0], failing, context) if receivers else None
 
 
 def module_file(dotted: str, context: Context) -> str:
@@ -35,16 +35,16 @@ def module_file(dotted: str, context: Context) -> str:
     return known if context.code.exists(known) and known.endswith(path) else ""
 
 
-def _imported(receiver: str, site: Site, context: Context) -> SearchHit | None:
+def _imported(receiver: str, failing: FailingLine, context: Context) -> SearchHit | None:
     """The file that a JavaScript module name stands for."""
-    lines = context.code.whole(site.path) if site.seen else None
+    lines = context.code.whole(failing.path) if failing.seen else None
     for text in lines or ():
-        found = re.match(
+        match = re.match(
             rf"\s*(?:import|const|let|var)\s.*\b{re.escape(receiver)}\b.*['\"](\.[^'\"]+)['\"]",
             text[:500],
         )
-        if found:
-            return relative_file(found[1], site.path, context)
+        if match:
+            return relative_file(match[1], failing.path, context)
     return None
 
 

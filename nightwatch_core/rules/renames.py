@@ -3,14 +3,14 @@
 import re
 from collections.abc import Callable
 
+from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.source import arguments, masked, parameters, receivers_of, uses
 from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.edits import edits_for
-from nightwatch_core.rules.finding import Finding, Site, quoted
-from nightwatch_core.rules.symbols import Candidate, callers, means_something_else
+from nightwatch_core.rules.finding import FailingLine, Finding, Standing, hypothesis, quoted
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.similar_names import Candidate, callers, means_something_else
 
 _CONSIDERED = 3  # most similar names that are looked into
 _DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody calls
@@ -23,7 +23,7 @@ Mend = Callable[[str, str], tuple[Edit, ...]]  # old name and new name to edits
 def renamed(
     name: str,
     candidates: tuple[Candidate, ...],
-    site: Site,
+    failing: FailingLine,
     context: Context,
     member: bool,
     mend: Mend | None = None,
@@ -33,20 +33,21 @@ def renamed(
     `member`: the name belongs to a receiver, so only uses on the same receiver are changed.
     `mend`: how the callers are changed, where that is known better than by searching them.
     """
-    elsewhere = _used_elsewhere(name, site, context) if member else ""
+    elsewhere = _used_elsewhere(name, failing, context) if member else ""
     looked = tuple(
-        (one, _objection(name, one, site, context, elsewhere)) for one in candidates[:_CONSIDERED]
+        (one, _objection(name, one, failing, context, elsewhere))
+        for one in candidates[:_CONSIDERED]
     )
     sound = [one for one, objection in looked if not objection]
     if len(sound) != 1:
         return Finding(hypotheses=_left_open(name, looked, len(sound)), tags=("undefined-name",))
     new = sound[0]
     others = tuple((one, why) for one, why in looked if one is not new)
-    reason = _support(name, new, site, context)
-    later = context.newer(new.place.path, new.place.line, site.path, site.line)
-    if new.told and later:
+    reason = _support(name, new, failing, context)
+    later = context.newer(new.place.path, new.place.line, failing.path, failing.line)
+    if new.is_suggested and later:
         new = new.model_copy(update={"misspelt": False})
-    edits = mend(name, new.name) if mend else _edits(name, new, site, context, member)
+    edits = mend(name, new.name) if mend else _edits(name, new, failing, context, member)
     return _explained(name, new, reason, edits) + Finding(hypotheses=_ruled_out(name, others))
 
 
@@ -65,7 +66,7 @@ def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) 
         evidence=(quoted(path, line, new.place.text, "what it is called"),),
         edits=edits,
         changed=() if new.misspelt else ((path, line),),
-        hypotheses=(Hypothesis(statement=statement, standing="confirmed", because=reason),),
+        hypotheses=(hypothesis(statement, standing="confirmed", because=reason),),
         learnings=(Learning(fact=fact, path=path, line=line),),
         steps=(step if edits else f"Check every caller of `{name}` and call `{new.name}`.",),
         tags=("misspelt-name" if new.misspelt else "renamed-symbol",),
@@ -73,9 +74,9 @@ def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) 
     )
 
 
-def _used_elsewhere(name: str, site: Site, context: Context) -> str:
+def _used_elsewhere(name: str, failing: FailingLine, context: Context) -> str:
     """A line that asks another receiver for the name: then it is a name of its own, no slip."""
-    mine = set(receivers_of(name, site.text, site.language))
+    mine = set(receivers_of(name, failing.text, failing.language))
     for hit in callers(name, context.code).hits:
         theirs = set(receivers_of(name, hit.text, language_of(hit.path)))
         if theirs and not theirs & mine:
@@ -83,38 +84,40 @@ def _used_elsewhere(name: str, site: Site, context: Context) -> str:
     return ""
 
 
-def _objection(name: str, one: Candidate, site: Site, context: Context, elsewhere: str) -> str:
+def _objection(
+    name: str, one: Candidate, failing: FailingLine, context: Context, elsewhere: str
+) -> str:
     """Why this candidate cannot be what was meant; empty where nothing speaks against it."""
     other_meaning = means_something_else(name, one.name)
-    if other_meaning and (one.told or not one.misspelt):
+    if other_meaning and (one.is_suggested or not one.misspelt):
         return f"the names differ in meaning ({other_meaning})"
-    later = context.newer(one.place.path, one.place.line, site.path, site.line)
+    later = context.newer(one.place.path, one.place.line, failing.path, failing.line)
     if elsewhere and not later:
         return f"{elsewhere} uses `{name}` on something else, so it is a name of its own"
-    if not _support(name, one, site, context):
+    if not _support(name, one, failing, context):
         return "neither the spelling nor the history says that it was renamed"
-    if not _fits(name, one, site, context):
+    if not _fits(name, one, failing, context):
         return "it takes other arguments than this call gives"
     return ""
 
 
-def _support(name: str, one: Candidate, site: Site, context: Context) -> str:
+def _support(name: str, one: Candidate, failing: FailingLine, context: Context) -> str:
     """What speaks for a rename: the spelling, or a definition younger than the call."""
-    if one.told:
+    if one.is_suggested:
         return "the message itself suggests it"
     if one.misspelt:
         return "the names differ by a slip"
-    return context.newer(one.place.path, one.place.line, site.path, site.line)
+    return context.newer(one.place.path, one.place.line, failing.path, failing.line)
 
 
-def _fits(name: str, one: Candidate, site: Site, context: Context) -> bool:
+def _fits(name: str, one: Candidate, failing: FailingLine, context: Context) -> bool:
     """Whether the call's arguments fit the candidate's parameters, where both can be counted."""
-    call = re.search(rf"(?<![\w$]){re.escape(name)}\(", site.text)
+    call = re.search(rf"(?<![\w$]){re.escape(name)}\(", failing.text)
     if not call:
         return True
     if not re.match(one.language.functions, one.place.text[:1_000]):
         return not re.match(_DATA, one.place.text) or one.language.name != "python"
-    given = arguments(site.lines, site.line, call.end() - 1)
+    given = arguments(failing.lines, failing.line, call.end() - 1)
     start = one.place.line
     lines = context.code.lines(one.place.path, start, start + 10)
     takes = parameters(lines, start)
@@ -125,17 +128,17 @@ def _fits(name: str, one: Candidate, site: Site, context: Context) -> bool:
 
 
 def _edits(
-    name: str, new: Candidate, site: Site, context: Context, member: bool
+    name: str, new: Candidate, failing: FailingLine, context: Context, member: bool
 ) -> tuple[Edit, ...]:
     """Edits of every missed caller; none where a caller may have been overlooked."""
-    if not site.seen:
+    if not failing.seen:
         return ()
-    receivers = receivers_of(name, site.text, site.language) if member else ()
-    found = callers(name, context.code)
-    places = {(hit.path, hit.line) for hit in found.hits if _same_use(hit, name, receivers)}
-    places.add((site.path, site.line))
-    paths = tuple(dict.fromkeys((site.path, *sorted(path for path, _ in places))))
-    if not found.complete or len(paths) > _FILES:
+    receivers = receivers_of(name, failing.text, failing.language) if member else ()
+    calls = callers(name, context.code)
+    places = {(hit.path, hit.line) for hit in calls.hits if _same_use(hit, name, receivers)}
+    places.add((failing.path, failing.line))
+    paths = tuple(dict.fromkeys((failing.path, *sorted(path for path, _ in places))))
+    if not calls.complete or len(paths) > _FILES:
         return ()
     edits: list[Edit] = []
     for path in paths:
@@ -186,20 +189,20 @@ def _left_open(
         return _ruled_out(name, looked, standing="open")
     names = ", ".join(f"`{one.name}`" for one, why in looked if not why)
     return (
-        Hypothesis(
-            statement=f"`{name}` was renamed",
+        hypothesis(
+            f"`{name}` was renamed",
             because=f"{names} are alike; the code does not say which one is meant",
         ),
     )
 
 
 def _ruled_out(
-    name: str, looked: tuple[tuple[Candidate, str], ...], standing: str = "ruled out"
+    name: str, looked: tuple[tuple[Candidate, str], ...], standing: Standing = "ruled out"
 ) -> tuple[Hypothesis, ...]:
     return tuple(
-        Hypothesis(
-            statement=f"`{name}` means `{one.name}` ({one.place.path}:{one.place.line})",
-            standing="open" if standing == "open" else "ruled out",
+        hypothesis(
+            f"`{name}` means `{one.name}` ({one.place.path}:{one.place.line})",
+            standing=standing,
             because=why or "another definition is closer",
         )
         for one, why in looked

@@ -4,11 +4,10 @@ import re
 
 from nightwatch_core.code.candidate_files import ranked_places
 from nightwatch_core.code.source import indent, masked
-from nightwatch_core.models.analysis import Hypothesis
 from nightwatch_core.models.error import Frame
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.failing_line import app_frames, site_at
-from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.failing_line import app_frames, line_of_frame
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.known_code import Context
 
 _RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
 _GUARD = re.compile(
@@ -17,31 +16,31 @@ _GUARD = re.compile(
 _PHRASE = re.compile(r"[A-Za-z][A-Za-z ,'-]{11,80}[A-Za-z]")
 
 
-def raised_on_purpose(site: Site, context: Context) -> Finding:
+def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
     """Where the failing line raises the error itself: the condition, and who came there."""
-    if not _RAISES.search(masked(site.text, site.language)):
+    if not _RAISES.search(masked(failing.text, failing.language)):
         return Finding()
     guards = [
         number
-        for number in range(site.line - 1, max(site.top, site.line - 12), -1)
-        if _GUARD.match(site.lines.get(number, ""))
-        and indent(site.lines[number]) < indent(site.text)
+        for number in range(failing.line - 1, max(failing.top, failing.line - 12), -1)
+        if _GUARD.match(failing.lines.get(number, ""))
+        and indent(failing.lines[number]) < indent(failing.text)
     ]
-    own = _GUARD.search(site.text) or re.search(r"\s(?:if|unless)\s", site.text)
+    own = _GUARD.search(failing.text) or re.search(r"\s(?:if|unless)\s", failing.text)
     caller = _caller(context)
     when = ""
     if guards or own:
-        condition = site.lines[guards[0]].strip() if guards and not own else site.text.strip()
+        condition = failing.lines[guards[0]].strip() if guards and not own else failing.text.strip()
         when = f" where `{condition[:120]}` holds"
     who = f"; {caller.place} led there" if caller and caller.seen else ""
     evidence = []
     if guards and not own:
-        text = site.lines[guards[0]]
-        evidence.append(quoted(site.path, guards[0], text, "the condition"))
+        text = failing.lines[guards[0]]
+        evidence.append(quoted(failing.path, guards[0], text, "the condition"))
     if caller and caller.seen:
         evidence.append(caller.evidence("the call that led there"))
     return Finding(
-        because=(f"{site.place} raises this on purpose{when}{who}.",),
+        because=(f"{failing.place} raises this on purpose{when}{who}.",),
         evidence=tuple(evidence),
         steps=(f"Find out where {caller.place if caller else 'its caller'} gets what is refused.",),
         tags=("raised-on-purpose",),
@@ -50,22 +49,24 @@ def raised_on_purpose(site: Site, context: Context) -> Finding:
     )
 
 
-def _caller(context: Context) -> Site | None:
+def _caller(context: Context) -> FailingLine | None:
     frames = app_frames(context.case.trace)
     if len(frames) < 2 or context.case.trace is None:
         return None
-    return site_at(frames[1], context.case.trace.language, context.code)
+    return line_of_frame(frames[1], context.case.trace.language, context.code)
 
 
-def in_dependency(site: Site, context: Context) -> Finding:
+def in_dependency(failing: FailingLine, context: Context) -> Finding:
     """Where a dependency raised the error: the application's own call into it."""
     trace = context.case.trace
     first = next(iter(trace.root.frames), None) if trace else None
-    if first is None or first.in_app or not site.line:
+    if first is None or first.in_app or not failing.line:
         return Finding()
     where = f"{first.path.rsplit('/', 1)[-1]}" + (f" in {first.function}" if first.function else "")
     return Finding(
-        because=(f"It is raised inside a dependency ({where[:160]}), called from {site.place}.",),
+        because=(
+            f"It is raised inside a dependency ({where[:160]}), called from {failing.place}.",
+        ),
         tags=("in-dependency",),
     )
 
@@ -86,16 +87,16 @@ def chained(context: Context) -> Finding:
     )
 
 
-def likeliest(site: Site, context: Context) -> Finding:
+def likeliest(failing: FailingLine, context: Context) -> Finding:
     """The line of the likeliest other file, by the trace alone."""
     trace = context.case.trace
     best = next(iter(ranked_places(trace)), None) if trace else None
     if trace is None or best is None:
         return Finding()
     frame = next((f for f in app_frames(trace) if _path(f) == best.path), None)
-    if frame is None or context.code.resolved(best.path) == site.path:
+    if frame is None or context.code.resolved(best.path) == failing.path:
         return Finding()
-    other = site_at(frame, trace.language, context.code)
+    other = line_of_frame(frame, trace.language, context.code)
     if not other.seen:
         return Finding()
     why = "; ".join(best.because[1:]) or "the frames nearer to the error only check or carry"
@@ -120,12 +121,14 @@ def said_in_code(context: Context) -> Finding:
     )
 
 
-def same_as_leader(site: Site, context: Context) -> Finding:
+def same_as_leader(failing: FailingLine, context: Context) -> Finding:
     """A finding of the family's leader that names the same file."""
-    told = [text for text in context.research.leader_findings if site.path and site.path in text]
+    same_file = [
+        text for text in context.research.leader_findings if failing.path and failing.path in text
+    ]
     return Finding(
         hypotheses=tuple(
-            Hypothesis(statement=f"same cause as: {text[:200]}", because="it names the same file")
-            for text in told[:1]
+            hypothesis(f"same cause as: {text[:200]}", because="it names the same file")
+            for text in same_file[:1]
         )
     )

@@ -3,8 +3,122 @@
 import re
 
 from nightwatch_core.models.value import Value
-from nightwatch_core.rules.symptom_classes import NEIGHBOURS_AND_VALUES
-from nightwatch_core.rules.symptom_table import NAMES_AND_DATA
+from nightwatch_core.rules.symptom_wordings import NAME, NAMES_AND_DATA
+
+NEIGHBOURS_AND_VALUES: tuple[tuple[str, str], ...] = (
+    # --- neighbours and resources -------------------------------------------------------------
+    (
+        "lock",
+        r"[Dd]eadlock|could not serialize access|SerializationFailure|database is locked"
+        r"|LockWaitTimeout|Lock wait timeout|LockNotAvailable|StaleObjectError|OptimisticLock",
+    ),
+    (
+        "race",
+        r"all goroutines are asleep|concurrent map (?:writes|read)|ConcurrentModificationException"
+        r"|changed size during iteration",
+    ),
+    (
+        "constraint",
+        r"violates [\w -]{1,30} constraint \"(?P<relation>[^\"]{1,100})\""
+        r"|(?:UNIQUE|NOT NULL) constraint failed: (?P<columns>[\w., ]{1,100})",
+    ),
+    (
+        "constraint",
+        r"RecordNotUnique|UniqueViolation|IntegrityError|NotNullViolation|ForeignKeyViolation"
+        r"|InvalidForeignKey"
+        r"|Duplicate entry|duplicate key|ConstraintViolation|DbUpdateException|constraint failed",
+    ),
+    (
+        "pool",
+        r"could not obtain a (?:database )?connection|QueuePool limit|PoolTimeout"
+        r"|ConnectionTimeoutError"
+        r"|too many (?:clients|connections)|pool (?:is )?exhausted|Connection is not available"
+        r"|[Tt]imeout.{0,40}from the pool",
+    ),
+    (
+        "timeout",
+        r"^\S{0,200}Time-?[oO]ut|timed out|execution expired|ETIMEDOUT|ESOCKETTIMEDOUT"
+        r"|deadline exceeded|DeadlineExceeded"
+        r"|StatementTimeout|QueryCanceled|TaskCanceledException",
+    ),
+    (
+        "connection",
+        r"ECONNREFUSED|ECONNRESET|EHOSTUNREACH|EPIPE|ENOTFOUND|EAI_AGAIN|[Cc]onnection (?:refused"
+        r"|reset"
+        r"|aborted|closed|error)|ConnectionError|ConnectError|ConnectException|Connection(?:Refused"
+        r"|Reset|NotEstablished)|BrokenPipe|[Bb]roken pipe|SocketException|SocketError|getaddrinfo"
+        r"|Name or service not known|no such host|UnknownHost|RemoteDisconnected|SSLError"
+        r"|SSL_connect"
+        r"|Bad Gateway|Service Unavailable|50[234] (?:Server|Bad|Service|Gateway)|fetch failed"
+        r"|server has gone away|HttpRequestException",
+    ),
+    (
+        "permission",
+        r"NotAuthorized|AccessDenied|PermissionDenied|PermissionError|EACCES|EPERM|"
+        r"[Pp]ermission denied"
+        r"|Forbidden|Unauthorized|InvalidAuthenticityToken|AuthenticationE|AuthorizationE"
+        r"|not allowed to|UnauthorizedAccess",
+    ),
+    (
+        "stack",
+        r"SystemStackError|stack level too deep|RecursionError|maximum recursion depth"
+        r"|StackOverflow|Maximum call stack size|stack overflow",
+    ),
+    (
+        "memory",
+        r"NoMemoryError|MemoryError|OutOfMemory|heap out of memory|failed to allocate memory"
+        r"|Allowed memory size|runtime: out of memory|oom-kill",
+    ),
+    ("disk", r"No space left on device|ENOSPC|Disk quota|Too many open files|EMFILE"),
+    (
+        "missing file",
+        r"FileNotFound|ENOENT|No such file or directory|NoSuchFileException|EEXIST|FileExistsError"
+        r"|File exists|cannot find the file|[Tt]emplate(?:NotFound|DoesNotExist| is missing)"
+        r"|MissingTemplate|View \[[^\]]{1,100}\] not found",
+    ),
+    # --- values that do not fit ---------------------------------------------------------------
+    (
+        "parse error",
+        r"JSONDecodeError|JSON::ParserError|JsonSyntax|JsonParse|JsonException|Unexpected token"
+        r"|unexpected token|Unexpected end of (?:JSON )?input|invalid literal for \w{1,20}\(\)"
+        r"|could not convert string|invalid value for (?:Integer|Float)|NumberFormat"
+        r"|FormatException"
+        r"|DateTimeParse|does not match format|Invalid isoformat|invalid date|strconv\."
+        r"|ParseException"
+        r"|YAMLError|Psych::|ParseError|XMLSyntax|SAXParse|cannot unmarshal|SyntaxError"
+        r"|UnicodeDecodeError|invalid byte sequence|EncodingError|UnicodeEncodeError",
+    ),
+    (
+        "division by zero",
+        r"ZeroDivisionError|[Dd]ivi(?:sion|ded|de) by zero|/ by zero|DivideByZero",
+    ),
+    (
+        "assertion",
+        r"AssertionError|Assertion(?:Failed)?(?:Error|Exception)|assertion failed"
+        r"|Minitest::Assertion",
+    ),
+    (
+        "frozen",
+        r"FrozenError|can't modify frozen|UnsupportedOperationException|Assignment to constant",
+    ),
+    (
+        "wrong type",
+        r"no implicit conversion of (?P<given>[\w:]{1,60}) into (?P<expected>[\w:]{1,60})"
+        r"|(?P<actual>[\w.$]{1,100}) cannot be cast to (?:class )?(?P<wanted>[\w.$]{1,100})"
+        r"|must be (?:of type )?(?P<type>[\w\\|?]{1,60}), (?P<got>[\w\\]{1,60}) given",
+    ),
+    (
+        "wrong type",
+        r"ClassCast|InvalidCast|unsupported operand type|interface conversion|is not (?:iterable"
+        r"|callable|subscriptable)"
+        r"|not supported between instances|can only concatenate|comparison of \S{1,60} with"
+        r"|can't be coerced|expected string or bytes|is not JSON serializable|unhashable type"
+        r"|is not a function|TypeError",
+    ),
+    ("wrong arguments", r"ArgumentError|IllegalArgument|InvalidArgument|ArgumentException"),
+    ("undefined name", rf"'(?P<name>{NAME})' is not defined"),
+)
+
 
 _LONGEST = 1_000  # characters that are looked at
 _SAME = {  # groups that say the same thing in different wordings
@@ -40,7 +154,7 @@ class Symptom(Value):
     relation: str = ""
     use: str = ""
     meant: str = ""  # what the language suggests instead
-    said: str = ""  # "class: message", bounded
+    text: str = ""  # "class: message", bounded
 
 
 def symptom_of(error_class: str, message: str) -> Symptom:
@@ -55,10 +169,10 @@ def symptom_of(error_class: str, message: str) -> Symptom:
     """
     said = f"{error_class[:200]}: {message[:_LONGEST]}"
     for kind, pattern in _COMPILED:
-        found = pattern.search(said)
-        if found:
-            return _symptom(kind, found, said)
-    return Symptom(kind="unknown", said=said)
+        match = pattern.search(said)
+        if match:
+            return _symptom(kind, match, said)
+    return Symptom(kind="unknown", text=said)
 
 
 def _symptom(kind: str, found: re.Match[str], said: str) -> Symptom:
@@ -71,7 +185,7 @@ def _symptom(kind: str, found: re.Match[str], said: str) -> Symptom:
         facts["key"] = _bare(facts["key"])
     known = {name: value for name, value in facts.items() if name in Symptom.model_fields}
     meant = _MEANT.search(said)
-    return Symptom(kind=kind, said=said, meant=meant[1] if meant else "", **known)
+    return Symptom(kind=kind, text=said, meant=meant[1] if meant else "", **known)
 
 
 def _bare(key: str) -> str:

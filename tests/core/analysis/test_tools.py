@@ -232,7 +232,7 @@ def test_context_is_shown_as_files_are_read():
     lines = {"a.py": "".join(f"{'hit' if n in (3, 5, 20) else 'line'} {n}\n" for n in range(1, 31))}
     text = run("search_code", query="hit", context=1, files=lines).text
     assert [row for row in text.split("\n") if row.startswith("a.py")] == [
-        *("a.py (lines 2-6 of 30)", "a.py (lines 19-21 of 30)"),
+        *("a.py (lines 2-6 of 30)", "a.py (lines 19-21 of 30)")
     ]
 
 
@@ -255,7 +255,7 @@ def test_libraries_come_last():
     files = {"app/a.py": "total", "node_modules/x/a.js": "total", "web/b.js": "total"}
     text = run("search_code", query="total", files=files).text
     assert [row.split(":")[0] for row in text.split("\n")] == [
-        *("app/a.py", "web/b.js", "node_modules/x/a.js"),
+        *("app/a.py", "web/b.js", "node_modules/x/a.js")
     ]
 
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nightwatch_core.code.blame import OUTSIDE_TAGS, named_first
+from nightwatch_core.code.suspects import OUTSIDE_TAGS, named_first
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import Case, ErrorGroup

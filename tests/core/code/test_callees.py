@@ -3,15 +3,7 @@
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.callees import (
-    BUDGET,
-    HITS,
-    LINES,
-    SEARCHED,
-    SHOWN,
-    callees,
-    imported,
-)
+from nightwatch_core.code.callees import BUDGET, HITS, LINES, SEARCHED, SHOWN, callees, imported
 from nightwatch_core.code.near_names import NAMES, NEAR, names_near
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.file_clues import clue
+from nightwatch_core.code.file_clues import clue_of
 from nightwatch_core.text.transactions import endpoint
 
 
@@ -23,11 +23,11 @@ from nightwatch_core.text.transactions import endpoint
 def test_names_as_files_spell_them(
     transaction: str, path: tuple[str, ...], resource: str, one: str
 ) -> None:
-    found = clue(endpoint(transaction))
+    found = clue_of(endpoint(transaction))
     assert (found.path, found.resource, found.one) == (path, resource, one)
 
 
 @given(st.text(max_size=100))
 def test_any_transaction_gives_a_clue(transaction: str) -> None:
-    found = clue(endpoint(transaction))
+    found = clue_of(endpoint(transaction))
     assert len(found.nouns) <= 3

@@ -1,6 +1,6 @@
 import pytest
 
-from nightwatch_core.code.file_clues import clue
+from nightwatch_core.code.file_clues import clue_of
 from nightwatch_core.code.file_guesses import GUESSES
 from nightwatch_core.text.transactions import endpoint
 
@@ -61,7 +61,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 def test_every_guess_names_the_files_of_its_framework(guess: object) -> None:
     assert callable(guess)
     for transaction, path in EXAMPLES[guess.__name__]:
-        assert path in tuple(guess(clue(endpoint(transaction)))), transaction
+        assert path in tuple(guess(clue_of(endpoint(transaction)))), transaction
 
 
 def test_the_table_has_an_example_for_every_guess_and_sound_scores() -> None:
@@ -73,12 +73,12 @@ def test_the_table_has_an_example_for_every_guess_and_sound_scores() -> None:
 
 def test_nothing_is_guessed_from_nothing() -> None:
     for transaction in ("", "/", "GET /:id"):
-        told = clue(endpoint(transaction))
+        told = clue_of(endpoint(transaction))
         named = [path for _, _, guess in GUESSES for path in guess(told)]
         assert [path for path in named if not path.startswith(("app/[", "pages/["))] == []
 
 
 def test_a_namespace_is_not_lost_for_a_controller() -> None:
-    told = clue(endpoint("Controller/admin/orders/update"))
+    told = clue_of(endpoint("Controller/admin/orders/update"))
     (controllers,) = (guess for _, _, guess in GUESSES if guess.__name__ == "rails_controllers")
     assert "app/controllers/orders_controller.rb" not in tuple(controllers(told))

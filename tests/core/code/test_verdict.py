@@ -1,8 +1,7 @@
 import pytest
 from analysis_shapes import CART, FILES, FIX, analysis, case, trace, tree
 
-from nightwatch_core.code.score import SCORE, advantage, scored
-from nightwatch_core.code.verdict import sound_fix, verdict
+from nightwatch_core.code.verdict import SCORE, advantage, scored, sound_fix, verdict
 from nightwatch_core.models.analysis import Answer, Edit, Evidence, Hypothesis
 from nightwatch_core.models.research import ResearchContext
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.score import has_verified_evidence
+from nightwatch_core.code.verdict import has_verified_evidence
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
 from nightwatch_core.memory.lessons.text import LARGEST, document, lesson_of

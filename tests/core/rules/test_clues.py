@@ -7,9 +7,8 @@ from small_repo import case, explained, frame, opening
 
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.rules.clues import SHAPES, telling_shape
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.known_code import KnownCode
+from nightwatch_core.rules.known_code import Context, KnownCode
+from nightwatch_core.rules.message_clues import SHAPES, telling_shape
 from nightwatch_core.rules.symptoms import Symptom
 
 SHOWN = [
@@ -26,13 +25,13 @@ SHOWN = [
 
 @pytest.mark.parametrize(("said", "shape"), tuple(zip(SHOWN, SHAPES, strict=True)))
 def test_refused_text_is_described_by_its_shape(said, shape):
-    finding = telling_shape(Symptom(kind="parse error", said=f"E: {said}"))
+    finding = telling_shape(Symptom(kind="parse error", text=f"E: {said}"))
     assert shape[1] in finding.because[0]
 
 
 def test_ordinary_text_has_no_telling_shape():
-    assert not telling_shape(Symptom(kind="parse error", said="E: invalid literal 'abc'")).because
-    assert not telling_shape(Symptom(kind="timeout", said="E: '12,90'")).because
+    assert not telling_shape(Symptom(kind="parse error", text="E: invalid literal 'abc'")).because
+    assert not telling_shape(Symptom(kind="timeout", text="E: '12,90'")).because
 
 
 def test_a_quoted_value_is_found_where_the_code_writes_it():
@@ -40,7 +39,7 @@ def test_a_quoted_value_is_found_where_the_code_writes_it():
         "shop/label.py": (
             "def service(p):\n    if p.kind == 'chilled':\n        return 'chilled'\n"
             "    return 'plain'\n\n\ndef book(p):\n    return carrier.book(service(p))\n"
-        ),
+        )
     }
     frames = (frame("carrier.py", 3, "book", in_app=False), frame("shop/label.py", 8, "book"))
     answer, _ = explained(case("Refused", "may not book 'chilled' today", *frames), files)

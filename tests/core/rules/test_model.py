@@ -8,14 +8,11 @@ from nightwatch_core.analysis import tools
 from nightwatch_core.models.analysis import Answer
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.rules.model import RulesModel
-from nightwatch_core.rules.next_turn import QUESTIONS, ROUNDS
+from nightwatch_core.rules.model import QUESTIONS, ROUNDS, RulesModel
 
 FILES = {"shop/a.py": "def show(row):\n    found = row.get('x')\n    return found.total\n"}
 CASE = case(
-    "AttributeError",
-    "'NoneType' object has no attribute 'total'",
-    frame("shop/a.py", 3, "show"),
+    "AttributeError", "'NoneType' object has no attribute 'total'", frame("shop/a.py", 3, "show")
 )
 
 

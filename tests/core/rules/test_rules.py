@@ -20,7 +20,7 @@ SHOP = {
         "def show(number):\n"
         "    order = find_order(number)\n"
         "    return order.total\n"
-    ),
+    )
 }
 NONE = case(
     "AttributeError",

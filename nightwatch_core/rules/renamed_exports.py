@@ -2,16 +2,16 @@
 
 import re
 
+from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import JAVASCRIPT, language_of
 from nightwatch_core.code.source import masked, uses
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.value import Value
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.edits import edits_for
-from nightwatch_core.rules.finding import Finding, Site
+from nightwatch_core.rules.finding import FailingLine, Finding
+from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.owners import relative_file
 from nightwatch_core.rules.renames import renamed, replaced
-from nightwatch_core.rules.symbols import callers, similar_in_file
+from nightwatch_core.rules.similar_names import callers, similar_in_file
 
 _STATEMENTS = (
     r"(?m)^[ \t]*(?:const|let|var)\s+\{(?P<names>[^{}]{0,2000})\}\s*=\s*require\(\s*"
@@ -35,9 +35,9 @@ class Taken(Value):
     local: str  # what the name is called here
 
 
-def renamed_export(name: str, site: Site, context: Context) -> Finding | None:
+def renamed_export(name: str, failing: FailingLine, context: Context) -> Finding | None:
     """The finding where the file takes the name out of one that does not define it any more."""
-    target = _source_of(name, site.path, context) if site.seen else ""
+    target = _source_of(name, failing.path, context) if failing.seen else ""
     lines = context.code.whole(target) if target else None
     if not lines:
         return None
@@ -47,9 +47,9 @@ def renamed_export(name: str, site: Site, context: Context) -> Finding | None:
     )
 
     def mend(old: str, new: str) -> tuple[Edit, ...]:
-        return _edits(old, new, target, site, context)
+        return _edits(old, new, target, failing, context)
 
-    return renamed(name, candidates, site, context, member=False, mend=mend)
+    return renamed(name, candidates, failing, context, member=False, mend=mend)
 
 
 def taken(name: str, text: str) -> Taken | None:
@@ -93,17 +93,19 @@ def exports(name: str, text: str) -> bool:
 def _source_of(name: str, path: str, context: Context) -> str:
     """The file that this one takes the name out of; empty where it takes it out of none."""
     lines = context.code.whole(path)
-    found = taken(name, "\n".join(lines)) if lines else None
-    place = relative_file(found.target, path, context) if found else None
+    import_ = taken(name, "\n".join(lines)) if lines else None
+    place = relative_file(import_.target, path, context) if import_ else None
     return place.path if place else ""
 
 
-def _edits(old: str, new: str, target: str, site: Site, context: Context) -> tuple[Edit, ...]:
+def _edits(
+    old: str, new: str, target: str, failing: FailingLine, context: Context
+) -> tuple[Edit, ...]:
     """Edits of every file that takes the name out of the target; none where one is doubtful."""
-    found = callers(old, context.code)
-    others = sorted({hit.path for hit in found.hits if language_of(hit.path) == JAVASCRIPT})
-    paths = tuple(dict.fromkeys((site.path, *others)))
-    if not found.complete or len(paths) > _FILES:
+    calls = callers(old, context.code)
+    others = sorted({hit.path for hit in calls.hits if language_of(hit.path) == JAVASCRIPT})
+    paths = tuple(dict.fromkeys((failing.path, *others)))
+    if not calls.complete or len(paths) > _FILES:
         return ()
     edits: list[Edit] = []
     for path in paths:
@@ -118,13 +120,13 @@ def _edits(old: str, new: str, target: str, site: Site, context: Context) -> tup
 
 def edits_in(path: str, lines: tuple[str, ...], old: str, new: str) -> tuple[Edit, ...]:
     """Edits of the import and of every use in one file; empty where a use may be something else."""
-    found = taken(old, "\n".join(lines))
-    if found is None or any(uses(new, masked(text, JAVASCRIPT)) for text in lines):
+    import_ = taken(old, "\n".join(lines))
+    if import_ is None or any(uses(new, masked(text, JAVASCRIPT)) for text in lines):
         return ()
-    changed = {found.line: replaced(lines[found.line - 1], (found.column,), old, new)}
-    if found.local == old:
+    changed = {import_.line: replaced(lines[import_.line - 1], (import_.column,), old, new)}
+    if import_.local == old:
         for number, text in enumerate(lines, start=1):
-            if found.first <= number <= found.last:
+            if import_.first <= number <= import_.last:
                 continue
             places = _uses(old, text)
             if places is None:

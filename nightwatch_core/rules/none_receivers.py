@@ -3,11 +3,10 @@
 import re
 
 from nightwatch_core.code.source import indent, masked, receiver_before, receivers_of
-from nightwatch_core.models.analysis import Hypothesis
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.finding import Finding, Site
-from nightwatch_core.rules.origins import origin_of
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis
+from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.symptoms import Symptom
+from nightwatch_core.rules.value_origins import origin_of
 
 _MEMBER = re.compile(r"(?<=[\w)\]])(?:\?->|->|&\.|\.)(?=[A-Za-z_$])")
 _AROUND = 6  # lines of one statement that are looked at
@@ -23,56 +22,54 @@ _PACKAGES = {  # a line of the file's head that imports a whole package
 _VALUES = {"python": ("self", "cls"), "java": ("this",), "php": ("$this",)}
 
 
-def none_receiver(symptom: Symptom, site: Site, context: Context) -> Finding:
+def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Names the expression that was None and follows it to where it got its value."""
-    if " null" in symptom.said:
-        language = site.language.model_copy(update={"none": "null"})
-        site = site.model_copy(update={"language": language})
-    none = site.language.none
-    packages = imported_packages(site, context) if site.seen else frozenset()
-    candidates = tuple(one for one in none_expressions(symptom, site) if one not in packages)
+    if " null" in symptom.text:
+        language = failing.language.model_copy(update={"none": "null"})
+        failing = failing.model_copy(update={"language": language})
+    none = failing.language.none
+    packages = imported_packages(failing, context) if failing.seen else frozenset()
+    candidates = tuple(one for one in none_expressions(symptom, failing) if one not in packages)
     if not candidates:
         return Finding(
-            because=(f"Something in {site.place} is {none}; the message does not say what.",),
-            steps=(f"Look at what is dereferenced in {site.place}.",),
+            because=(f"Something in {failing.place} is {none}; the message does not say what.",),
+            steps=(f"Look at what is dereferenced in {failing.place}.",),
             tags=("none-receiver",),
             subject=f"something is {none}",
         )
     if len(candidates) > 1:
         names = ", ".join(f"`{one}`" for one in candidates[:4])
         return Finding(
-            because=(f"One of {names} in {site.place} is {none}.",),
+            because=(f"One of {names} in {failing.place} is {none}.",),
             hypotheses=tuple(
-                Hypothesis(
-                    statement=f"`{one}` is {none}", because="the message names no expression"
-                )
+                hypothesis(f"`{one}` is {none}", because="the message names no expression")
                 for one in candidates[:4]
             ),
-            steps=(f"Log which of {names} is {none} in {site.place}.",),
+            steps=(f"Log which of {names} is {none} in {failing.place}.",),
             tags=("none-receiver",),
             subject=f"one of {names} is {none}",
         )
     expression = candidates[0]
     use = f"`{symptom.name}` is asked of it" if symptom.name else "it is used"
     finding = Finding(
-        because=(f"`{expression}` is {none} in {site.place} when {use}.",),
+        because=(f"`{expression}` is {none} in {failing.place} when {use}.",),
         tags=("none-receiver",),
         subject=f"`{expression}` is {none}",
-        explained=site.seen,
+        explained=failing.seen,
     )
-    finding = finding + origin_of(expression, site, context)
-    step = f"Find out when `{expression}` may be {none} before {site.place} uses it."
+    finding = finding + origin_of(expression, failing, context)
+    step = f"Find out when `{expression}` may be {none} before {failing.place} uses it."
     return finding if finding.steps else finding + Finding(steps=(step,))
 
 
-def imported_packages(site: Site, context: Context) -> frozenset[str]:
+def imported_packages(failing: FailingLine, context: Context) -> frozenset[str]:
     """Names by which the file's head imports whole packages, which are never nothing."""
-    pattern = _PACKAGES.get(site.language.name)
-    if pattern is None or not any(_MEMBER.search(row) for row in _statement(site)):
+    pattern = _PACKAGES.get(failing.language.name)
+    if pattern is None or not any(_MEMBER.search(row) for row in _statement(failing)):
         return frozenset()
-    head = context.code.lines(site.path, 1, _HEAD)
-    found = (pattern.match(text[:_LONGEST]) for text in head.values())
-    names = (match["alias"] or package_name(match["path"]) for match in found if match)
+    head = context.code.lines(failing.path, 1, _HEAD)
+    matches = (pattern.match(text[:_LONGEST]) for text in head.values())
+    names = (match["alias"] or package_name(match["path"]) for match in matches if match)
     return frozenset(names)
 
 
@@ -86,25 +83,25 @@ def package_name(path: str) -> str:
     return plain.rsplit("/", 1)[-1]
 
 
-def none_expressions(symptom: Symptom, site: Site) -> tuple[str, ...]:
+def none_expressions(symptom: Symptom, failing: FailingLine) -> tuple[str, ...]:
     """Expressions of the failing statement that may be the None the message speaks of."""
     if symptom.receiver:
         return (_java_name(symptom.receiver),)
-    rows = _statement(site)
+    rows = _statement(failing)
     if symptom.name:
-        found = [e for row in rows for e in receivers_of(symptom.name, row, site.language)]
+        found = [e for row in rows for e in receivers_of(symptom.name, row, failing.language)]
         return _once(found) or _chained(symptom.name, rows)
-    text = masked(site.text, site.language)
+    text = masked(failing.text, failing.language)
     if symptom.use == "subscriptable":
-        return _once([receiver_before(site.text, at.start()) for at in re.finditer(r"\[", text)])
+        return _once([receiver_before(failing.text, at.start()) for at in re.finditer(r"\[", text)])
     if symptom.use == "iterable":
-        tries = (re.search(pattern, site.text) for pattern in _ITERATED)
+        tries = (re.search(pattern, failing.text) for pattern in _ITERATED)
         return _once([found["it"].rstrip(":") for found in tries if found])[:1]
     if symptom.use == "callable":
-        return _once([receiver_before(site.text, at.start()) for at in re.finditer(r"\(", text)])
-    dereferenced = [receiver_before(site.text, at.start()) for at in _MEMBER.finditer(text)]
+        return _once([receiver_before(failing.text, at.start()) for at in re.finditer(r"\(", text)])
+    dereferenced = [receiver_before(failing.text, at.start()) for at in _MEMBER.finditer(text)]
     return tuple(
-        one for one in _once(dereferenced) if one not in _VALUES.get(site.language.name, ())
+        one for one in _once(dereferenced) if one not in _VALUES.get(failing.language.name, ())
     )
 
 
@@ -119,11 +116,15 @@ def _once(found: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in found if one and _PLAIN.match(one)))
 
 
-def _statement(site: Site) -> tuple[str, ...]:
+def _statement(failing: FailingLine) -> tuple[str, ...]:
     """The failing line first, then lines it goes on in, then lines it began in."""
-    rows = [site.text]
-    below = range(site.line + 1, site.line + _AROUND)
-    rows += [site.lines[n] for n in below if n in site.lines and _goes_on(site.lines[n], site.text)]
+    rows = [failing.text]
+    below = range(failing.line + 1, failing.line + _AROUND)
+    rows += [
+        failing.lines[n]
+        for n in below
+        if n in failing.lines and _goes_on(failing.lines[n], failing.text)
+    ]
     return tuple(rows)
 
 

@@ -3,9 +3,8 @@
 import re
 
 from nightwatch_core.code.candidate_files import TEST
-from nightwatch_core.models.analysis import Hypothesis
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.symptoms import Symptom
 
 _VALUE = re.compile(r"'([^'\n]{3,60})'|\"([^\"\n]{3,60})\"|`([^`\n]{3,60})`")
@@ -30,30 +29,30 @@ SHAPES: tuple[tuple[str, str], ...] = (  # texts that parsers refuse, and what t
 
 def telling_shape(symptom: Symptom) -> Finding:
     """What the text that could not be parsed looks like, where the message shows it."""
-    said = symptom.said
+    said = symptom.text
     shape = next((what for pattern, what in SHAPES if re.search(pattern, said, re.IGNORECASE)), "")
     if symptom.kind != "parse error" or not shape:
         return Finding()
     return Finding(
         because=(f"The text looks like {shape}.",),
-        hypotheses=(
-            Hypothesis(statement=f"whoever writes the text sends {shape}", because="the message"),
-        ),
+        hypotheses=(hypothesis(f"whoever writes the text sends {shape}", because="the message"),),
         subject=f"{shape} cannot be parsed",
     )
 
 
-def written_values(symptom: Symptom, site: Site, context: Context) -> Finding:
+def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Lines of the code that write a value the message quotes: they may have sent it there."""
-    message = symptom.said.split(": ", 1)[-1]
-    values = [one for found in _VALUE.findall(message) for one in found if one][:_VALUES]
+    message = symptom.text.split(": ", 1)[-1]
+    values = [one for result in _VALUE.findall(message) for one in result if one][:_VALUES]
     finding = Finding()
     for value in values:
-        found = context.code.search(value)
+        result = context.code.search(value)
         literal = re.compile(rf"[\"'`:]{re.escape(value)}(?:[\"'`]|\b)")
-        hits = [h for h in found.hits if literal.search(h.text[:1_000]) and not TEST.search(h.path)]
-        hits = [h for h in hits if (h.path, h.line) != (site.path, site.line)]
-        if not found.complete or not 1 <= len(hits) <= _FEW:
+        hits = [
+            h for h in result.hits if literal.search(h.text[:1_000]) and not TEST.search(h.path)
+        ]
+        hits = [h for h in hits if (h.path, h.line) != (failing.path, failing.line)]
+        if not result.complete or not 1 <= len(hits) <= _FEW:
             continue
         hits.sort(key=lambda hit: not _SETS.search(hit.text[:1_000]))
         places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits)
@@ -62,18 +61,17 @@ def written_values(symptom: Symptom, site: Site, context: Context) -> Finding:
             evidence=tuple(quoted(h.path, h.line, h.text, f"writes `{value}`") for h in hits),
             changed=tuple((hit.path, hit.line) for hit in hits) if len(hits) == 1 else (),
             hypotheses=(
-                Hypothesis(
-                    statement=f"`{value}` of {places} is what was refused",
-                    because="the message quotes it",
+                hypothesis(
+                    f"`{value}` of {places} is what was refused", because="the message quotes it"
                 ),
             ),
         )
     return finding
 
 
-def deleted_records(symptom: Symptom, site: Site, context: Context) -> Finding:
+def deleted_records(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Lines that delete records of the kind that was not found."""
-    said = _RECORD.search(symptom.said)
+    said = _RECORD.search(symptom.text)
     noun = (symptom.relation or (said[1] if said else "")).lower()
     if symptom.kind != "missing record" or not re.fullmatch(r"\w{3,40}", noun):
         return Finding()
@@ -83,7 +81,7 @@ def deleted_records(symptom: Symptom, site: Site, context: Context) -> Finding:
     if not hits:
         return Finding()
     places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits)
-    newer = context.newer(hits[0].path, hits[0].line, site.path, site.line)
+    newer = context.newer(hits[0].path, hits[0].line, failing.path, failing.line)
     first = quoted(hits[0].path, hits[0].line, hits[0].text, f"deletes a {noun}")
     return Finding(
         because=(f"Records of `{noun}` are deleted in {places}, and others still point to them.",),
@@ -91,8 +89,8 @@ def deleted_records(symptom: Symptom, site: Site, context: Context) -> Finding:
         fault=first if len(hits) == 1 and newer else None,
         changed=((hits[0].path, hits[0].line),) if len(hits) == 1 and newer else (),
         hypotheses=(
-            Hypothesis(
-                statement=f"the {noun} was deleted by {places} while something still refers to it",
+            hypothesis(
+                f"the {noun} was deleted by {places} while something still refers to it",
                 because="nothing else that was found deletes it",
             ),
         ),

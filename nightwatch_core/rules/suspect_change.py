@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 from nightwatch_core.models.analysis import Evidence
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
-from nightwatch_core.rules.context import Context, brought
-from nightwatch_core.rules.finding import Site
+from nightwatch_core.rules.finding import FailingLine
+from nightwatch_core.rules.known_code import Context, brought
 
 _SUSPICIOUS = timedelta(days=14)
 _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
@@ -13,7 +13,7 @@ _LINES = 3  # pieces of evidence whose history is looked up
 
 
 def suspect_change(
-    site: Site,
+    failing: FailingLine,
     changed: tuple[tuple[str, int], ...],
     evidence: tuple[Evidence, ...],
     context: Context,
@@ -25,7 +25,7 @@ def suspect_change(
     change that is merely likely gets a sentence, never a commit.
     """
     quoted = [(one.path, one.line) for one in evidence[:_LINES]]
-    own = [(site.path, site.line)] if site.seen else []
+    own = [(failing.path, failing.line)] if failing.seen else []
     places = list(dict.fromkeys(changed or (*own, *quoted)))
     blames = [(place, blame) for place in places if (blame := context.code.blame(*place))]
     fresh = [
@@ -39,7 +39,7 @@ def suspect_change(
     first = next(iter(blames), None)
     if fresh and first and fresh[0][:2] == first:
         return first[1].sha, _written(*first)
-    likely = _likeliest(site, first[1] if first else None, context)
+    likely = _likeliest(failing, first[1] if first else None, context)
     if likely:
         because = f" ({'; '.join(likely.because[:2])})" if likely.because else ""
         return "", f"The likeliest change is {_named(likely.pull)}{because}."
@@ -66,15 +66,15 @@ def _recent(blame: Blame, context: Context) -> bool:
     return seen is not None and -_DAY <= seen.date() - blame.at.date() <= _SUSPICIOUS
 
 
-def _likeliest(site: Site, blame: Blame | None, context: Context) -> Suspect | None:
+def _likeliest(failing: FailingLine, blame: Blame | None, context: Context) -> Suspect | None:
     """The suspect that changed the top frame's own file shortly before the first occurrence."""
     seen = _first_seen(context)
-    if not site.line or seen is None:
+    if not failing.line or seen is None:
         return None
     near = (
         suspect
         for suspect in context.research.suspects
-        if site.path in suspect.pull.files
+        if failing.path in suspect.pull.files
         and timedelta() <= seen - suspect.pull.merged_at <= _SUSPICIOUS
         and not _older(suspect, blame)
     )

@@ -95,10 +95,7 @@ NAMES_AND_DATA: tuple[tuple[str, str], ...] = (
     ("undefined name", r"(?:ReferenceError|TypeError): (?P<name>[\w$]{1,100}) is not defined"),
     ("undefined name", r"Class \"?'?(?P<owner>(?:\w+\\)*)(?P<name>\w+)\"?'? not found"),
     ("undefined name", r"Call to undefined function (?P<owner>(?:\w+\\)*)(?P<name>\w+)\(\)"),
-    (
-        "unknown member",
-        rf"module '(?P<module>[\w.]{{1,200}})' has no attribute '(?P<name>{NAME})'",
-    ),
+    ("unknown member", rf"module '(?P<module>[\w.]{{1,200}})' has no attribute '(?P<name>{NAME})'"),
     (
         "unknown member",
         rf"(?:type object )?'(?P<owner>[\w.]{{1,200}})' object has no attribute"

@@ -3,15 +3,15 @@
 import re
 
 from nightwatch_core.code.definitions import defined_name, definitions_in
+from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.source import arguments, masked, parameters, uses
-from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
+from nightwatch_core.models.analysis import Edit, Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.edits import edits_for
-from nightwatch_core.rules.failing_line import app_frames, site_at
-from nightwatch_core.rules.finding import Finding, Site, quoted
+from nightwatch_core.rules.failing_line import app_frames, line_of_frame
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.renames import replaced
-from nightwatch_core.rules.symbols import (
+from nightwatch_core.rules.similar_names import (
     ALIKE,
     callers,
     definitions,
@@ -25,16 +25,16 @@ _INITS = ("__init__", "initialize", "constructor", "__construct")
 _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its value
 
 
-def wrong_arguments(symptom: Symptom, site: Site, context: Context) -> Finding:
+def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Compares the call with the signature it meets, and mends a renamed keyword."""
-    failing = site
-    site, function = _call_and_function(symptom, site, context)
-    definition = _definition(function, symptom, site, context) if function else None
+    reported = failing
+    failing, function = _call_and_function(symptom, failing, context)
+    definition = _definition(function, symptom, failing, context) if function else None
     if definition is None:
         what = f"`{function}`" if function else "the function"
         return Finding(
             because=(f"The call does not fit {what}: {_complaint(symptom)}.",),
-            steps=(f"Compare the call in {site.place} with the signature of {what}.",),
+            steps=(f"Compare the call in {failing.place} with the signature of {what}.",),
             subject=f"call of {what} does not fit",
         )
     start = definition.line
@@ -43,11 +43,11 @@ def wrong_arguments(symptom: Symptom, site: Site, context: Context) -> Finding:
     place = f"{definition.path}:{definition.line}"
     finding = Finding(
         because=(
-            f"{site.place} calls `{function}` in a way its signature in {place} does not take "
+            f"{failing.place} calls `{function}` in a way its signature in {place} does not take "
             f"({_complaint(symptom)}); it takes {', '.join(takes) or 'nothing'}.",
         ),
         evidence=(quoted(definition.path, start, definition.text, "the signature"),),
-        fault=site.evidence("the call") if site.seen and site is not failing else None,
+        fault=failing.evidence("the call") if failing.seen and failing is not reported else None,
         learnings=(
             Learning(
                 fact=f"`{function}` in {place} takes {', '.join(takes) or 'no arguments'}.",
@@ -55,37 +55,41 @@ def wrong_arguments(symptom: Symptom, site: Site, context: Context) -> Finding:
                 line=start,
             ),
         ),
-        steps=(f"Make the call in {site.place} fit the signature in {place}.",),
+        steps=(f"Make the call in {failing.place} fit the signature in {place}.",),
         subject=f"call of `{function}` does not fit its signature",
         explained=True,
     )
     if symptom.keyword:
-        finding = finding + _renamed(symptom.keyword, function, definition, site, context)
+        finding = finding + _renamed(symptom.keyword, function, definition, failing, context)
     return finding
 
 
-def _call_and_function(symptom: Symptom, site: Site, context: Context) -> tuple[Site, str]:
+def _call_and_function(
+    symptom: Symptom, failing: FailingLine, context: Context
+) -> tuple[FailingLine, str]:
     """The line that calls, and the bare name of what it calls.
 
     Ruby blames the callee's first line, so there the call is one frame further out.
     """
     said = re.split(r"[.:\\]+", symptom.name)[-1]
-    own = defined_name(site.text, site.language)
+    own = defined_name(failing.text, failing.language)
     frames = app_frames(context.case.trace)
     if own and len(frames) > 1:
-        told = context.case.trace.language if context.case.trace else ""
-        return site_at(frames[1], told, context.code), own
+        trace_language = context.case.trace.language if context.case.trace else ""
+        return line_of_frame(frames[1], trace_language, context.code), own
     if said == "__init__":
-        return site, re.split(r"\.", symptom.name)[-2] if "." in symptom.name else ""
-    return site, said
+        return failing, re.split(r"\.", symptom.name)[-2] if "." in symptom.name else ""
+    return failing, said
 
 
-def _definition(function: str, symptom: Symptom, site: Site, context: Context) -> SearchHit | None:
+def _definition(
+    function: str, symptom: Symptom, failing: FailingLine, context: Context
+) -> SearchHit | None:
     """The one definition of the function; of a class, its constructor."""
-    found = definitions(function, site.language, context.code)
-    if len(found.hits) != 1 or not found.complete:
+    defined = definitions(function, failing.language, context.code)
+    if len(defined.hits) != 1 or not defined.complete:
         return _innermost(function, context)
-    hit = found.hits[0]
+    hit = defined.hits[0]
     if not re.match(r"\s*(?:class|struct)\b", hit.text):
         return hit
     lines = context.code.whole(hit.path) or ()
@@ -101,10 +105,10 @@ def _innermost(function: str, context: Context) -> SearchHit | None:
     frames = app_frames(trace)
     if not frames or trace is None:
         return None
-    site = site_at(frames[0], trace.language, context.code)
-    if defined_name(site.text, site.language) != function:
+    failing = line_of_frame(frames[0], trace.language, context.code)
+    if defined_name(failing.text, failing.language) != function:
         return None
-    return SearchHit(path=site.path, line=site.line, text=site.text)
+    return SearchHit(path=failing.path, line=failing.line, text=failing.text)
 
 
 def _plain_name(parameter: str) -> str:
@@ -114,19 +118,19 @@ def _plain_name(parameter: str) -> str:
     ('b', '', 'name', 'a')
     """
     php = re.search(r"\$(\w+)", parameter)
-    found = php or re.match(r"[*&]*(\w+)", parameter)
-    return found[1] if found else ""
+    match = php or re.match(r"[*&]*(\w+)", parameter)
+    return match[1] if match else ""
 
 
 def _renamed(
-    keyword: str, function: str, definition: SearchHit, site: Site, context: Context
+    keyword: str, function: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding:
     """The one parameter that the keyword must mean, and the edits of the calls that say it."""
-    mark = _MARK.get(site.language.name, "")
-    free, needed = _unfilled(function, definition, site, context)
+    mark = _MARK.get(failing.language.name, "")
+    free, needed = _unfilled(function, definition, failing, context)
     alone = [name for name in free if [name] in (free, needed)]
     names = [name for name in free if likeness(keyword, name) >= ALIKE or name in alone]
-    later = {name: _changed_later(name, definition, site, context) for name in names}
+    later = {name: _changed_later(name, definition, failing, context) for name in names}
     sound = [
         name
         for name in names
@@ -135,8 +139,8 @@ def _renamed(
     ]
     if len(sound) != 1 or not mark:
         open_names = tuple(
-            Hypothesis(
-                statement=f"keyword `{keyword}` means `{name}`",
+            hypothesis(
+                f"keyword `{keyword}` means `{name}`",
                 because="it is left open by the call, but neither spelling nor history decides it",
             )
             for name in names[:3]
@@ -148,11 +152,11 @@ def _renamed(
     missed = ", and this caller was missed" if younger else ""
     return Finding(
         because=(f"The keyword `{keyword}` {called} `{new}`{missed}.",),
-        edits=_edits(keyword, new, function, mark, site, context),
+        edits=_edits(keyword, new, function, mark, failing, context),
         changed=((definition.path, younger[0]),) if younger else (),
         hypotheses=(
-            Hypothesis(
-                statement=f"keyword `{keyword}` {called} `{new}`",
+            hypothesis(
+                f"keyword `{keyword}` {called} `{new}`",
                 standing="confirmed",
                 because=younger[1] if younger else "the names differ by a slip",
             ),
@@ -162,11 +166,11 @@ def _renamed(
 
 
 def _unfilled(
-    function: str, definition: SearchHit, site: Site, context: Context
+    function: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> tuple[list[str], list[str]]:
     """Parameters that the call gives nothing for, and those of them that need a value."""
-    given = _given(function, site)
-    named = {found[1] for part in given if (found := re.match(r"(\w+)\s*(?:=|:(?!:))", part))}
+    given = _given(function, failing)
+    named = {match[1] for part in given if (match := re.match(r"(\w+)\s*(?:=|:(?!:))", part))}
     positional = len(given) - len(named)
     lines = context.code.lines(definition.path, definition.line, definition.line + 20)
     written = [
@@ -177,49 +181,51 @@ def _unfilled(
         for name, part in written[positional:]
         if name not in named and not part.startswith(("*", "&"))
     ]
-    optional = r"^[*&]|=|:\s*\S+\s*=" if site.language.name != "ruby" else r"^[*&]|=|:\s*\S"
+    optional = r"^[*&]|=|:\s*\S+\s*=" if failing.language.name != "ruby" else r"^[*&]|=|:\s*\S"
     needed = [name for name, part in free if not re.search(optional, part)]
     return [name for name, _ in free], needed
 
 
 def _changed_later(
-    name: str, definition: SearchHit, site: Site, context: Context
+    name: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> tuple[int, str] | None:
     """The line of the parameter and why it counts as younger than the call."""
     start = definition.line
     lines = context.code.lines(definition.path, start, start + 20)
     own = next((n for n in range(start, start + 20) if uses(name, lines.get(n, ""))), start)
-    why = context.newer(definition.path, own, site.path, site.line)
+    why = context.newer(definition.path, own, failing.path, failing.line)
     return (own, why) if why else None
 
 
-def _given(function: str, site: Site) -> tuple[str, ...]:
+def _given(function: str, failing: FailingLine) -> tuple[str, ...]:
     """The arguments of the call at the failing line."""
-    call = re.search(rf"(?<![\w$]){re.escape(function)}\s*\(", site.text)
-    return arguments(site.lines, site.line, call.end() - 1) if call else ()
+    call = re.search(rf"(?<![\w$]){re.escape(function)}\s*\(", failing.text)
+    return arguments(failing.lines, failing.line, call.end() - 1) if call else ()
 
 
 def _edits(
-    keyword: str, new: str, function: str, mark: str, site: Site, context: Context
+    keyword: str, new: str, function: str, mark: str, failing: FailingLine, context: Context
 ) -> tuple[Edit, ...]:
     """Edits of the failing call and of other one-line calls that use the old keyword."""
-    found = callers(function, context.code)
-    if not site.seen or not found.complete:
+    calls = callers(function, context.code)
+    if not failing.seen or not calls.complete:
         return ()
     pattern = re.compile(rf"(?<![\w$.]){re.escape(keyword)}(?=\s*{re.escape(mark)}(?![=:]))")
-    places = {(hit.path, hit.line) for hit in found.hits if pattern.search(hit.text)}
-    rows = [n for n in range(site.line, site.line + 30) if n in site.lines]
-    own = next((n for n in rows if pattern.search(site.lines[n])), None)
-    if own is None or not _within_call(function, site, keyword):
+    places = {(hit.path, hit.line) for hit in calls.hits if pattern.search(hit.text)}
+    rows = [n for n in range(failing.line, failing.line + 30) if n in failing.lines]
+    own = next((n for n in rows if pattern.search(failing.lines[n])), None)
+    named = (part.split("=")[0].split(":")[0] for part in _given(function, failing))
+    if own is None or not any(uses(keyword, part) for part in named):
         return ()
-    places.add((site.path, own))
+    places.add((failing.path, own))
     edits: list[Edit] = []
-    for path in dict.fromkeys((site.path, *sorted(path for path, _ in places))):
+    for path in dict.fromkeys((failing.path, *sorted(path for path, _ in places))):
         lines = context.code.whole(path) or ()
         changed = {
-            line: _replaced(lines[line - 1], pattern, keyword, new, site)
+            line: _replaced(row, pattern, keyword, new, masked(row, failing.language))
             for where, line in places
             if where == path and line <= len(lines)
+            for row in lines[line - 1 : line]
         }
         more = edits_for(path, lines, changed, f"pass `{new}` instead of `{keyword}`")
         if not more:
@@ -228,15 +234,9 @@ def _edits(
     return tuple(edits)
 
 
-def _replaced(text: str, pattern: re.Pattern[str], keyword: str, new: str, site: Site) -> str:
-    """The line with the keyword replaced in code, not inside strings."""
-    places = tuple(found.start() for found in pattern.finditer(masked(text, site.language)))
-    return replaced(text, places, keyword, new)
-
-
-def _within_call(function: str, site: Site, keyword: str) -> bool:
-    given = _given(function, site)
-    return any(uses(keyword, part.split("=")[0].split(":")[0]) for part in given)
+def _replaced(text: str, pattern: re.Pattern[str], keyword: str, new: str, code: str) -> str:
+    """Replace the keyword in code (the line without what strings hold), not inside strings."""
+    return replaced(text, tuple(match.start() for match in pattern.finditer(code)), keyword, new)
 
 
 def _complaint(symptom: Symptom) -> str:
@@ -247,4 +247,4 @@ def _complaint(symptom: Symptom) -> str:
         return f"missing {symptom.missing}"
     if symptom.expected:
         return f"given {symptom.given}, expected {symptom.expected}"
-    return symptom.said.split(": ", 1)[-1][:200] or "wrong arguments"
+    return symptom.text.split(": ", 1)[-1][:200] or "wrong arguments"

@@ -5,11 +5,11 @@ import re
 from nightwatch_core.code.candidate_files import TEST
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.source import assignment, body_of, called, receiver_before
-from nightwatch_core.models.analysis import Hypothesis, Learning
+from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.context import Context
-from nightwatch_core.rules.finding import Finding, Site, quoted
-from nightwatch_core.rules.symbols import definitions, likeness
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.similar_names import definitions, likeness
 from nightwatch_core.rules.symptoms import Symptom
 
 _BODY = 60
@@ -18,69 +18,73 @@ _SHOWN = 12
 _ALIKE = 0.6
 
 
-def missing_key(symptom: Symptom, site: Site, context: Context) -> Finding:
+def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Names the key and the mapping, and what its builder puts in instead."""
     key = symptom.key
-    mapping, at = _mapping(key, site)
+    mapping, at = _mapping(key, failing)
     what = f"`{mapping}`" if mapping else "a mapping"
     named = f"key `{key}`" if key else "the key asked for"
     finding = Finding(
-        because=(f"{site.place} reads {named} of {what}, which does not hold it.",),
+        because=(f"{failing.place} reads {named} of {what}, which does not hold it.",),
         tags=("missing-key",),
         subject=f"{named} is missing" + (f" in {what}" if mapping else ""),
-        explained=bool(site.seen and at),
-        steps=(f"Make {site.place} and what builds {what} agree on {named}.",),
+        explained=bool(failing.seen and at),
+        steps=(f"Make {failing.place} and what builds {what} agree on {named}.",),
     )
-    built = _builder(mapping, site, context) if mapping else Finding()
+    built = _builder(mapping, failing, context) if mapping else Finding()
     if built.explained:
         return finding + built + _similar(key, built)
-    return finding + built + (_writers(key, site, context) if key else Finding())
+    return finding + built + (_writers(key, failing, context) if key else Finding())
 
 
-def out_of_range(symptom: Symptom, site: Site, context: Context) -> Finding:
+def out_of_range(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Names the sequence that is shorter than the code takes for granted."""
-    found = [receiver_before(site.text, at.start()) for at in re.finditer(r"\[", site.text[:1_000])]
+    found = [
+        receiver_before(failing.text, at.start()) for at in re.finditer(r"\[", failing.text[:1_000])
+    ]
     names = tuple(dict.fromkeys(one for one in found if one))
     what = f"`{names[0]}`" if len(names) == 1 else "a sequence"
     size = f" (length {symptom.expected})" if symptom.expected else ""
     finding = Finding(
-        because=(f"{site.place} takes an element of {what}{size} that is not there.",),
+        because=(f"{failing.place} takes an element of {what}{size} that is not there.",),
         tags=("out-of-range",),
         subject=f"{what} is too short",
-        explained=bool(site.seen and len(names) == 1),
-        steps=(f"Find out when {what} has fewer elements than {site.place} expects.",),
+        explained=bool(failing.seen and len(names) == 1),
+        steps=(f"Find out when {what} has fewer elements than {failing.place} expects.",),
     )
-    return finding + (_builder(names[0], site, context) if len(names) == 1 else Finding())
+    return finding + (_builder(names[0], failing, context) if len(names) == 1 else Finding())
 
 
-def _mapping(key: str, site: Site) -> tuple[str, int]:
+def _mapping(key: str, failing: FailingLine) -> tuple[str, int]:
     """The expression whose key is read, and the column; ("", 0) where the line does not show it.
 
     The key as a literal first; else the one subscript of the line, whose key is a variable.
     """
-    text = site.text[:1_000]
+    text = failing.text[:1_000]
     literal = rf"(?:\[\s*|\.fetch\(\s*|\.require\(\s*)[:\"']?{re.escape(key)}[\"']?\s*[\]),]"
-    found = re.search(literal, text) if key else None
-    if found:
-        return receiver_before(text, found.start()), found.start()
+    match = re.search(literal, text) if key else None
+    if match:
+        return receiver_before(text, match.start()), match.start()
     subscripts = [at for at in re.finditer(r"(?<=[\w\])])\[|\.fetch\(|\.pop\(", text)]
     if len(subscripts) == 1:
         return receiver_before(text, subscripts[0].start()), subscripts[0].start()
     return "", 0
 
 
-def _builder(mapping: str, site: Site, context: Context) -> Finding:
+def _builder(mapping: str, failing: FailingLine, context: Context) -> Finding:
     """The assignment of the mapping in this function, and the keys that its builder puts in."""
     name = re.split(r"[\[(]", mapping, maxsplit=1)[0]
-    line, value = assignment(name, site.lines, site.line, site.top or site.line - 30)
+    line, value = assignment(name, failing.lines, failing.line, failing.top or failing.line - 30)
     source = value if line else mapping
-    own = (quoted(site.path, line, site.lines[line], "where it comes from"),) if line else ()
-    where = Finding(because=(f"It comes from {site.path}:{line}.",), evidence=own) if line else None
+    own = (quoted(failing.path, line, failing.lines[line], "where it comes from"),) if line else ()
+    where = (
+        Finding(because=(f"It comes from {failing.path}:{line}.",), evidence=own) if line else None
+    )
     function = called(source)
-    found = definitions(function, site.language, context.code) if function else None
-    if found is None or len(found.hits) != 1:
+    defined = definitions(function, failing.language, context.code) if function else None
+    if defined is None or len(defined.hits) != 1:
         return where or Finding()
-    hit = found.hits[0]
+    hit = defined.hits[0]
     lines = context.code.lines(hit.path, hit.line, hit.line + _BODY)
     keys = _keys_of(lines, hit)
     place = f"{hit.path}:{hit.line}"
@@ -112,13 +116,13 @@ def _keys_of(lines: dict[int, str], hit: SearchHit) -> dict[str, int]:
 
 
 def _similar(key: str, built: Finding) -> Finding:
-    """Keys of the builder that are like the missing one: told, never mended."""
+    """Keys of the builder that are like the missing one: named, never mended."""
     names = {name for text in built.because for name in re.findall(r"`(\w+)`", text)}
     alike = sorted(n for n in names if n != key and likeness(key, n) >= _ALIKE)
     return Finding(
         hypotheses=tuple(
-            Hypothesis(
-                statement=f"key `{key}` is now called `{name}`",
+            hypothesis(
+                f"key `{key}` is now called `{name}`",
                 because="its builder writes that key; whether it means the same is not in the code",
             )
             for name in alike[:3]
@@ -126,27 +130,27 @@ def _similar(key: str, built: Finding) -> Finding:
     )
 
 
-def _writers(key: str, site: Site, context: Context) -> Finding:
+def _writers(key: str, failing: FailingLine, context: Context) -> Finding:
     """Lines of the repository that write the key."""
     hits = context.code.search(key).hits
     mark = re.compile(rf"[\"':]{re.escape(key)}[\"']?\s*(?::|=>|\]\s*=(?!=))")
     bare = re.compile(
         rf"(?:^|[{{(,]\s*|^\s+){re.escape(key)}:\s"
     )  # as Ruby and JavaScript write it
-    plain = site.language.name in ("ruby", "javascript")
+    plain = failing.language.name in ("ruby", "javascript")
     writers = [
         hit
         for hit in hits
         if (mark.search(hit.text[:500]) or (plain and bare.search(hit.text[:500])))
-        and (hit.path, hit.line) != (site.path, site.line)
+        and (hit.path, hit.line) != (failing.path, failing.line)
         and not TEST.search(hit.path)
-        and language_of(hit.path).name == site.language.name
+        and language_of(hit.path).name == failing.language.name
     ]
     if not writers:
         return Finding(
             hypotheses=(
-                Hypothesis(
-                    statement=f"`{key}` comes from outside (a request, a file, the environment)",
+                hypothesis(
+                    f"`{key}` comes from outside (a request, a file, the environment)",
                     because="no line that was found writes it",
                 ),
             )
@@ -157,8 +161,8 @@ def _writers(key: str, site: Site, context: Context) -> Finding:
         because=(f"It is written in {places}.",),
         evidence=(quoted(first.path, first.line, first.text, f"writes `{key}`"),),
         hypotheses=(
-            Hypothesis(
-                statement=f"the mapping was built on a way that leaves `{key}` out",
+            hypothesis(
+                f"the mapping was built on a way that leaves `{key}` out",
                 because=f"{places} write it",
             ),
         ),

@@ -44,34 +44,34 @@ class Candidate(Value):
     place: SearchHit
     ratio: float
     misspelt: bool  # the names differ by a slip of the keyboard only
-    told: bool = False  # the language itself suggests it in its message
+    is_suggested: bool = False  # the language itself suggests it in its message
     language: Language
 
 
 def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
     """Lines outside tests that define the name; `complete` where no other can exist."""
-    found = code.search(name)
-    if not found.complete:
+    result = code.search(name)
+    if not result.complete:
         parts = [code.search(f"{head}{name}") for head in language.heads]
-        hits = tuple(dict.fromkeys(hit for part in (found, *parts) for hit in part.hits))
-        found = HitsFound(hits=hits, complete=all(part.complete for part in parts))
+        hits = tuple(dict.fromkeys(hit for part in (result, *parts) for hit in part.hits))
+        result = HitsFound(hits=hits, complete=all(part.complete for part in parts))
     return HitsFound(
-        hits=tuple(hit for hit in found.hits if _defines(hit, name) and not TEST.search(hit.path)),
-        complete=found.complete,
+        hits=tuple(hit for hit in result.hits if _defines(hit, name) and not TEST.search(hit.path)),
+        complete=result.complete,
     )
 
 
 def callers(name: str, code: KnownCode) -> HitsFound:
     """Lines outside tests that use the name in code and do not define it."""
-    found = code.search(name)
+    result = code.search(name)
     hits = tuple(
         hit
-        for hit in found.hits
+        for hit in result.hits
         if uses(name, masked(hit.text, language_of(hit.path)))
         and not _defines(hit, name)
         and not TEST.search(hit.path)
     )
-    return HitsFound(hits=hits, complete=found.complete)
+    return HitsFound(hits=hits, complete=result.complete)
 
 
 def _defines(hit: SearchHit, name: str) -> bool:
@@ -124,11 +124,11 @@ def suggested(name: str, meant: str, language: Language, code: KnownCode) -> tup
     numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
     if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
         return ()
-    found = definitions(meant, language, code)
-    if len(found.hits) != 1 or not found.complete:
+    defined = definitions(meant, language, code)
+    if len(defined.hits) != 1 or not defined.complete:
         return ()
-    told = candidate(name, meant, found.hits[0])
-    return (told.model_copy(update={"told": True, "misspelt": True}),)
+    hint = candidate(name, meant, defined.hits[0])
+    return (hint.model_copy(update={"is_suggested": True, "misspelt": True}),)
 
 
 def slip(name: str, other: str) -> bool:
