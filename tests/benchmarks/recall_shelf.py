@@ -3,14 +3,14 @@
 import sqlite3
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import search_store as search_shelf
-from nightwatch_core.adapters.stores.search_store import SearchShelf
+from nightwatch_core.adapters.stores import search_store
+from nightwatch_core.adapters.stores.search_store import SearchStore
 
 
-def new_shelf(folder: Path) -> SearchShelf:
+def new_shelf(folder: Path) -> SearchStore:
     """An empty index in a folder."""
     connection = sqlite3.connect(folder / "recall.sqlite3", isolation_level=None)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA journal_mode = WAL")
-    search_shelf.make(connection)
-    return SearchShelf(connection)
+    search_store.make(connection)
+    return SearchStore(connection)

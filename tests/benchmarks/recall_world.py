@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from nightwatch_core.adapters.stores import search_store as search_shelf
+from nightwatch_core.adapters.stores import search_store
 from nightwatch_core.adapters.stores.document_folder import documents
-from nightwatch_core.adapters.stores.search_store import SearchShelf
+from nightwatch_core.adapters.stores.search_store import SearchStore
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.recall.search_document import (
     document_of_case,
@@ -69,12 +69,12 @@ def fill(path: Path, folder: Path, size: int) -> None:
     stamps = documents(folder, "errors")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        search_shelf.make(connection)
+        search_store.make(connection)
         rest: Iterator[Lesson] = map(lesson, range(size))
         while part := list(islice(rest, BATCH)):
             connection.execute("BEGIN")
             prints = [(one, document_of_lesson(one)) for one in part]
-            SearchShelf(connection).put((entry_of(o), told, terms_of(told)) for o, told in prints)
+            SearchStore(connection).put((entry_of(o), told, terms_of(told)) for o, told in prints)
             connection.executemany(
                 "INSERT INTO documents VALUES (?, ?, ?, ?, '')",
                 [(one.file, *stamps[one.file]) for one in part],

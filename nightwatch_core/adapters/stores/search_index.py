@@ -11,21 +11,21 @@ from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
-from nightwatch_core.adapters.stores import search_store as search_shelf
 from nightwatch_core.adapters.stores.document_folder import Stamp, documents, stamp_of, text_of
-from nightwatch_core.adapters.stores.search_store import SearchShelf
+from nightwatch_core.adapters.stores.search_store import FORMAT, SearchStore, make
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.lessons.text import lesson_of
 from nightwatch_core.memory.recall.ranking import Recalled, search
 from nightwatch_core.memory.recall.search_document import (
     SearchDocument,
+    Terms,
     document_of_lesson,
     terms_of,
 )
 from nightwatch_core.memory.recall.seed_score import LIMIT, THRESHOLD
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
 MAPPED_BYTES = 256 << 20
 BATCH = 200  # documents of one transaction: what is read stays read when a night is killed
@@ -61,7 +61,7 @@ class SearchIndex:
             if self._compared != self._state(connection):
                 self._compare(connection)
             with _transaction(connection, "DEFERRED"):  # one state, whoever else writes
-                return search(case, SearchShelf(connection), limit, threshold)
+                return search(case, SearchStore(connection), limit, threshold)
 
         return self._use(find)
 
@@ -85,26 +85,26 @@ class SearchIndex:
 
     def _compare(self, connection: sqlite3.Connection) -> int:
         before = self._state(connection)
-        found = documents(self._folder, self._shelf)
+        stamps = documents(self._folder, self._shelf)
         rows = connection.execute("SELECT file, inode, size, changed FROM documents")
-        known: dict[str, Stamp] = {row[0]: (row[1], row[2], row[3]) for row in rows}
-        gone = [file for file in known if file not in found]
-        news = {file: stamp for file, stamp in found.items() if known.get(file) != stamp}
+        indexed: dict[str, Stamp] = {row[0]: (row[1], row[2], row[3]) for row in rows}
+        gone = [file for file in indexed if file not in stamps]
+        changed = {file: stamp for file, stamp in stamps.items() if indexed.get(file) != stamp}
         self._forget(connection, gone)
-        self._read(connection, news)
+        self._read(connection, changed)
         self._compared = before
-        return len(gone) + len(news)
+        return len(gone) + len(changed)
 
-    def _read(self, connection: sqlite3.Connection, news: Mapping[str, Stamp]) -> None:
-        left = iter(news.items())
+    def _read(self, connection: sqlite3.Connection, changed: Mapping[str, Stamp]) -> None:
+        left = iter(changed.items())
         while batch := dict(islice(left, BATCH)):
             read = {file: self._lesson(file) for file in batch}
             lessons = [one for one in read.values() if isinstance(one, Lesson)]
             wrong = {file: one for file, one in read.items() if isinstance(one, str)}
             with _transaction(connection):
-                shelf = SearchShelf(connection)
-                shelf.take_out(wrong)
-                shelf.put((entry_of(o), print_, terms_of(print_)) for o, print_ in _prints(lessons))
+                store = SearchStore(connection)
+                store.remove(wrong)
+                store.put(map(_compared, lessons))
                 connection.executemany(
                     "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?, ?)",
                     [(file, *stamp, wrong.get(file, "")) for file, stamp in batch.items()],
@@ -114,7 +114,7 @@ class SearchIndex:
         if not gone:
             return
         with _transaction(connection):
-            SearchShelf(connection).take_out(gone)
+            SearchStore(connection).remove(gone)
             connection.executemany(
                 "DELETE FROM documents WHERE file = ?", [(file,) for file in gone]
             )
@@ -131,7 +131,7 @@ class SearchIndex:
             folder = stamp_of(self._folder / self._shelf)
         except FileNotFoundError:
             folder = (0, 0, 0)
-        return SearchShelf(connection).identity, folder
+        return SearchStore(connection).identity, folder
 
     def close(self) -> None:
         """Let go of the index; the next use opens it again."""
@@ -178,7 +178,7 @@ class SearchIndex:
             connection.execute("PRAGMA synchronous = NORMAL")  # what power takes is read again
             connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version != search_shelf.FORMAT:
+            if version != FORMAT:
                 self._make(connection)
         except BaseException:
             connection.close()
@@ -189,13 +189,13 @@ class SearchIndex:
         """Create the tables; switching to WAL does not wait, so one process at a time does it."""
         with FileLock(f"{self._path}.lock", timeout=self._patience):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version == search_shelf.FORMAT:
+            if version == FORMAT:
                 return  # another process was quicker
             if version or connection.execute("SELECT 1 FROM sqlite_master").fetchone():
                 raise sqlite3.DatabaseError("of another format")
             connection.execute("PRAGMA journal_mode = WAL")
             with _transaction(connection):
-                search_shelf.make(connection)
+                make(connection)
 
     def _remove(self) -> None:
         for ending in ("", "-wal", "-shm"):
@@ -221,8 +221,9 @@ class SearchIndex:
             ) from error
 
 
-def _prints(lessons: list[Lesson]) -> Iterator[tuple[Lesson, SearchDocument]]:
-    return ((lesson, document_of_lesson(lesson)) for lesson in lessons)
+def _compared(lesson: Lesson) -> tuple[IndexEntry, SearchDocument, Terms]:
+    document = document_of_lesson(lesson)
+    return entry_of(lesson), document, terms_of(document)
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -12,9 +12,9 @@ import pytest
 from core.memory.recall.recall_shapes import OTHERS, TOTAL, VIEW, case, kept, link
 from twins.recall import MemoryRecall
 
-from nightwatch_core.adapters.stores import search_store as search_shelf
+from nightwatch_core.adapters.stores import search_store
 from nightwatch_core.adapters.stores.search_index import SearchIndex
-from nightwatch_core.adapters.stores.search_store import SearchShelf
+from nightwatch_core.adapters.stores.search_store import SearchStore
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.lessons.text import document
@@ -67,14 +67,14 @@ def contents(path):
     """Every lesson and every sum, as another index of the same documents must have them."""
     with sqlite3.connect(path) as connection:
         tables = (
-            "SELECT file, seen, entry, footprint, numbers, lengths FROM lessons ORDER BY file",
+            "SELECT file, seen, entry, document, numbers, lengths FROM lessons ORDER BY file",
             "SELECT name, file FROM names JOIN lessons ON id = lesson ORDER BY name, file",
             "SELECT number, lessons FROM frequencies WHERE lessons > 0 ORDER BY number",
             "SELECT field, terms FROM totals ORDER BY field",
         )
         found = [connection.execute(table).fetchall() for table in tables]
         terms = connection.execute("SELECT number FROM frequencies WHERE lessons > 0").fetchall()
-        shelf = SearchShelf(connection)
+        shelf = SearchStore(connection)
         names = dict(connection.execute("SELECT id, file FROM lessons"))
         posted = {n: sorted(names[one] for one in shelf.lessons_with(n)) for (n,) in terms}
         assert {n: len(posted[n]) for n in posted} == dict(found[2])
@@ -99,8 +99,8 @@ def test_frames_are_searched_as_the_twin_does(tmp_path):
     links = (link(message="no key total", frames=(TOTAL, VIEW)),)
     lessons = (*LESSONS, kept(case("v1:b", links=links), "b"), kept(OTHERS[2], "c"))
     connection = sqlite3.connect(tmp_path / "x", isolation_level=None)
-    search_shelf.make(connection)
-    shelf = SearchShelf(connection)
+    search_store.make(connection)
+    shelf = SearchStore(connection)
     prints = [(entry_of(one), document_of_lesson(one)) for one in lessons]
     assert shelf.put((entry, told, terms_of(told)) for entry, told in prints) == len(lessons)
     for of in (case(links=links), *OTHERS):
