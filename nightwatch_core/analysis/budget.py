@@ -23,7 +23,7 @@ from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
 Rooms = tuple[tuple[Bound, float], ...]  # output tokens that each bound leaves
@@ -62,7 +62,7 @@ class CallBudget(Value):
 
     def told(self, texts: Iterable[str]) -> "CallBudget":
         """The budget after these texts were added to the next request."""
-        new = self.prompt.new + sum(map(estimated, texts))
+        new = self.prompt.new + sum(map(estimated_tokens, texts))
         return self.model_copy(update={"prompt": self.prompt.model_copy(update={"new": new})})
 
     def uncached(self) -> "CallBudget":

@@ -14,7 +14,7 @@ CONCLUSION_SHARE = 0.15  # of the tokens, and of the time, kept for it at most
 OUTPUT_STEP = 500  # tokens; bounds on a call's output are multiples of it
 USEFUL_TOKENS = 45_000  # a long first message, told again at the end, and an answer
 ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
-FIRST_MESSAGE_TOKENS = 20_000  # as token_counts reckons them
+FIRST_MESSAGE_TOKENS = 20_000  # as `estimated_tokens` counts them
 
 # Parts of the first message
 MESSAGE, OTHER_MESSAGE = 2_000, 200  # characters: of the leading group, of each other one

@@ -27,7 +27,7 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 
 _WRAP_UP = (
     "Time to conclude: no more tools. Answer now, in the schema, with what you have seen. "
@@ -107,13 +107,13 @@ def begin(opening: Conversation, able: Capabilities, allowance: Allowance) -> Lo
         and None in (able.input_price, able.output_price)
     ):
         raise endings.unpriced(able.model)
-    fixed = estimated(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
+    fixed = estimated_tokens(str(opening.model_dump(include={"system", "tools", "answer_schema"})))
     budget = CallBudget(
         allowance=allowance,
         able=able,
         max_tokens=opening.max_tokens,
         fixed=fixed,
-        prompt=Prompt(new=fixed + estimated(str(opening.model_dump(include={"turns"})))),
+        prompt=Prompt(new=fixed + estimated_tokens(str(opening.model_dump(include={"turns"})))),
     )
     calls = CallHistory(known=lines_of_opening(opening))
     return LoopState(conversation=opening, budget=budget, calls=calls)

@@ -20,7 +20,7 @@ from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.pattern_text import pattern_told
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 from nightwatch_core.traces.trace_text import frames_text, middle_out, printed_text
 
 _BEGIN = (
@@ -66,7 +66,7 @@ def first_message(
     if seed:
         text = middle_out(block(seed, 10 * limits.EARLIER_LOOK), limits.EARLIER_LOOK)
         sections.append(_section(8, "## An earlier look", text, _EARLIER))
-    sizes = [estimated(section.text) + 1 for section in sections]
+    sizes = [estimated_tokens(section.text) + 1 for section in sections]
     while sum(sizes) > limits.FIRST_MESSAGE_TOKENS and len(sections) > 2:
         lightest = min(range(len(sections)), key=lambda n: (sections[n].weight, -n))
         del sections[lightest], sizes[lightest]

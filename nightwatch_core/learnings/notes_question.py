@@ -22,8 +22,8 @@ from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.token_counts import estimated
 from nightwatch_core.text.transcript_text import shown
+from nightwatch_core.text.units import estimated_tokens
 from nightwatch_core.traces.trace_text import middle_out
 
 PROMPT = "compound-notes"  # the agent file
@@ -74,7 +74,7 @@ def asked(model: Model, question: Conversation, may: Allowance) -> Reply:
     able = model.capabilities()
     if able.local:
         raise GiveUp("no language model is set up")
-    sent = estimated(str(question.model_dump(include={"system", "answer_schema", "turns"})))
+    sent = estimated_tokens(str(question.model_dump(include={"system", "answer_schema", "turns"})))
     if sent + question.max_tokens > may.tokens:
         raise GiveUp(f"it could take {sent + question.max_tokens:,} tokens: raise the token budget")
     _affordable(able, sent, question.max_tokens, may)

@@ -4,8 +4,9 @@ Texts here hold no control or invisible characters, but are otherwise as hostile
 each rendering escapes them for its own format.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Literal, TypeVar
 
 from nightwatch_core.models.analysis import Confidence
 from nightwatch_core.models.report import Status
@@ -13,20 +14,10 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt
 from nightwatch_core.report.publications import Publication
-from nightwatch_core.text.units import NOT_SHOWN
+from nightwatch_core.text.units import CutList
 
+B = TypeVar("B", bound=CutList[Any])
 Standing = Literal["calm", "good", "degraded", "failed"]
-
-
-class Cut(Value):
-    """A list of which `more` items are not shown."""
-
-    more: int = 0
-
-    @property
-    def rest(self) -> str:
-        """The line that ends a cut list; empty where nothing is missing."""
-        return NOT_SHOWN.format(more=self.more) if self.more else ""
 
 
 class Fact(Value):
@@ -54,13 +45,12 @@ class DroppedError(Value):
     fingerprint: str
 
 
-class DropReason(Cut):
+class DropReason(CutList[DroppedError]):
     """Groups that were dropped for one reason."""
 
     reason: str
     groups: int
     count: int  # occurrences
-    items: tuple[DroppedError, ...] = ()
 
 
 class Facts(Value):
@@ -91,35 +81,26 @@ class Command(Value):
     text: str
 
 
-class Bullets(Cut):
+class Bullets(CutList[str]):
     """Sentences in a list."""
 
-    items: tuple[str, ...]
 
-
-class Paths(Cut):
+class Paths(CutList[str]):
     """Files, under a name where they have one."""
 
-    items: tuple[str, ...]
     name: str = ""
 
 
-class Entries(Cut):
+class Entries(CutList[Entry]):
     """Headed lines."""
 
-    items: tuple[Entry, ...]
 
-
-class Publications(Cut):
+class Publications(CutList[Publication]):
     """What was published, and what was not."""
 
-    items: tuple[Publication, ...]
 
-
-class Excerpts(Cut):
+class Excerpts(CutList[Excerpt]):
     """Pieces of code."""
-
-    items: tuple[Excerpt, ...]
 
 
 class Table(Value):
@@ -129,16 +110,12 @@ class Table(Value):
     rows: tuple[tuple[str, ...], ...]
 
 
-class ErrorTable(Cut):
+class ErrorTable(CutList[Row]):
     """All errors, a line each."""
 
-    items: tuple[Row, ...]
 
-
-class DropReasons(Cut):
+class DropReasons(CutList[DropReason]):
     """Why groups were not analysed."""
-
-    items: tuple[DropReason, ...]
 
 
 class Finding(Value):
@@ -161,10 +138,8 @@ class Finding(Value):
     sections: tuple["Section", ...] = ()
 
 
-class Findings(Cut):
+class Findings(CutList[Finding]):
     """Analyses, in the order of the table."""
-
-    items: tuple[Finding, ...]
 
 
 Block = (
@@ -191,6 +166,22 @@ class Section(Value):
     title: str = ""
     blocks: tuple[Block, ...] = ()
     folded: bool = False  # details, where a rendering can fold
+
+
+def section(kind: str, title: str, *blocks: Block | Iterable[Block]) -> Section:
+    """Make a section of blocks, and of as many blocks as something made."""
+    parts = ((each,) if isinstance(each, Value) else each for each in blocks)
+    return Section(kind=kind, title=title, blocks=tuple(chain.from_iterable(parts)))
+
+
+def cut(kind: type[B], items: Iterable[object], limit: int, total: int = 0) -> tuple[B, ...]:
+    """Make a block of the first `limit` items; none where there is no item.
+
+    `total` counts the items where not all of them are given.
+    """
+    every = tuple(items)
+    more = max(0, (total or len(every)) - limit)
+    return (kind(items=every[:limit], more=more),) if every else ()
 
 
 class ReportView(Value):

@@ -7,7 +7,6 @@ from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.report.blocks import (
-    Block,
     Bullets,
     Command,
     Excerpts,
@@ -18,13 +17,15 @@ from nightwatch_core.report.blocks import (
     Publications,
     Section,
     Verbatim,
+    cut,
+    section,
 )
 from nightwatch_core.report.error_rows import NO_CAUSE, known_since
 from nightwatch_core.report.excerpts import evidence_excerpt, fix_excerpt
 from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, TRACE, Limits
 from nightwatch_core.report.publications import Publication, capture_command, one_command
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.units import caching, first, moment, plural, rebinned, spending
+from nightwatch_core.text.units import caching, moment, plural, rebinned, spending
 
 
 def finding(
@@ -54,9 +55,9 @@ def finding(
         regression=case.regressed,
         publications=publications,
         sections=tuple(
-            section
-            for section in _sections(analysis, publications, receipts, limits)
-            if section.blocks and section.kind not in without
+            each
+            for each in _sections(analysis, publications, receipts, limits)
+            if each.blocks and each.kind not in without
         ),
     )
 
@@ -68,15 +69,15 @@ def _sections(
     limits: Limits,
 ) -> Iterator[Section]:
     case, many = analysis.case, limits.texts
-    yield _section("facts", "", Facts(items=tuple(_facts(case))[: limits.facts]))
+    yield section("facts", "", Facts(items=tuple(_facts(case))[: limits.facts]))
     if message := block(case.leader.message, MESSAGE):
-        yield _section("message", "", Verbatim(text=message))
+        yield section("message", "", Verbatim(text=message))
     cause = Paragraphs(text=block(analysis.root_cause, CAUSE) or NO_CAUSE, remark=_ending(analysis))
-    yield _section("cause", "Root cause", cause)
-    if analysis.evidence:
-        yield _section("evidence", "Evidence", _evidence(analysis, limits))
-    if analysis.fix:
-        yield _section("fix", "Proposed fix", _fix(analysis, limits))
+    yield section("cause", "Root cause", cause)
+    evidence = (evidence_excerpt(each, limits.code_lines) for each in analysis.evidence)
+    yield section("evidence", "Evidence", cut(Excerpts, evidence, limits.evidence))
+    fix = (fix_excerpt(each, limits.code_lines) for each in analysis.fix)
+    yield section("fix", "Proposed fix", cut(Excerpts, fix, limits.files))
     yield _bullets("considered", "Considered", map(_hypothesis, analysis.hypotheses), many)
     yield _bullets("suspects", "Suspects", map(_suspect, analysis.suspects), limits.suspects)
     yield _bullets("next", "Next steps", analysis.next_steps, many)
@@ -84,45 +85,22 @@ def _sections(
     yield _bullets("also", "Also this error", also, many)
     yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
     files = ", ".join(line(each.path, TITLE) for each in analysis.fix[: limits.files])
-    fix = Fact(name="Fix", text=f"yes, in {files}" if files else "no")
-    yield _section("verdict", "", Facts(items=(fix,)))
-    if publications:
-        yield _section("done", "What was done", Publications(items=publications))
+    verdict = Fact(name="Fix", text=f"yes, in {files}" if files else "no")
+    yield section("verdict", "", Facts(items=(verdict,)))
+    yield section("done", "What was done", cut(Publications, publications, len(publications)))
     if capture := capture_command(analysis, receipts):
-        yield _section("capture", "", Command(name="Capture what was learned", text=capture))
+        yield section("capture", "", Command(name="Capture what was learned", text=capture))
     because = tuple(line(each, LONG) for each in analysis.because[:many])
     how = Facts(items=tuple(_how(analysis))[: limits.how], because=because)
     yield Section(kind="how", title="How it was found", blocks=(how,), folded=True)
     if again := one_command(case.fingerprint):
-        yield _section("again", "", Command(name="Again", text=again))
+        yield section("again", "", Command(name="Again", text=again))
     if trace := _trace(case.trace):
-        yield _section("trace", "", Verbatim(name="Stack trace", text=trace))
-
-
-def _section(kind: str, title: str, content: Block) -> Section:
-    return Section(kind=kind, title=title, blocks=(content,))
+        yield section("trace", "", Verbatim(name="Stack trace", text=trace))
 
 
 def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:
-    some = first([line(each, LONG) for each in texts], limit)
-    blocks = (Bullets(items=some.items, more=some.more),) if some.items else ()
-    return Section(kind=kind, title=title, blocks=blocks)
-
-
-def _evidence(analysis: Analysis, limits: Limits) -> Excerpts:
-    shown = analysis.evidence[: limits.evidence]
-    return Excerpts(
-        items=tuple(evidence_excerpt(each, limits.code_lines) for each in shown),
-        more=len(analysis.evidence) - len(shown),
-    )
-
-
-def _fix(analysis: Analysis, limits: Limits) -> Excerpts:
-    shown = analysis.fix[: limits.files]
-    return Excerpts(
-        items=tuple(fix_excerpt(each, limits.code_lines) for each in shown),
-        more=len(analysis.fix) - len(shown),
-    )
+    return section(kind, title, cut(Bullets, (line(each, LONG) for each in texts), limit))
 
 
 def _proved(analysis: Analysis) -> str:

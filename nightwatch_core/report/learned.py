@@ -15,7 +15,7 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.blocks import Entry, Paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, Limits
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.units import first, plural
+from nightwatch_core.text.units import plural
 
 VERDICTS: tuple[OutcomeKind, ...] = ("regressed", "no effect", "verified")
 ORDER: tuple[OutcomeKind, ...] = (  # what asks for somebody first
@@ -110,11 +110,14 @@ def learned_sentence(report: RunReport) -> str:
 
 def shelved_paths(report: RunReport, limits: Limits) -> list[Paths]:
     """The lessons that went stale or to the archive tonight, by file."""
-    named = [
-        (name, first([line(file, TITLE) for file in files], limits.lines))
+    return [
+        Paths(
+            name=name,
+            items=tuple(line(file, TITLE) for file in files[: limits.lines]),
+            more=max(0, len(files) - limits.lines),
+        )
         for name, files in _shelved(report)
     ]
-    return [Paths(name=name, items=some.items, more=some.more) for name, some in named]
 
 
 def watch_figures(watch: FixWatch) -> str:

@@ -7,7 +7,6 @@ from nightwatch_core.report.blocks import (
     Block,
     Bullets,
     Command,
-    Cut,
     DropReasons,
     Entries,
     Entry,
@@ -29,7 +28,7 @@ from nightwatch_core.report.limits import CAUSE, FULL, Limits
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.report.view import view
 from nightwatch_core.text.escaping import code_span, fenced, link, markdown
-from nightwatch_core.text.units import plural
+from nightwatch_core.text.units import CutList, plural
 
 _MOST_CODE = 60_000  # characters of one excerpt
 
@@ -55,7 +54,7 @@ def _section(section: Section, heading: str) -> Iterator[str]:
         yield heading.format(section.title)
     for block in section.blocks:
         yield from _block(block)
-        if isinstance(block, Cut) and not isinstance(block, Bullets):
+        if isinstance(block, CutList) and not isinstance(block, Bullets):
             yield block.rest
 
 

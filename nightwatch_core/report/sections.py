@@ -1,13 +1,12 @@
 """The sections of a report that are not findings: what was dropped, failed, rejected, and how."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.accounts_text import accounts_facts, accounts_line
 from nightwatch_core.report.blocks import (
-    Block,
     Bullets,
     Command,
     DroppedError,
@@ -21,42 +20,36 @@ from nightwatch_core.report.blocks import (
     Paths,
     Publications,
     Section,
+    cut,
+    section,
 )
 from nightwatch_core.report.learned import learned_sentence, shelved_paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, Limits
 from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.units import caching, first, lasting, moment, plural, spending
+from nightwatch_core.text.units import caching, lasting, moment, plural, spending
 
 _COUNTED = "by the analyses; research before them is not counted"
 _FILES = ("report.html", "report.md", "report.json")
 
 
-def entries_section(kind: str, title: str, entries: Sequence[Entry], limit: int) -> Section:
-    """Headed lines, at most `limit` of them; no blocks where there are none."""
-    some = first(entries, limit)
-    blocks = (Entries(items=some.items, more=some.more),) if some.items else ()
-    return Section(kind=kind, title=title, blocks=blocks)
-
-
 def failures(report: RunReport, limits: Limits) -> Section:
     """Analyses that did not come about, with how to try again."""
-    entries = [
+    entries = (
         Entry(
             head=line(failure.case.title, TITLE),
             text=line(failure.reason, LONG),
             small=one_command(failure.case.fingerprint),
         )
         for failure in report.failures
-    ]
-    return entries_section("failures", "Failed analyses", entries, limits.lines)
+    )
+    return section("failures", "Failed analyses", cut(Entries, entries, limits.lines))
 
 
 def elsewhere(report: RunReport, limits: Limits) -> Section:
     """What was published, or not, for errors without a finding."""
-    some = first(published_elsewhere(report), limits.lines)
-    blocks = (Publications(items=some.items, more=some.more),) if some.items else ()
-    return Section(kind="elsewhere", title="Published for other errors", blocks=blocks)
+    publications = cut(Publications, published_elsewhere(report), limits.lines)
+    return section("elsewhere", "Published for other errors", publications)
 
 
 def dropped(report: RunReport, limits: Limits) -> Section:
@@ -65,64 +58,56 @@ def dropped(report: RunReport, limits: Limits) -> Section:
     for each in report.dropped:
         by_reason.setdefault(line(each.reason, TITLE) or "no reason given", []).append(each)
     ordered = sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
-    some = first([_reason(reason, each, limits) for reason, each in ordered], limits.reasons)
+    reasons = [_reason(reason, each, limits) for reason, each in ordered]
     title = f"Not analysed: {plural(len(report.dropped), 'error group')}"
-    blocks = (DropReasons(items=some.items, more=some.more),) if some.items else ()
-    return Section(kind="dropped", title=title, blocks=blocks)
+    return section("dropped", title, cut(DropReasons, reasons, limits.reasons))
 
 
 def unreadable(report: RunReport, limits: Limits) -> Section:
     """Records that could not be read."""
     entries = [
         Entry(head=line(each.place, TITLE), text=line(each.reason, TEXT), small=line(each.text))
-        for each in report.rejects
+        for each in report.rejects[: limits.lines]
     ]
-    title = f"{plural(len(entries), 'record')} could not be read"
-    section = entries_section("unreadable", title, entries, limits.lines)
-    if not entries or not (paths := report_files(report)):
-        return section
-    where = Command(name="All of them are in", text=paths[-1])
-    return section.model_copy(update={"blocks": (*section.blocks, where)})
+    total = len(report.rejects)
+    paths = report_files(report)[-1:] if entries else ()
+    where = [Command(name="All of them are in", text=path) for path in paths]
+    title = f"{plural(total, 'record')} could not be read"
+    return section("unreadable", title, cut(Entries, entries, limits.lines, total), where)
 
 
 def complaints(report: RunReport, limits: Limits) -> Section:
     """What is wrong with ignore rules, agent files, lessons."""
-    some = first([line(each, TEXT) for each in report.complaints], limits.lines)
-    blocks = (Bullets(items=some.items, more=some.more),) if some.items else ()
-    return Section(kind="complaints", title="To put right", blocks=blocks)
+    texts = (line(each, TEXT) for each in report.complaints)
+    return section("complaints", "To put right", cut(Bullets, texts, limits.lines))
 
 
 def run(report: RunReport, limits: Limits) -> Section:
     """Under which conditions all this was found."""
-    blocks: list[Block] = [Facts(items=tuple(_run_facts(report)))]
-    if sentence := learned_sentence(report):
-        blocks.append(Paragraphs(text=sentence))
-    blocks += shelved_paths(report, limits)
-    if again := _again(report):
-        blocks.append(Command(name="One error again", text=again))
-    return Section(kind="run", title="This run", blocks=tuple(blocks))
+    facts = Facts(items=tuple(_run_facts(report)))
+    return section(
+        "run", "This run", facts, _learned(report), shelved_paths(report, limits), _again(report)
+    )
 
 
 def files(report: RunReport, limits: Limits) -> Section:
     """What the night left on disk."""
-    paths = report_files(report)[: limits.paths]
-    return Section(kind="files", title="Files", blocks=(Paths(items=paths),) if paths else ())
+    return section("files", "Files", _paths(report, limits, ""))
 
 
 def end(report: RunReport, limits: Limits) -> Section:
     """The last lines of a short rendering: what was learned, what it cost, where to read on."""
-    sentence, again, capture = learned_sentence(report), _again(report), _capture(report)
     used = (accounts_line(report.accounts) if report.usage.calls else "") or spending(report.usage)
-    facts = [Fact(name="Used", text=used)]
-    if cached := _code_cache(report):
-        facts.append(Fact(name="Code cache", text=cached))
-    blocks: list[Block] = [Paragraphs(text=sentence)] if sentence else []
-    blocks.append(Facts(items=tuple(facts)))
-    blocks += [Command(name="One error again", text=again)] if again else []
-    blocks += [Command(name="Capture what was learned", text=capture)] if capture else []
-    if paths := report_files(report)[: limits.paths]:
-        blocks.append(Paths(name="Report", items=paths))
-    return Section(kind="end", blocks=tuple(blocks))
+    facts = (Fact(name="Used", text=used), Fact(name="Code cache", text=_code_cache(report)))
+    return section(
+        "end",
+        "",
+        _learned(report),
+        Facts(items=tuple(fact for fact in facts if fact.text)),
+        _again(report),
+        _capture(report),
+        _paths(report, limits, "Report"),
+    )
 
 
 def report_files(report: RunReport) -> tuple[str, ...]:
@@ -192,19 +177,31 @@ def _chosen(options: NightOptions) -> Iterator[str]:
             yield f"{name}={value}"
 
 
-def _again(report: RunReport) -> str:
+def _learned(report: RunReport) -> tuple[Paragraphs, ...]:
+    sentence = learned_sentence(report)
+    return (Paragraphs(text=sentence),) if sentence else ()
+
+
+def _paths(report: RunReport, limits: Limits, name: str) -> tuple[Paths, ...]:
+    paths = report_files(report)[: limits.paths]
+    return (Paths(name=name, items=paths),) if paths else ()
+
+
+def _again(report: RunReport) -> tuple[Command, ...]:
     """The command for the first error that has a name a shell may see."""
     names = (
         *(each.fingerprint for each in report.analyses),
         *(each.case.fingerprint for each in report.failures),
         *(each.group.fingerprint for each in report.dropped),
     )
-    return next(filter(None, map(one_command, names)), "")
+    command = next(filter(None, map(one_command, names)), "")
+    return (Command(name="One error again", text=command),) if command else ()
 
 
-def _capture(report: RunReport) -> str:
+def _capture(report: RunReport) -> tuple[Command, ...]:
     """The first command that keeps what was learned, and how many more there are."""
     offered = (capture_command(each, report.receipts) for each in report.analyses)
     commands = [each for each in offered if each]
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
-    return f"{commands[0]}{more}" if commands else ""
+    name = "Capture what was learned"
+    return tuple(Command(name=name, text=f"{each}{more}") for each in commands[:1])

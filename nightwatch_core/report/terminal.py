@@ -13,7 +13,6 @@ from nightwatch_core.report.blocks import (
     Block,
     Bullets,
     Command,
-    Cut,
     DropReasons,
     Entries,
     Entry,
@@ -35,6 +34,7 @@ from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.report.view import view
+from nightwatch_core.text.units import CutList
 
 NAME = 28  # columns that a name may claim before it is broken
 WIDE = 120  # columns from which the table gives every fact a column of its own
@@ -87,7 +87,7 @@ def _section(section: Section, width: int) -> Parts:
         columns = 2 if section.title and not isinstance(block, Findings) else 0
         for part in _block(block, width, STYLES.get(section.kind, "")):
             yield _indented(part, columns)
-        if isinstance(block, Cut) and block.rest:
+        if isinstance(block, CutList) and block.rest:
             yield _indented(Text(block.rest, "dim"))
 
 

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import starmap
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.report import sections
 from nightwatch_core.report.blocks import (
-    Block,
+    Entries,
     ErrorTable,
     Fact,
     Findings,
@@ -16,6 +17,8 @@ from nightwatch_core.report.blocks import (
     ReportView,
     Section,
     Standing,
+    cut,
+    section,
 )
 from nightwatch_core.report.error_rows import error_row
 from nightwatch_core.report.finding import finding
@@ -86,49 +89,44 @@ def record_of(report: RunReport) -> NightRecord:
 
 
 def _errors(report: RunReport, limits: Limits) -> Section:
-    shown = report.analyses[: limits.rows]
-    rows = tuple(
-        error_row(rank, each, _published(report, each)) for rank, each in enumerate(shown, 1)
-    )
+    shown = enumerate(report.analyses[: limits.rows], 1)
+    rows = tuple(error_row(rank, each, _published(report, each)) for rank, each in shown)
     table = ErrorTable(items=rows, more=len(report.analyses) - len(rows))
-    return Section(kind="errors", blocks=(table,) if rows else ())
+    return section("errors", "", (table,) if rows else ())
 
 
 def _findings(report: RunReport, limits: Limits) -> Section:
-    shown = report.analyses[: limits.findings]
     items = tuple(
         finding(rank, each, _published(report, each), report.receipts, limits)
-        for rank, each in enumerate(shown, 1)
+        for rank, each in enumerate(report.analyses[: limits.findings], 1)
     )
     found = Findings(items=items, more=len(report.analyses) - len(items))
-    return Section(kind="findings", title="Analyses", blocks=(found,) if items else ())
+    return section("findings", "Analyses", (found,) if items else ())
 
 
 def _patterns(report: RunReport, limits: Limits) -> Section:
-    entries = [pattern_entry(each) for each in report.learned.patterns]
-    return sections.entries_section("patterns", "Patterns", entries, limits.common)
+    entries = map(pattern_entry, report.learned.patterns)
+    return section("patterns", "Patterns", cut(Entries, entries, limits.common))
 
 
 def _suggestions(report: RunReport, limits: Limits) -> Section:
-    numbered = enumerate(report.learned.suggestions, 1)
-    entries = [suggestion_entry(number, each) for number, each in numbered]
+    entries = starmap(suggestion_entry, enumerate(report.learned.suggestions, 1))
     title = "Ignore rules you might add"
-    return sections.entries_section("suggestions", title, entries, limits.common)
+    return section("suggestions", title, cut(Entries, entries, limits.common))
 
 
 def _outcomes(report: RunReport, limits: Limits) -> Section:
     title = "What became of earlier proposals"
-    return sections.entries_section("outcomes", title, outcome_entries(report), limits.lines)
+    return section("outcomes", title, cut(Entries, outcome_entries(report), limits.lines))
 
 
 def _scoreboard(report: RunReport, limits: Limits) -> Section:
     """How right earlier analyses proved; nothing before anything is decided."""
     board = report.learned.scoreboard
     if board is None or not board.found.decided:
-        return Section(kind="scoreboard")
-    words = (Paragraphs(text=each) for each in sentences(board))
-    blocks: tuple[Block, ...] = (reliability(board), *words)
-    return Section(kind="scoreboard", title="Scoreboard", blocks=blocks)
+        return section("scoreboard", "")
+    words = [Paragraphs(text=each) for each in sentences(board)]
+    return section("scoreboard", "Scoreboard", reliability(board), words)
 
 
 _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (

@@ -11,7 +11,7 @@ from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Answer
 from nightwatch_core.models.learning import Decision, Problem
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 from nightwatch_core.traces.parsing import PARSERS
 
 FOLDER = Path(__file__).parents[3] / "agents"
@@ -75,7 +75,7 @@ def test_no_prompt_holds_what_would_spoil_the_cache(name):
     assert re.search(r"\b20\d\d\b|\{\w+\}", spec.prompt) is None  # dates, and places to fill in
     tools = "".join(tool.model_dump_json() for tool in SPECS if tool.name in spec.tools)
     assert len(spec.prompt + tools) // 4 > SMALLEST_CACHED  # few tokens for many characters
-    assert estimated(spec.prompt + tools) < LARGEST
+    assert estimated_tokens(spec.prompt + tools) < LARGEST
 
 
 @pytest.mark.parametrize("name", ANALYSTS)

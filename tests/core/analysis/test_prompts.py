@@ -14,7 +14,7 @@ from nightwatch_core.models.error import DroppedGroup, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Match, PriorAnalysis
 from nightwatch_core.models.learning import FoundLearning
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 
 NOTHING = ResearchContext()
 
@@ -164,11 +164,11 @@ def test_sections_are_dropped_from_the_lightest_one_on():
     previews = tuple(preview(path=f"{n}.py", text="z" * 9_000) for n in range(6))
     told = ResearchContext(**{**big, "previews": previews})
     message = first_message(case(), (), told)
-    assert estimated(message) <= FIRST_MESSAGE_TOKENS
+    assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message) == ALL
     more = tuple(preview(path=f"{n}.py", text="z" * 12_000) for n in range(6))
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
-    assert estimated(message) <= FIRST_MESSAGE_TOKENS
+    assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message) == ALL, "previews are dropped first"
     assert [f"{n}.py (lines" in message for n in range(6)] == [True] * 4 + [False] * 2
 
@@ -191,7 +191,7 @@ def test_huge_texts_everywhere_stay_below_the_limit(letters):
     message = first_message(
         of.model_copy(update={"trace": long}), (), told.model_copy(update=many), seed=text
     )
-    assert estimated(message) <= FIRST_MESSAGE_TOKENS
+    assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
 
 
@@ -200,7 +200,7 @@ def test_huge_texts_everywhere_stay_below_the_limit(letters):
 def test_error_and_trace_always_stay(one, two, three):
     told = research("w " * (one // 2), previews=tuple(preview(text="v" * n) for n in (two, three)))
     message = first_message(case(), (), told, seed="s" * one)
-    assert estimated(message) <= FIRST_MESSAGE_TOKENS
+    assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
     assert re.search(r"users: unknown", message)
 

@@ -9,7 +9,7 @@ from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 
 KNOWN = Pattern(
     title="One cause in app/rate.rb:12",
@@ -74,6 +74,6 @@ def test_previews_go_before_a_pattern_goes_and_size_is_bounded():
     big = Pattern(title=huge, description=huge, pattern_type="systemic_issue", suggestion=huge)
     preview = Preview(path="a.rb", start=1, end=1, text=huge[:78_000], lines=1)
     told = message(big, big, big, previews=(preview,))
-    assert estimated(told) <= FIRST_MESSAGE_TOKENS
+    assert estimated_tokens(told) <= FIRST_MESSAGE_TOKENS
     assert "## Known patterns" in told
     assert "a.rb (lines" not in told

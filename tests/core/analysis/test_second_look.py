@@ -9,7 +9,7 @@ from nightwatch_core.memory.fallback import STANDS_IN
 from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Usage
 from nightwatch_core.models.conversation import FELL_BACK, Capabilities
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.text.token_counts import estimated
+from nightwatch_core.text.units import estimated_tokens
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 USAGE = Usage(calls=1, input_tokens=400, output_tokens=50, cost=0.05)
@@ -146,7 +146,7 @@ def test_the_seed_is_data_and_bounded():
     )  # fmt: skip
     plain = first_message(case(), (), ResearchContext())
     message = first_message(case(), (), ResearchContext(), seed(first))
-    assert estimated(message) - estimated(plain) < 3_500
+    assert estimated_tokens(message) - estimated_tokens(plain) < 3_500
     assert "\n# New" not in message
 
 
