@@ -13,8 +13,7 @@ from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource
-from nightwatch_core.sample.records import sample_errors
-from nightwatch_core.sample.repository import SampleCode
+from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 
 

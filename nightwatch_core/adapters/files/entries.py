@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from nightwatch_core.adapters.files.limits import EXCERPT, STACK_LIMIT
 from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
 from nightwatch_core.adapters.files.record_fields import occurrence_of
 from nightwatch_core.adapters.files.record_files import (
-    EXCERPT,
     Line,
     document_of,
     json_problem,
@@ -17,7 +17,7 @@ from nightwatch_core.adapters.files.record_files import (
     values_of,
 )
 from nightwatch_core.adapters.files.record_formats import records_of
-from nightwatch_core.adapters.files.record_values import STACK_LIMIT, name_of, text_of
+from nightwatch_core.adapters.files.record_values import name_of, text_of
 from nightwatch_core.models.error import ExceptionLink, Occurrence, RejectedRecord
 
 # What a file holds: a sentence says what the file itself tells to be missing; None is no error.

@@ -6,13 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from nightwatch_core.adapters.files.limits import BLOCK_LIMIT, GAP_LINES, HEADER_LINES, LINE_READ
 from nightwatch_core.adapters.files.record_values import time_in_log
 from nightwatch_core.traces.clean_text import without_prefix
-
-ABOVE = 12  # lines above the first frame in which the exception may be named
-PENDING = 12  # lines between two parts of one stack trace
-BLOCK_LIMIT = 1_048_576  # characters of one stack trace
-LINE_READ = 4_000  # characters of a line that are looked at
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ class _Open:
 
     def wait(self, line: str) -> bool:
         self.pending.append(line)
-        return len(self.pending) <= PENDING
+        return len(self.pending) <= GAP_LINES
 
     def continues(self, line: str, bare: str) -> bool:
         """Take the line if it belongs to the trace, or may do so."""
@@ -144,7 +140,7 @@ class TraceCutter:
 
     def __init__(self) -> None:
         """Begin at the first line of a log."""
-        self._above: deque[tuple[int, str, bool]] = deque(maxlen=ABOVE)
+        self._above: deque[tuple[int, str, bool]] = deque(maxlen=HEADER_LINES)
         self._open: _Open | None = None
         self._time: datetime | None = None
 

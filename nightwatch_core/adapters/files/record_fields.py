@@ -5,14 +5,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 
+from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS, NAME_LIMIT
 from nightwatch_core.adapters.files.record_stacks import stack_text, with_header
-from nightwatch_core.adapters.files.record_values import (
-    NAME_LIMIT,
-    name_of,
-    number_of,
-    text_of,
-    time_of,
-)
+from nightwatch_core.adapters.files.record_values import name_of, number_of, text_of, time_of
 from nightwatch_core.models.error import ExceptionLink, Occurrence
 
 # Our field, and the names that sources give it, best first. Names are compared without case, dots,
@@ -88,8 +83,6 @@ NO_CLASSES = frozenset(
      "transactionerror", "errortrace", "span", "metric", "message", "string", "null", "none")
 )  # fmt: skip
 
-MAX_FIELDS = 2_000  # of one record
-MAX_DEPTH = 8
 _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 _ODD = re.compile(r"[^a-z0-9]")
 

@@ -14,14 +14,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple, TextIO
 
+from nightwatch_core.adapters.files.limits import (
+    DOCUMENT_LIMIT,
+    EXCERPT,
+    HEAD,
+    LINE_LIMIT,
+    PASTE_LIMIT,
+)
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
 
-LINE_LIMIT = 4_194_304  # characters of one line
-DOCUMENT_LIMIT = 268_435_456  # characters of one JSON document that spreads over lines
-PASTE_LIMIT = 4_000_000  # characters of one record that a person pasted
-HEAD = 65_536  # bytes looked at to tell what a file is
-EXCERPT = 2_000  # characters kept of what could not be read
 _ODD = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # what text holds seldom
 _GZIP = b"\x1f\x8b"
 _BOMS = (

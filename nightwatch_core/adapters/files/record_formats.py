@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from nightwatch_core.adapters.files.limits import MAX_WRAPS
+
 Record = Mapping[str, object]
 RecordOrGap = Record | str  # a record, or a sentence about what the export itself says is missing
 
@@ -15,7 +17,6 @@ WRAPPERS = (
     "errors", "events", "records", "items", "data", "occurrences", "exceptions", "logs", "entries",
     "results", "hits", "issues",
 )  # fmt: skip
-MAX_WRAPS = 6
 
 
 def records_of(document: object) -> Iterator[RecordOrGap]:

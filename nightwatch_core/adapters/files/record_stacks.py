@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from nightwatch_core.adapters.files.record_values import STACK_LIMIT, name_of, number_of, text_of
-
-MAX_LINES = 2_000
+from nightwatch_core.adapters.files.limits import MAX_LINES, STACK_LIMIT
+from nightwatch_core.adapters.files.record_values import name_of, number_of, text_of
 
 # Where frame objects keep their parts, best first.
 FRAME_FIELDS: dict[str, tuple[str, ...]] = {

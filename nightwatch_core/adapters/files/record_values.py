@@ -8,9 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-MESSAGE_LIMIT = 16_384  # characters of a message that are kept, half of them from its end
-STACK_LIMIT = 65_536  # characters of a stack trace that are kept, half of them from its end
-NAME_LIMIT = 500  # characters of a class, transaction, host and the like
+from nightwatch_core.adapters.files.limits import MESSAGE_LIMIT, NAME_LIMIT, TIME_REACH
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
@@ -31,7 +29,6 @@ TIMES_IN_LOGS = tuple(
         rf"([A-Z][a-z]{{2}} [A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK} \d{{4}})",
     )
 )
-TIME_REACH = 48  # characters of a log line in which its time must begin
 
 
 def text_of(value: object, limit: int = MESSAGE_LIMIT) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from nightwatch_core.adapters.files.entries import Entry, entries_of
+from nightwatch_core.adapters.files.limits import MAX_REJECTS
 from nightwatch_core.adapters.files.record_files import files_below
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import MAX_GROUPS, Tally
@@ -22,7 +23,6 @@ from nightwatch_core.models.error import (
 )
 from nightwatch_core.traces.parsing import parse
 
-MAX_REJECTS = 1_000  # unreadable records kept with their text; further ones are counted
 CLOCK_SLACK = timedelta(days=1)  # a time later than `until` by more comes from a wrong clock
 NO_TIMES = timedelta(days=1)  # the window of records that say no time
 A_MOMENT = timedelta(microseconds=1)

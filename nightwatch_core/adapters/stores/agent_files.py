@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from nightwatch_core.adapters.stores.document_folder import documents, text_of
+from nightwatch_core.adapters.stores.limits import AGENT_BYTES
 from nightwatch_core.analysis.agent_specs import BASE, BUILT_IN, BrokenFile, inherited
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.text.escaping import line
-
-MOST_BYTES = 256 * 1024
 
 
 class AgentFiles:
@@ -48,7 +47,7 @@ class AgentFiles:
         if self._folder is None:
             return None
         try:
-            return text_of(self._folder / f"{name}.md", MOST_BYTES)
+            return text_of(self._folder / f"{name}.md", AGENT_BYTES)
         except FileNotFoundError:
             return None
         except (GiveUp, OSError) as error:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from nightwatch_core.adapters.stores.limits import PATIENCE
 from nightwatch_core.errors import StopTheNight, TryLater
 
-BUSY_SECONDS = 30.0
 MIGRATIONS: tuple[str, ...] = (  # applied in order, once each; add at the end, change none
     """
     CREATE TABLE ledger (
@@ -56,7 +56,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     with translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
         try:
             connection.row_factory = sqlite3.Row
             if _version(connection) != len(MIGRATIONS):
@@ -115,7 +115,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Switching to WAL does not wait for other connections, so one process at a time does it."""
-    with FileLock(path.with_name(f"{path.name}.migration.lock"), timeout=BUSY_SECONDS):
+    with FileLock(path.with_name(f"{path.name}.migration.lock"), timeout=PATIENCE):
         connection.execute("PRAGMA journal_mode = WAL")
         version = _version(connection)
         if version > len(MIGRATIONS):

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.limits import DOCUMENT_BYTES
 from nightwatch_core.errors import GiveUp
 
-MOST_BYTES = 1024 * 1024  # of a document
 QUARANTINE = "quarantine"
 REASON = ".reason.txt"  # ends the name of a file that says why a document was put away
 _NO_DOCUMENTS = (".", "README")
@@ -88,7 +88,7 @@ def links(folder: Path, *names: str) -> tuple[str, ...]:
     return tuple(f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found))
 
 
-def text_of(path: Path, most: int = MOST_BYTES) -> str:
+def text_of(path: Path, most: int = DOCUMENT_BYTES) -> str:
     """The text of one plain file; raises `GiveUp` where it is too long or no text, or `OSError`."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import text_of
+from nightwatch_core.adapters.stores.limits import PATIENCE
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from, unreadable
 from nightwatch_core.intake.ignore_rules import expired
@@ -15,7 +16,6 @@ from nightwatch_core.text.frontmatter import Quoted, composed
 from nightwatch_core.text.yaml_lists import is_absent, list_items, rows_of, with_items
 
 LOCK = ".ignore.lock"
-_PATIENCE = 10.0  # seconds that another writer may take
 _MARK = "\ufeff"
 _BOUNDS = ("expires", "unless_rate_above")
 
@@ -51,7 +51,7 @@ class IgnoreFile:
         would not hold exactly the rules it held and this one; it is untouched then.
         """
         lock, place = self.path.with_name(LOCK), str(self.path)
-        with atomic_files.only_writer(lock, _PATIENCE, place, StopTheNight):
+        with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):
             before = self._text()
             known = rules_from(before)
             same = next((one for one in known.rules if _same(one, rule)), None)

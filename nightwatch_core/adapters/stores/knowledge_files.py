@@ -23,6 +23,7 @@ from nightwatch_core.adapters.stores.index_cache import (
     Entry,
     IndexCache,
 )
+from nightwatch_core.adapters.stores.limits import PATIENCE
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.memory.lessons.index_text import index_over, index_text
@@ -35,7 +36,6 @@ from nightwatch_core.text.escaping import line
 
 INDEX = "index.yml"
 LOCK = ".lock"
-_PATIENCE = 30.0  # seconds that another writer may take
 
 
 class KnowledgeFiles:
@@ -197,7 +197,7 @@ class KnowledgeFiles:
     def _writing(self) -> Iterator[tuple[str, ...]]:
         """Be the only writer; gives the names in errors/, which are listed once for all."""
         place = f"the knowledge folder {self._folder}"
-        with atomic_files.only_writer(self._folder / LOCK, _PATIENCE, place):
+        with atomic_files.only_writer(self._folder / LOCK, PATIENCE, place):
             places = (self._folder / name for name in (PATTERNS, QUARANTINE))
             remove_temporaries(self._folder, *places)
             yield names(self._folder, ERRORS, tidy=True)

@@ -19,12 +19,11 @@ from filelock import FileLock
 from pydantic import ValidationError
 
 from nightwatch_core.adapters.stores import database
+from nightwatch_core.adapters.stores.limits import PUBLISHING_PATIENCE, REASON_CHARACTERS
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.proposal import Proposal, Receipt, receipt_for
 from nightwatch_core.ports import Clock, Outbox
 
-_PATIENCE = 120.0  # seconds until another publisher has to be done
-_LONGEST_REASON = 500
 _UPSERT = """
     INSERT INTO ledger (key, kind, fingerprint, payload_digest, state, receipt, night, updated)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -38,7 +37,12 @@ class LedgerOutbox:
     """An `Outbox` around another one; safe against kill -9 and against a second process."""
 
     def __init__(
-        self, outbox: Outbox, path: Path, night: str, clock: Clock, patience: float = _PATIENCE
+        self,
+        outbox: Outbox,
+        path: Path,
+        night: str,
+        clock: Clock,
+        patience: float = PUBLISHING_PATIENCE,
     ) -> None:
         """`path` is the database of the state folder, `night` the id rows are signed with.
 
@@ -161,4 +165,4 @@ def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refus
 
 
 def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:
-    return receipt_for(proposal, "unknown", reason=str(error)[:_LONGEST_REASON])
+    return receipt_for(proposal, "unknown", reason=str(error)[:REASON_CHARACTERS])

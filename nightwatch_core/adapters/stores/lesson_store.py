@@ -21,6 +21,7 @@ from nightwatch_core.adapters.stores.document_folder import (
     text_of,
 )
 from nightwatch_core.adapters.stores.index_cache import ARCHIVE, ERRORS, Entry, IndexCache
+from nightwatch_core.adapters.stores.limits import ARCHIVED_LESSONS, KEPT_LESSONS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.file_names import candidates_for, file_name, is_named_for
 from nightwatch_core.memory.lessons.merge import merge_lessons
@@ -29,9 +30,6 @@ from nightwatch_core.memory.notes.note_layout import normalised
 from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.knowledge import IndexEntry, Lesson
 from nightwatch_core.text.frontmatter import read
-
-_MOST_REMEMBERED = 1_000  # lessons
-_MOST_LOOKED_AT = 20  # archived documents of one short name
 
 
 def lesson_at(folder: Path, file: str) -> Lesson | None:
@@ -63,7 +61,7 @@ class LessonReader:
         self._kept.pop(file, None)
         lesson = lesson_at(self._folder, file) if stamp else None
         if lesson and stamp:
-            while len(self._kept) >= _MOST_REMEMBERED:
+            while len(self._kept) >= KEPT_LESSONS:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[file] = (stamp, lesson)
         return lesson
@@ -79,7 +77,7 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
         f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if is_named_for(name, fingerprints)
     )
     alike = [file for file in sorted(files) if not reason_file(folder, file).exists()]
-    found = [lesson_at(folder, file) for file in alike[-_MOST_LOOKED_AT:]] if fingerprints else []
+    found = [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
     own = (one for one in found if one and one.names & fingerprints)
     return max(own, key=lambda one: max(seen.date for seen in one.nights), default=None)
 

@@ -5,20 +5,17 @@ from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.document_folder import (
-    MOST_BYTES,
     Stamp,
     documents,
     links,
     remove_temporaries,
     text_of,
 )
+from nightwatch_core.adapters.stores.limits import DOCUMENT_BYTES, PATIENCE, TASK_FILES
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.task_documents import task_of, with_notes, with_promoted
 from nightwatch_core.models.learning import Notes, TaskFile
 from nightwatch_core.text.escaping import line
-
-MOST_FILES = 10_000
-_PATIENCE = 30.0  # seconds that another writer may take
 
 
 class TaskFiles:
@@ -70,7 +67,7 @@ class TaskFiles:
                 f"cannot read the folder of task files {self._folder} ({error.strerror}): check "
                 "its permissions, or set NIGHTWATCH_TASKS_DIR to another folder"
             ) from error
-        for name, stamp in list(found.items())[:MOST_FILES]:
+        for name, stamp in list(found.items())[:TASK_FILES]:
             if name not in self._parsed or self._parsed[name][0] != stamp:
                 self._parsed[name] = (stamp, self._task(name))
         return {name: self._parsed[name][1] for name in found if name in self._parsed}
@@ -85,7 +82,7 @@ class TaskFiles:
 
     def _change(self, id: str, change: Callable[[str], str]) -> str:
         place = f"the folder of task files {self._folder}"
-        with atomic_files.only_writer(self._lock, _PATIENCE, place):
+        with atomic_files.only_writer(self._lock, PATIENCE, place):
             remove_temporaries(self._folder)
             name = self._name(id)
             if name not in documents(self._folder.parent, self._folder.name):
@@ -96,8 +93,8 @@ class TaskFiles:
             path = self._folder.parent / name
             before = text_of(path)
             content = change(before).encode()
-            if len(content) > MOST_BYTES:
-                raise GiveUp(f"{path.name} would be longer than {MOST_BYTES // 1024} KiB")
+            if len(content) > DOCUMENT_BYTES:
+                raise GiveUp(f"{path.name} would be longer than {DOCUMENT_BYTES // 1024} KiB")
             if content != before.encode():
                 atomic_files.rewrite(path, content)
         return name

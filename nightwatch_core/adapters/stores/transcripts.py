@@ -14,14 +14,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from nightwatch_core.adapters.stores.limits import (
+    ARGUMENT_LEVELS,
+    HEAD_CHARACTERS,
+    TAIL_CHARACTERS,
+    TRANSCRIPT_BYTES,
+)
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import Transcript, TranscriptEntry
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.scrubbing import scrubbed
 
-MOST = 8_000_000  # bytes of a file
-HEAD, TAIL = 14_000, 6_000  # characters kept of a longer text
-DEEPEST = 20  # levels of a tool's arguments
 _PLAIN = re.compile(r"v\d{1,3}:[0-9a-f]{1,64}")
 _OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 _log = logging.getLogger(__name__)
@@ -30,9 +33,9 @@ _log = logging.getLogger(__name__)
 class Transcripts:
     """Keeps transcripts below `folder`, and finds them again."""
 
-    def __init__(self, folder: Path, clock: Clock) -> None:
-        """Nothing is touched before it is needed."""
-        self._folder, self._clock = folder, clock
+    def __init__(self, folder: Path, clock: Clock, most: int = TRANSCRIPT_BYTES) -> None:
+        """Nothing is touched before it is needed; no file is larger than `most` bytes."""
+        self._folder, self._clock, self._most = folder, clock, most
         self._closed: set[Path] = set()  # full, or where writing failed
 
     def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
@@ -77,7 +80,7 @@ class Transcripts:
         try:
             os.fchmod(handle, 0o600)
             line = _line(entry)
-            if os.fstat(handle).st_size + len(line) > MOST:
+            if os.fstat(handle).st_size + len(line) > self._most:
                 self._closed.add(file)
                 line = _line(TranscriptEntry(kind="full", at=entry.at))
             os.write(handle, line)
@@ -103,7 +106,7 @@ def _changed(file: Path) -> tuple[int, str]:
 
 def _line(entry: TranscriptEntry) -> bytes:
     """One line of plain ASCII."""
-    said = _clean(entry.model_dump(mode="json", exclude_defaults=True), DEEPEST)
+    said = _clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
     return json.dumps(said).encode() + b"\n"
 
 
@@ -121,14 +124,18 @@ def _clean(value: object, deep: int) -> object:
 def _kept(text: str) -> str:
     """A text without secrets and half characters, which no reader takes; its middle may go."""
     text = scrubbed(text).encode("utf-8", "replace").decode()
-    left = len(text) - HEAD - TAIL
-    return f"{text[:HEAD]}\n[… {left} characters left out …]\n{text[-TAIL:]}" if left > 0 else text
+    left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
+    return (
+        f"{text[:HEAD_CHARACTERS]}\n[… {left} characters left out …]\n{text[-TAIL_CHARACTERS:]}"
+        if left > 0
+        else text
+    )
 
 
 def _read(file: Path) -> Transcript | None:
     """What the last run that began in this file said; None where there is nothing to read."""
     try:
-        lines = file.read_bytes()[: MOST + 1_000].splitlines()
+        lines = file.read_bytes()[: TRANSCRIPT_BYTES + 1_000].splitlines()
     except OSError:
         return None
     entries, unread = list[TranscriptEntry](), 0

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from error_records import AT, EPOCH_MS, NOW, fetched, groups_of, json_lines, only, written
 
-from nightwatch_core.adapters.files.record_values import MESSAGE_LIMIT, STACK_LIMIT, time_of
+from nightwatch_core.adapters.files.limits import MESSAGE_LIMIT, STACK_LIMIT
+from nightwatch_core.adapters.files.record_values import time_of
 from nightwatch_core.adapters.files.source import ErrorFiles
 
 

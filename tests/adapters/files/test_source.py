@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from error_records import AT, EPOCH_MS, FULL, NOW, fetched, groups_of, json_lines, only, written
 
-from nightwatch_core.adapters.files.record_files import LINE_LIMIT
+from nightwatch_core.adapters.files.limits import LINE_LIMIT
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
 

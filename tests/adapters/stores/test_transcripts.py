@@ -11,7 +11,6 @@ from claude_talks import claude
 from services.anthropic import Anthropic
 
 from nightwatch_core.adapters.local.clock import SystemClock
-from nightwatch_core.adapters.stores import transcripts
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.analysis.model_wrappers import TranscribedModel
@@ -85,14 +84,14 @@ def test_secrets_do_not_reach_the_disk(tmp_path, store):
     assert "password=[" in raw
 
 
-def test_texts_and_files_are_bounded(tmp_path, store, monkeypatch):
+def test_texts_and_files_are_bounded(tmp_path, store):
     opened(store, text="x" * 100_000)
     kept = store.find(ONE).entries[1].text
     assert len(kept) < 21_000
     assert "80000 characters left out" in kept
-    monkeypatch.setattr(transcripts, "MOST", 60_000)
+    small = Transcripts(tmp_path / "transcripts", SystemClock(), most=60_000)
     for number in range(20):
-        store.keep("n1", ONE, TranscriptEntry(kind="user", text=f"{number}" * 9_000))
+        small.keep("n1", ONE, TranscriptEntry(kind="user", text=f"{number}" * 9_000))
     assert file_of(tmp_path).stat().st_size < 61_000
     assert store.find(ONE).entries[-1].kind == "full"
 

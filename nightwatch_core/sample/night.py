@@ -1,4 +1,4 @@
-"""The sample application's repository: unpacked from the history that ships with NightWatch."""
+"""The sample as a night reads it: its errors, and its repository unpacked from its history."""
 
 import hashlib
 import secrets
@@ -6,15 +6,25 @@ import shutil
 from functools import cached_property
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from nightwatch_core import sample
+from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout
 from nightwatch_core.adapters.git.command import Git, new_repository
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.errors import GiveUp, StopTheNight
 
 _PATIENCE = 120.0  # seconds until another process has unpacked
 _DIGEST = "nightwatch-sample.sha256"
 _BRANCHES = ("main", "master")
+
+
+def sample_errors(folder: Path) -> ErrorFiles:
+    """Unpack the records into `folder` and read them as any other export."""
+    path = folder / sample.ERRORS
+    records = sample.errors()
+    if not path.is_file() or path.read_bytes() != records:
+        atomic_files.write(path, records)
+    return ErrorFiles((path,), name="sample")
 
 
 class SampleCode(Checkout):
@@ -42,16 +52,10 @@ def unpacked(stream: bytes, folder: Path) -> Git:
     """
     digest = hashlib.sha256(stream).hexdigest()
     lock = folder.with_name(f"{folder.name}.lock")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(lock, timeout=_PATIENCE):
-            if not _is_whole(folder, digest):
-                _clear(folder)
-                _unpack(stream, folder, digest)
-    except Timeout as error:
-        raise TryLater(f"another process has held {lock} for {_PATIENCE:.0f} s") from error
-    except OSError as error:
-        raise StopTheNight(f"the sample cannot be unpacked to {folder}: {error}") from error
+    with atomic_files.only_writer(lock, _PATIENCE, f"the sample's {folder}", StopTheNight):
+        if not _is_whole(folder, digest):
+            _clear(folder)
+            _unpack(stream, folder, digest)
     return Git(folder.resolve())
 
 

@@ -5,7 +5,7 @@ import pytest
 from git_repositories import Change, git, repository
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.sample.repository import SampleCode
+from nightwatch_core.sample.night import SampleCode
 
 
 @pytest.fixture(scope="module")

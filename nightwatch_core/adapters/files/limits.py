@@ -1,0 +1,25 @@
+"""The bounds of this room, each with its unit."""
+
+# Files
+LINE_LIMIT = 4_194_304  # characters of one line, and read at once
+DOCUMENT_LIMIT = 268_435_456  # characters of one JSON document that spreads over lines
+PASTE_LIMIT = 4_000_000  # characters of one record that a person pasted
+HEAD = 65_536  # bytes looked at to tell what a file is
+EXCERPT = 2_000  # characters kept of what could not be read
+MAX_REJECTS = 1_000  # unreadable records kept with their text; further ones are counted
+
+# Records
+MAX_FIELDS = 2_000  # of one record
+MAX_DEPTH = 8  # objects in each other
+MAX_WRAPS = 6  # lists and envelopes around a record
+MAX_LINES = 2_000  # or frames of a stack trace that is a list
+MESSAGE_LIMIT = 16_384  # characters of a message that are kept, half of them from its end
+STACK_LIMIT = 65_536  # characters of a stack trace that are kept, half of them from its end
+NAME_LIMIT = 500  # characters of a class, transaction, host and the like
+
+# Logs
+HEADER_LINES = 12  # above the first frame, in which the exception may be named
+GAP_LINES = 12  # between two parts of one stack trace
+BLOCK_LIMIT = 1_048_576  # characters of one stack trace
+LINE_READ = 4_000  # characters of a line that are looked at
+TIME_REACH = 48  # characters of a line in which its time must begin

@@ -1,0 +1,18 @@
+"""The bounds of this room, each with its unit."""
+
+# Time, in seconds
+PATIENCE = 30.0  # until another writer of the same place, or of the database, has to be done
+PUBLISHING_PATIENCE = 120.0  # until another publisher has to be done
+
+# Documents
+DOCUMENT_BYTES = 1024 * 1024
+AGENT_BYTES = 256 * 1024
+TASK_FILES = 10_000
+KEPT_LESSONS = 1_000  # that stay in memory
+ARCHIVED_LESSONS = 20  # of one short name, that are looked at
+
+# Ledger and transcripts
+REASON_CHARACTERS = 500
+TRANSCRIPT_BYTES = 8_000_000
+HEAD_CHARACTERS, TAIL_CHARACTERS = 14_000, 6_000  # kept of a longer text
+ARGUMENT_LEVELS = 20  # of a tool's arguments
