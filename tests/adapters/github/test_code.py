@@ -119,14 +119,16 @@ def test_the_token_is_nowhere_on_disk(server: GitHub, tmp_path: Path) -> None:
     assert server.token not in repr(Origin("https://x", lambda: server.token))
 
 
-def test_who_may_not_clone_is_told_so(server: GitHub, tmp_path: Path) -> None:
-    server.has_clone = False
-    with pytest.raises(CloneRefused, match="403") as error:
+@pytest.mark.parametrize(
+    ("change", "reason"), [({"has_clone": False}, "403"), ({"size": 6 * 1024 * 1024}, "6144 MiB")]
+)
+def test_who_may_not_clone_is_told_so(
+    server: GitHub, tmp_path: Path, change: dict[str, int], reason: str
+) -> None:
+    vars(server).update(change)
+    with pytest.raises(CloneRefused, match=reason) as error:
         host(server, tmp_path).head()
     assert server.token not in str(error.value)
-    server.has_clone, server.size = True, 6 * 1024 * 1024
-    with pytest.raises(CloneRefused, match="6144 MiB"):
-        host(server, tmp_path).head()
 
 
 def test_a_clone_that_is_cut_short_is_tried_later_and_then_works(

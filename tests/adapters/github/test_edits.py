@@ -191,9 +191,9 @@ def test_only_of_those_that_moved_lately(server: GitHub) -> None:
         (404, b'{"message": "Not Found"}'),
         (200, b'{"data": null, "errors": [{"type": "FORBIDDEN", "message": "not for you"}]}'),
         (200, b'{"data": {"repository": null}}'),
-        (200, b'{"data": {"repository": {"pn0": null}}}'),
-        (200, b'{"data": {"repository": {"pn0": {"commits": 3}}}}'),
-        (200, b'{"data": {"repository": {"pn0": []}}}'),
+        (200, b'{"data": {"repository": {"fv0": null}}}'),
+        (200, b'{"data": {"repository": {"fv0": {"commits": 3}}}}'),
+        (200, b'{"data": {"repository": {"fv0": []}}}'),
     ],
 )
 def test_a_refusal_leaves_the_items(server: GitHub, status: int, body: bytes) -> None:

@@ -114,7 +114,6 @@ def test_a_repository_that_takes_nothing_is_told(server: GitHub) -> None:
 
 
 def test_a_repository_that_is_not_there_is_told(server: GitHub) -> None:
-    asking = client(server)
     clock = MemoryClock()
     with pytest.raises(GiveUp, match="check GITHUB_REPO"):
-        GitHubOutbox(asking, "acme/gone", clock, clock.pass_by).probe()
+        GitHubOutbox(client(server), "acme/gone", clock, clock.pass_by).probe()

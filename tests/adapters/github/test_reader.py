@@ -1,5 +1,4 @@
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,7 @@ from twins.reading import MemoryRecords
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.code_cache import CodeCache
-from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CodeReads, Commit, FolderEntry
 from nightwatch_core.ports import CountsReads
 
@@ -67,17 +66,6 @@ def test_a_search_asks_once_for_many_files(server: GitHub) -> None:
     assert code.search("") == code.search("a\nb") == code.search("x", "gone") == ()
     assert [one.path for one in server.requests if one.method == "POST"] == ["/graphql"]
     assert len(server.requests) <= 3  # the tree, the files, and one that is not UTF-8
-
-
-def test_what_was_read_is_never_asked_for_again(server: GitHub) -> None:
-    records = MemoryRecords()
-    first = reader(server, records)
-    told = first.read_file("old.rb"), first.blame("old.rb", 1), first.paths()
-    again = reader(server, records)
-    assert (again.read_file("old.rb"), again.blame("old.rb", 1), again.paths()) == told
-    assert server.requests == []
-    sha = first.commit.sha
-    assert all(key.startswith(f"code/acme__shop/{sha}/") for key in records.kept)
 
 
 def test_readers_of_one_commit_ask_once_between_them(server: GitHub) -> None:
@@ -146,32 +134,6 @@ def test_who_wrote_a_line_is_told(server: GitHub) -> None:
     assert found is not None
     assert (found.subject, found.author, found.text) == ("Shop", "Ann", "  nil")
     assert code.blame("app/total.rb", 99) is code.blame("gone", 1) is None
-
-
-def test_failures_are_told_to_all_who_wait_and_not_kept(server: GitHub) -> None:
-    records = MemoryRecords()
-    cache = CodeCache(records)
-    readers = [reader_on(server, cache) for _ in range(4)]
-    for one in readers:
-        one.paths()
-    kept = dict(records.kept)
-    server.requests.clear()
-    server.fail("GET", "/git/blobs/", how="slow", seconds=2)  # until the others wait
-    server.fail("GET", "/git/blobs/")
-    together = threading.Barrier(4)
-
-    def read(code: ApiReader) -> str | None:
-        together.wait(60)
-        return code.read_file("old.rb")
-
-    with ThreadPoolExecutor(4) as threads:
-        futures = [threads.submit(read, one) for one in readers]
-    ends = [future.exception() for future in futures]
-    assert {isinstance(end, TryLater) for end in ends} == {True}
-    assert len({id(end) for end in ends}) == 4
-    assert len(server.requests) == 2  # one question, asked twice
-    assert records.kept == kept
-    assert readers[3].read_file("old.rb") == "1\n"
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", '"a"', '{"sha": "x", "tree": [1]}', "[]"])

@@ -7,7 +7,6 @@ from github_world import NIGHT, bare_shop, comment, issue, outbox, pull, tracker
 from services.github import Answer, GitHub
 
 from nightwatch_core.adapters.github.limits import ITEMS_WITH_COMMENTS
-from nightwatch_core.adapters.github.tracker import _reason
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.publish.issue_text import marker
@@ -179,15 +178,6 @@ def test_a_second_draft_for_a_fingerprint_stands_beside_the_first(server: GitHub
     assert first.fingerprint == second.fingerprint
 
 
-def test_an_item_whose_marker_or_label_was_taken_away_is_nobodys(server: GitHub) -> None:
-    outbox(server).publish(issue())
-    body = server.items[1]["body"]
-    server.items[1]["body"] = f"See also #7.\n{body}"
-    assert tracker(server).own_items() == ()
-    server.items[1] |= {"body": body, "labels": []}
-    assert tracker(server).own_items() == ()
-
-
 def test_a_list_that_cannot_be_read_is_never_an_empty_one(server: GitHub) -> None:
     outbox(server).publish(issue())
     server.fail("GET", "/issues$", status=502, times=2)
@@ -207,7 +197,3 @@ def test_a_name_that_is_no_repository_stops_the_night(server: GitHub) -> None:
 def test_probe_counts(server: GitHub) -> None:
     outbox(server).publish(issue())
     assert tracker(server).probe() == "acme/shop: 1 own items, 1 open"
-
-
-def test_reasons_nobody_knows_are_none() -> None:
-    assert [_reason(said) for said in ("", "moved", "reopened")] == ["", "", "reopened"]
