@@ -1,0 +1,67 @@
+"""Traces of seven languages beside what is read from them: examples/LANGUAGE.txt.
+
+Below a trace stand its exceptions, from the reported one to the root cause, each with its frames:
+whose, place, class or package, function, source.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.models.error import Trace
+from nightwatch_core.traces.parsing import PARSERS, parse
+
+EXAMPLES = {
+    (file.stem, title): tuple(text.split("\n----------> read as\n"))
+    for file in sorted((Path(__file__).parent / "examples").glob("*.txt"))
+    for title, _, text in (
+        part.partition("\n") for part in file.read_text(encoding="utf-8").split("########## ")[1:]
+    )
+}
+
+
+def written(trace: Trace) -> str:
+    rows = []
+    for link in trace.links:
+        rows.append(f"{link.error_class}: {link.message}".rstrip())
+        for frame in link.frames:
+            whose = "app" if frame.in_app else "lib"
+            parts = (f"{whose} {frame.place}", frame.module, frame.function, frame.code)
+            rows.append(f"  {' | '.join(parts)}".rstrip(" |"))
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(("language", "title"), EXAMPLES, ids=lambda part: part)
+def test_an_example_is_read_as_written_below_it(language: str, title: str) -> None:
+    raw, expected = EXAMPLES[language, title]
+    trace = parse(f"{raw}\n")
+    assert (trace.language, written(trace)) == (language, expected.rstrip("\n"))
+
+
+def test_every_language_has_examples() -> None:
+    assert {language for language, _ in EXAMPLES} == {parser.language for parser in PARSERS}
+
+
+WRAPPERS = {
+    "syslog": "May  4 10:11:12 web1 shop[88]: {}",
+    "kubernetes": "2031-05-04T10:11:12.3Z stderr F {}",
+    "docker": "web-1  | {}",
+    "mail": "> {}",
+    "windows": "    {}\r",
+}
+
+
+@pytest.mark.parametrize("how", [*WRAPPERS, "json", "one line"])
+def test_text_wrapped_in_logs_json_and_mails(how: str) -> None:
+    raw, expected = EXAMPLES["python", "frames come innermost first with their code"]
+    if how in WRAPPERS:
+        raw = "\n".join(WRAPPERS[how].format(line) for line in raw.split("\n"))
+    elif how == "json":
+        raw = json.dumps({"level": "error", "exc": raw})
+    else:
+        raw = raw.replace("\n", "\\n")
+    trace = parse(raw)
+    assert (trace.root.error_class, trace.root.message) == ("shop.errors.CartError", "no rate")
+    assert trace.top.place == "/srv/shop/cart.py:14"
+    assert expected.startswith("shop.errors.CartError: no rate\n")
