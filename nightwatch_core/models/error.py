@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import computed_field, model_validator
 
-from nightwatch_core.models.triage import Triage, triage_from_record, triage_sentence
+from nightwatch_core.models.triage import Triage, triage_from_record, triage_texts
 from nightwatch_core.models.value import Value
 
 
@@ -194,9 +194,9 @@ class Case(Value):
         return any(at is None or not at.tzinfo or at > moment for at in back)
 
     @property
-    def triage_text(self) -> str:
-        """What the team said about its groups, one sentence; untrusted text: escape it."""
-        return triage_sentence(group.triage for group in self.groups)
+    def triage_texts(self) -> tuple[str, str]:
+        """Where the team said something about it, and what; untrusted text: escape it."""
+        return triage_texts(group.triage for group in self.groups)
 
 
 class Family(Value):

@@ -23,7 +23,7 @@ _RECORDED: dict[TriageState, str] = {
     "ignored": "ignored",
     "": "",
 }
-_RECORDED_INBOX = "New Relic's Errors Inbox"
+_RECORDED_BY = {"service": "New Relic", "inbox": "Errors Inbox"}
 
 
 class Triage(Value):
@@ -31,16 +31,17 @@ class Triage(Value):
 
     state: TriageState = ""
     assignee: str = ""
-    inbox: str = ""  # the list's name for people, as its source calls it
+    service: str = ""  # that keeps the list, for people: "New Relic"
+    inbox: str = ""  # what the list is called there: "Errors Inbox"
 
     @property
     def state_text(self) -> str:
         """The state for people; empty where there is none.
 
-        >>> Triage(state="ignored", assignee="Ann", inbox="the inbox").state_text
-        'ignored in the inbox'
+        >>> Triage(state="ignored", service="Acme", inbox="Issues").state_text
+        "ignored in Acme's Issues"
         """
-        return STATE_TEXTS[self.state].format(inbox=self.inbox)
+        return STATE_TEXTS[self.state].format(inbox=f"{self.service}'s {self.inbox}")
 
     @property
     def recorded(self) -> str:
@@ -67,15 +68,19 @@ def triage_from_record(group: Any) -> Any:
     words, _, assignee = group["inbox"].partition(_ASSIGNED)  # a name may hold anything
     states = {text: state for state, text in _RECORDED.items()}
     state = states.get(words.removesuffix(_SEPARATOR), "")
-    return fields | {"triage": Triage(state=state, assignee=assignee, inbox=_RECORDED_INBOX)}
+    return fields | {"triage": Triage(state=state, assignee=assignee, **_RECORDED_BY)}
 
 
-def triage_sentence(triages: Iterable[Triage]) -> str:
-    """Say what the team said about several groups: the most telling state, and who has them."""
+def triage_texts(triages: Iterable[Triage]) -> tuple[str, str]:
+    """Say where the team said something about several groups, and what.
+
+    The most telling state comes first, then who has them.
+    """
     given = tuple(triages)
+    inbox = next((triage.inbox for triage in given if triage.inbox), "")
     most_telling = sorted(given, key=lambda triage: list(STATE_TEXTS).index(triage.state))
     state = most_telling[0].state_text if given else ""
     names = tuple(dict.fromkeys(triage.assignee for triage in given if triage.assignee))
     more = len(names) - _SHOWN_ASSIGNEES
     whom = ", ".join(names[:_SHOWN_ASSIGNEES]) + (f" and {more} more" if more > 0 else "")
-    return _SEPARATOR.join(filter(None, (state, f"{_ASSIGNED}{whom}" if names else "")))
+    return inbox, _SEPARATOR.join(filter(None, (state, f"{_ASSIGNED}{whom}" if names else "")))

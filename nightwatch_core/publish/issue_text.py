@@ -114,8 +114,8 @@ def _where(analysis: Analysis) -> str:
 
 
 def _team(case: Case) -> str:
-    said = case.triage_text
-    return f"Errors Inbox: {markdown(said, 500)}\n\n" if said else ""
+    inbox, text = case.triage_texts
+    return f"{markdown(inbox, 60)}: {markdown(text, 500)}\n\n" if text else ""
 
 
 def _utc(at: datetime) -> str:

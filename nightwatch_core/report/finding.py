@@ -51,7 +51,7 @@ def finding(
         hourly=rebinned(_hourly(case)),
         known=known,
         news=_news(analysis),
-        team=line(case.triage_text, TEXT),
+        team=line(": ".join(filter(None, case.triage_texts)), TEXT),
         regression=case.regressed,
         publications=publications,
         sections=tuple(
@@ -128,7 +128,7 @@ def _facts(case: Case) -> Iterator[Fact]:
     for name, text in (
         ("Seen", _seen(case)),
         ("When", when),
-        ("Errors Inbox", case.triage_text),
+        case.triage_texts,
         ("App", leader.app),
         ("Release", leader.release),
         ("Hosts", ", ".join(leader.hosts[:5])),
@@ -136,7 +136,7 @@ def _facts(case: Case) -> Iterator[Fact]:
         ("Fingerprint", leader.fingerprint),
     ):
         if text:
-            yield Fact(name=name, text=line(text, TITLE))
+            yield Fact(name=line(name, NAME), text=line(text, TITLE))
 
 
 def _how(analysis: Analysis) -> Iterator[Fact]:

@@ -61,7 +61,7 @@ def _section(section: Section, heading: str) -> Iterator[str]:
 def _block(block: Block) -> Iterable[str]:
     match block:
         case Facts():
-            facts = (f"{fact.name}: {markdown(fact.text)}" for fact in block.items)
+            facts = (f"{markdown(fact.name)}: {markdown(fact.text)}" for fact in block.items)
             because = (f"because {markdown(text)}" for text in block.because)
             return (_list((*facts, *because)),)
         case Paragraphs():

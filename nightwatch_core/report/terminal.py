@@ -139,7 +139,7 @@ def _about(finding: Finding) -> Parts:
     if finding.news:
         yield Text(finding.news, "cyan")
     if finding.team:
-        yield Text(f"Errors Inbox: {finding.team}", "bold yellow" if finding.regression else "dim")
+        yield Text(finding.team, "bold yellow" if finding.regression else "dim")
 
 
 def _reasons(sections: tuple[Section, ...]) -> Parts:

@@ -13,7 +13,7 @@ from nightwatch_core.models.error import Window
 from nightwatch_core.models.triage import Triage, TriageState
 from nightwatch_core.text.templates import message_template
 
-NAME = "New Relic's Errors Inbox"
+NAMES = {"service": "New Relic", "inbox": "Errors Inbox"}
 PAGES = 3  # of New Relic's length
 ERROR_GROUPS = (
     "query ErrorGroups($guids:[EntityGuid!],$cursor:String,$states:[ErrorsInboxErrorGroupState!],"
@@ -102,8 +102,9 @@ def _entry(group: Mapping[str, Any], window: Window) -> Entry:
     if state or not regressed_at or regressed_at < window.since:
         regressed_at = None
     state = "regressed" if regressed_at else state
-    inbox = NAME if state or assignee else ""
-    return Entry(Triage(state=state, assignee=assignee, inbox=inbox), regressed_at)
+    if not state and not assignee:
+        return Entry()
+    return Entry(Triage(state=state, assignee=assignee, **NAMES), regressed_at)
 
 
 def _assignee(assignment: object) -> str:

@@ -75,7 +75,7 @@ def section_text(shown: report.Section, share: int) -> str:
 def _text(block: report.Block, room: int) -> str:
     match block:
         case report.Facts():
-            texts = (f"{fact.name}: {mrkdwn(fact.text, 150)}" for fact in block.items)
+            texts = (f"{mrkdwn(fact.name, 60)}: {mrkdwn(fact.text, 150)}" for fact in block.items)
             return " · ".join(texts)
         case report.Paragraphs():
             remark = f"\n_{mrkdwn(block.remark, _REMARK - 30)}_" if block.remark else ""

@@ -48,15 +48,15 @@ def test_what_the_rules_tell_stays_with_the_selection() -> None:
 
 def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> None:
     there = group(1, 99).model_copy(
-        update={"triage": Triage(state="ignored", assignee="Ann", inbox="the inbox")}
+        update={"triage": Triage(state="ignored", assignee="Ann", service="Acme", inbox="Issues")}
     )
     both = group(2, 99, "wp-login").model_copy(
-        update={"triage": Triage(state="ignored", inbox="the inbox")}
+        update={"triage": Triage(state="ignored", service="Acme", inbox="Issues")}
     )
     named = group(3, 1).model_copy(update={"triage": Triage(assignee="ignored")})
     found = select((there, both, named), BOTS, 1, DAY, frozenset({there.fingerprint}))
     assert found.kept == (named,)
-    assert {one.reason for one in found.dropped} == {"ignored in the inbox"}
+    assert {one.reason for one in found.dropped} == {"ignored in Acme's Issues"}
     assert {one.kind for one in found.dropped} == {"ignored"}
     assert len(DROPS) == 2
 

@@ -6,7 +6,7 @@ import pytest
 from analysis_shapes import case, group
 
 from nightwatch_core.models.error import DroppedGroup, ErrorGroup
-from nightwatch_core.models.triage import Triage, triage_sentence
+from nightwatch_core.models.triage import Triage, triage_texts
 
 STATES = ("", "ignored", "resolved", "regressed")
 NAMES = ("", "Ann", "ignored", "x; ignored", "resolved, and back; ignored", "assigned to ignored")
@@ -17,7 +17,9 @@ HOUR = timedelta(hours=1)
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_line_of_a_record_gives_state_and_assignee_whatever_the_name(state, name):
-    told = group(triage=Triage(state=state, assignee=name, inbox="New Relic's Errors Inbox"))
+    told = group(
+        triage=Triage(state=state, assignee=name, service="New Relic", inbox="Errors Inbox")
+    )
     kept = told.model_dump(mode="json")
     assert ErrorGroup.model_validate(kept) == told
     del kept["triage"]  # as versions before wrote it
@@ -65,13 +67,15 @@ def test_a_return_is_later_than_a_moment_unless_both_are_known(state, at, moment
         ((("", ""), ("", "Ann")), "assigned to Ann"),
         (
             (("resolved", "Ann"), ("regressed", "Bob"), ("", "Ann")),
-            "a regression: resolved in the inbox, and back; assigned to Ann, Bob",
+            "a regression: resolved in Acme's Issues, and back; assigned to Ann, Bob",
         ),
-        ((("resolved", ""),), "resolved in the inbox since it was last seen"),
-        ((("ignored", ""),), "ignored in the inbox"),
+        ((("resolved", ""),), "resolved in Acme's Issues since it was last seen"),
+        ((("ignored", ""),), "ignored in Acme's Issues"),
         ([("", name) for name in "abcde"], "assigned to a, b, c and 2 more"),
     ],
 )
 def test_what_the_team_said_is_one_sentence(triages, sentence):
-    given = [Triage(state=state, assignee=who, inbox="the inbox") for state, who in triages]
-    assert triage_sentence(given) == sentence
+    given = [
+        Triage(state=state, assignee=who, service="Acme", inbox="Issues") for state, who in triages
+    ]
+    assert triage_texts(given) == ("Issues" if triages else "", sentence)
