@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from nightwatch_core.analysis.path_suggestions import no_file
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
-from nightwatch_core.code.code_view import LINE, MARK, halves, lines_of, name, numbered, visible
+from nightwatch_core.code.code_view import MARK, halves, lines_of, name, numbered, visible
 from nightwatch_core.code.definitions import definitions_in
+from nightwatch_core.code.limits import SHOWN_LINE
 from nightwatch_core.code.source import indent
 from nightwatch_core.models.conversation import LinesRead
 from nightwatch_core.ports import CodeReader
@@ -38,7 +39,7 @@ def read_file(
     asked_for = lines[start - 1 : end]
     outline = _outline(path, lines, range(start - 1, end), int(limit * _OUTLINE_SHARE))
     rows, shown = shortened(asked_for, start, limit, outline)
-    whole = {n: visible(lines[n - 1]) for n in shown if len(lines[n - 1]) <= LINE}
+    whole = {n: visible(lines[n - 1]) for n in shown if len(lines[n - 1]) <= SHOWN_LINE}
     return ToolAnswer("\n".join((head, *rows)), LinesRead(path=path, total=last, lines=whole))
 
 
@@ -95,7 +96,7 @@ def _outline(path: str, lines: Sequence[str], part: range, limit: int) -> tuple[
 
 def _width(line: str) -> int:
     """Characters of the line's row."""
-    return len(visible(line[:LINE])) + 8
+    return len(visible(line[:SHOWN_LINE])) + 8
 
 
 def _fitting(lines: Iterable[str], limit: int) -> int:

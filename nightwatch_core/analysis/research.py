@@ -16,8 +16,8 @@ from nightwatch_core.analysis.limits import (
 from nightwatch_core.code.callees import Search, callees
 from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
+from nightwatch_core.code.limits import LINE
 from nightwatch_core.code.near_names import frames_of
-from nightwatch_core.code.source import LONGEST_LINE
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import root_class
 from nightwatch_core.memory.notes.researcher import learnings_for_case
@@ -135,7 +135,7 @@ def window(path: str, text: str, line: int, lines: int) -> Preview:
     every = text_lines(text)
     start = max(1, min(line - lines // 2, len(every) - lines + 1))
     end = min(len(every), start + lines - 1)
-    cut = (" ".join(one.splitlines())[:LONGEST_LINE] for one in every[start - 1 : end])
+    cut = (" ".join(one.splitlines())[:LINE] for one in every[start - 1 : end])
     return Preview(path=path, start=start, end=end, text="\n".join(cut), lines=len(every))
 
 

@@ -14,8 +14,18 @@ from nightwatch_core.code.candidate_files import TEST
 from nightwatch_core.code.definitions import defined_name, definition_of
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import class_files
+from nightwatch_core.code.limits import (
+    CALLEE_CHARACTERS,
+    CALLEE_HITS,
+    CALLEE_LINES,
+    CALLEE_SEARCHES,
+    CALLEES,
+    IMPORT_LINES,
+    LINE,
+    SAME_NAME_PLACES,
+)
 from nightwatch_core.code.near_names import Read, Use, frames_of, names_near
-from nightwatch_core.code.source import LONGEST_LINE, uses
+from nightwatch_core.code.source import uses
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case
@@ -24,11 +34,6 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.traces.path_index import PathIndex, is_vendored
 from nightwatch_core.traces.repo_paths import text_lines
 
-SEARCHED = 8  # names that are looked for in the whole tree
-SHOWN, LINES, BUDGET = 8, 17, 9_000  # definitions, lines of each, characters of all
-HITS = 40  # of one search
-SAME = 3  # places that may define a name; of more nobody knows which one is meant
-_HEAD = 400  # lines at the beginning of a file in which imports stand
 _IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|let|var)\b")
 _MODULE = re.compile(r"[\w@.\\/-]{3,200}")
 
@@ -59,7 +64,7 @@ def callees(
     seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
     known = Lookup(case, index, read, search)
     found: list[Preview] = []
-    left = BUDGET
+    left = CALLEE_CHARACTERS
     for use in names_near(case, known.text):
         place = known.place(use)
         preview = _shown(place, known.text(place.path) or "", seen) if place else None
@@ -68,19 +73,19 @@ def callees(
         left -= len(preview.text)
         seen |= {(preview.path, line) for line in range(preview.start, preview.end + 1)}
         found.append(preview)
-        if len(found) == SHOWN:
+        if len(found) == CALLEES:
             break
     return tuple(found)
 
 
 def _shown(place: Place, text: str, seen: set[tuple[str, int]]) -> Preview | None:
     """The lines of a definition that were not shown; None where that is too little to show."""
-    end = min(place.end, place.line + LINES - 1)
+    end = min(place.end, place.line + CALLEE_LINES - 1)
     new = [line for line in range(place.line, end + 1) if (place.path, line) not in seen]
     if len(new) < min(2, end - place.line + 1):
         return None
     lines = text_lines(text)
-    cut = (" ".join(one.splitlines())[:LONGEST_LINE] for one in lines[new[0] - 1 : new[-1]])
+    cut = (" ".join(one.splitlines())[:LINE] for one in lines[new[0] - 1 : new[-1]])
     return Preview(
         path=place.path, start=new[0], end=new[-1], text="\n".join(cut), lines=len(lines)
     )
@@ -92,7 +97,7 @@ class Lookup:
     def __init__(self, case: Case, index: PathIndex, read: Read, search: Search | None) -> None:
         """Nothing is read yet."""
         self.index, self.text, self.search = index, cache(read), search
-        self.searches = SEARCHED
+        self.searches = CALLEE_SEARCHES
         self.frames = tuple(dict.fromkeys(frame.repo_path for frame in frames_of(case)))
 
     def place(self, use: Use) -> Place | None:
@@ -115,11 +120,11 @@ def in_files_of_frames(use: Use, known: Lookup) -> Place | None:
 
 def in_imported_file(use: Use, known: Lookup) -> Place | None:
     """In a file that an import of this name leads to."""
-    lines = text_lines(known.text(use.path) or "")[:_HEAD]
+    lines = text_lines(known.text(use.path) or "")[:IMPORT_LINES]
     wanted = {use.name, *use.owner.split(".")} - {""}
     naming = [
         row
-        for row in (line[:LONGEST_LINE] for line in lines)
+        for row in (line[:LINE] for line in lines)
         if _IMPORTS.match(row) and any(uses(name, row) for name in wanted)
     ]
     paths = (path for row in naming[:2] for path in imported(row, use.path, known.index))
@@ -157,7 +162,7 @@ def anywhere(use: Use, known: Lookup) -> Place | None:
     language = language_of(use.path)
     kind = next((head for head in language.heads if _begins(head, use.name)), "")
     try:
-        hits = known.search(f"{kind}{use.name}", "", HITS)
+        hits = known.search(f"{kind}{use.name}", "", CALLEE_HITS)
     except (GiveUp, TryLater):  # the analyst can still look it up
         known.searches = 0
         return None
@@ -168,7 +173,7 @@ def anywhere(use: Use, known: Lookup) -> Place | None:
         and not TEST.search(hit.path)
         and not is_vendored(hit.path)
     )
-    if len(places) > SAME or len(hits) >= HITS:
+    if len(places) > SAME_NAME_PLACES or len(hits) >= CALLEE_HITS:
         return None
     return known.within(use, tuple(sorted(places, key=lambda one: _distance(one, use.path))))
 

@@ -7,12 +7,11 @@ wrong (checks, exception classes, reporters) or only carries the call (plumbing,
 import re
 from collections.abc import Callable
 
+from nightwatch_core.code.limits import MESSAGE, RANKED_FRAMES
 from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.text.error_classes import words
 
-_LONGEST = 2_000  # characters of a message that are looked at
-_FRAMES = 200
 _DECAY = 0.75  # a frame further out counts this much of the one inside it
 _AGAIN = 0.15  # share of a file's lesser frames that is added to its best one
 
@@ -91,14 +90,14 @@ def _distinct(trace: Trace) -> tuple[Frame, ...]:
     known = [frame for frame in trace.frames if frame.path]
     frames = [frame for frame in known if frame.in_app] or known
     once: dict[tuple[str, str], Frame] = {}
-    for frame in frames[:_FRAMES]:
+    for frame in frames[:RANKED_FRAMES]:
         once.setdefault((_path(frame), frame.function), frame)
     return tuple(once.values())
 
 
 def _callee(trace: Trace) -> Frame | None:
     """The function that was called wrongly, where the language blames it and not its caller."""
-    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[:_LONGEST]))
+    ruby = trace.language == "ruby" and bool(_CALLED.search(trace.root.message[:MESSAGE]))
     return trace.top if ruby else None
 
 

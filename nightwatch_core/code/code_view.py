@@ -8,12 +8,12 @@ quoted back with such an escape is put back into the file's own characters by `a
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from nightwatch_core.code.limits import SHOWN_LINE
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.text.escaping import HIDDEN
 
 MARK = "[... "  # begins a row that tells what is left out
 CUT = "…"  # stands where a line was cut in two
-LINE = 1_000  # characters shown of one line among others
 _BOM = "\ufeff"
 _BREAKS = ((0x2028, 0x2029),)  # line breaks to some readers, part of a line to all compilers
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -55,7 +55,7 @@ def lines_of(text: str) -> tuple[str, ...]:
     return tuple(lines if lines[-1] else lines[:-1])
 
 
-def numbered(lines: Iterable[str], start: int = 1, most: int = LINE) -> Iterator[str]:
+def numbered(lines: Iterable[str], start: int = 1, most: int = SHOWN_LINE) -> Iterator[str]:
     """Rows of numbered lines; one longer than `most` is cut, and the row after it says so.
 
     >>> print("\\n".join(numbered(["x = 1", "y" * 30], 9, most=10)))

@@ -10,11 +10,9 @@ import tree_sitter
 
 from nightwatch_core.code.grammars import captured, is_readable, parsed
 from nightwatch_core.code.languages import LANGUAGES, Language, language_of
+from nightwatch_core.code.limits import CACHED_FILES, LONGEST_NAME, NAMED_FILE, NAMED_LINE
 from nightwatch_core.code.source import body_of, indent
 
-_CACHED = 32  # files whose names are kept: the same few are asked for again and again
-_LONGEST_NAME = 200  # bytes of a name
-_LONGEST, _LONGEST_LINE = 150_000, 2_000  # characters of a file, of a line that is looked at
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types
 _TYPES = re.compile(r"\b(?:class|module|interface|struct|enum|trait|record|type|object)\b")
@@ -125,15 +123,15 @@ def defined_name(row: str, language: Language) -> str:
     >>> defined_name("    def total(self):", PYTHON), defined_name("total()", PYTHON)
     ('total', '')
     """
-    matches = (re.match(pattern, row[:_LONGEST_LINE]) for pattern in language.definitions)
+    matches = (re.match(pattern, row[:NAMED_LINE]) for pattern in language.definitions)
     return next((found["name"] for found in matches if found), "")
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=CACHED_FILES)
 def names_in(path: str, text: str) -> Names:
     """Read a file's names from its tree; from its lines where no grammar knows the file."""
-    rows = text[:_LONGEST].split("\n")
-    text = "\n".join(row if len(row) <= _LONGEST_LINE else "" for row in rows)
+    rows = text[:NAMED_FILE].split("\n")
+    text = "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows)
     root = parsed(path, text)
     if root is None or not is_readable(root):
         return Names(definitions=tuple(_by_lines(path, text)))
@@ -157,7 +155,7 @@ def names_in(path: str, text: str) -> Names:
 
 
 def _name(node: tree_sitter.Node) -> str:
-    found = _NAME.search((node.text or b"")[-_LONGEST_NAME:].decode("utf-8", "replace"))
+    found = _NAME.search((node.text or b"")[-LONGEST_NAME:].decode("utf-8", "replace"))
     return found[0] if found else ""
 
 
@@ -184,16 +182,16 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
     language = language_of(path)
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
-        found = _KEYWORD.match(row[:_LONGEST_LINE])
+        found = _KEYWORD.match(row[:NAMED_LINE])
         name = found["name"] if found else defined_name(row, language) if _is_known(path) else ""
         if name:
             yield Definition(name, _kind(row, language), number, _last_line(lines, number))
 
 
 def _kind(row: str, language: Language) -> Kind:
-    if _TYPES.search(row[:_LONGEST_LINE].partition("=")[0]):
+    if _TYPES.search(row[:NAMED_LINE].partition("=")[0]):
         return "class"
-    is_function = _KEYWORD.match(row[:_LONGEST_LINE]) or re.match(language.functions, row)
+    is_function = _KEYWORD.match(row[:NAMED_LINE]) or re.match(language.functions, row)
     return "function" if is_function else "value"
 
 
@@ -209,7 +207,7 @@ def _function_above(lines: Mapping[int, str], line: int, language: Language) -> 
         row = lines.get(number)
         if row is None:
             return 0
-        if pattern.match(row[:_LONGEST_LINE]) and (indent(row) < depth or number == line):
+        if pattern.match(row[:NAMED_LINE]) and (indent(row) < depth or number == line):
             return number if line in body_of(lines, number) else 0
     return 0
 

@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from nightwatch_core.code.limits import DIFF_CONTEXT
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.models.value import Value
 
 Read = Callable[[str], str | None]
-_CONTEXT = 2  # unchanged lines a diff shows around a change
 
 
 class Applied(Value):
@@ -136,10 +136,10 @@ def _diff_of(edit: Edit) -> list[str]:
     return [
         f"--- {'/dev/null' if edit.action == 'create' else edit.path}",
         f"+++ {'/dev/null' if edit.action == 'delete' else edit.path}",
-        *(f" {text}" for text in old[max(0, head - _CONTEXT) : head]),
+        *(f" {text}" for text in old[max(0, head - DIFF_CONTEXT) : head]),
         *(f"-{text}" for text in old[head : len(old) - tail]),
         *(f"+{text}" for text in new[head : len(new) - tail]),
-        *(f" {text}" for text in old[len(old) - tail :][:_CONTEXT]),
+        *(f" {text}" for text in old[len(old) - tail :][:DIFF_CONTEXT]),
     ]
 
 

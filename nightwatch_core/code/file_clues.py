@@ -4,10 +4,10 @@ import re
 
 from inflection import pluralize, singularize, underscore
 
+from nightwatch_core.code.limits import TRANSACTION_NAMES
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.transactions import Endpoint
 
-_MOST_NAMES = 12
 _PARAMETER = re.compile(r"[:<{\[*(]|^\d+$|^[0-9a-f-]{16,}$")
 _ROLES = re.compile(
     r"_(?:controller|view_set|viewset|view|resource|handler|endpoint|mailer|job|worker|service)$"
@@ -58,7 +58,7 @@ def clue_of(endpoint: Endpoint) -> Clue:
     >>> found.resource, found.one
     ('order_statuses', 'order_status')
     """
-    raw = endpoint.names[:_MOST_NAMES]
+    raw = endpoint.names[:TRANSACTION_NAMES]
     names = tuple(name for name in raw if not _PARAMETER.search(name))
     path = tuple(underscore(name) for name in names)
     resource = _ROLES.sub("", path[-1]) if path else ""

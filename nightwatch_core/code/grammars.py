@@ -18,9 +18,7 @@ import tree_sitter_python
 import tree_sitter_ruby
 import tree_sitter_typescript
 
-_DEEPEST = 200  # levels in which names are looked for: deeper ones take quadratic time
-_WIDEST = 2_000  # children of a text that is no program at all: a query takes quadratic time
-LONGEST = 500_000  # characters of a file that is parsed; parsers take a second or two for it
+from nightwatch_core.code.limits import PARSED_FILE, QUERY_DEPTH, QUERY_WIDTH
 
 _PYTHON = """
 (function_definition name: (_) @function)
@@ -165,7 +163,7 @@ def parsed(path: str, text: str) -> tree_sitter.Node | None:
 
     A parser of its own for every text: they are cheap, and not made for several threads.
     """
-    if not has_grammar(path) or len(text) > LONGEST:
+    if not has_grammar(path) or len(text) > PARSED_FILE:
         return None
     parser = tree_sitter.Parser(_language(ending_of(path)))
     return parser.parse(text.encode("utf-8", "replace")).root_node
@@ -173,13 +171,13 @@ def parsed(path: str, text: str) -> tree_sitter.Node | None:
 
 def is_readable(root: tree_sitter.Node) -> bool:
     """Tell whether a tree is worth a query: a file with errors is, a text without any code not."""
-    return root.type != "ERROR" or root.child_count <= _WIDEST
+    return root.type != "ERROR" or root.child_count <= QUERY_WIDTH
 
 
 def captured(path: str, root: tree_sitter.Node) -> dict[str, list[tree_sitter.Node]]:
     """Find the names that the tag query of the file's language captures, by capture."""
     cursor = tree_sitter.QueryCursor(_query(ending_of(path)))
-    cursor.set_max_start_depth(_DEEPEST)
+    cursor.set_max_start_depth(QUERY_DEPTH)
     return cursor.captures(root)
 
 

@@ -8,17 +8,19 @@ from inflection import underscore
 from nightwatch_core.code.candidate_files import ranked_places
 from nightwatch_core.code.file_clues import clue_of
 from nightwatch_core.code.file_guesses import GUESSES
+from nightwatch_core.code.limits import (
+    FILES_A_GUESS,
+    LIKELY_FILES,
+    MESSAGE,
+    MESSAGE_WORDS,
+    TRANSACTIONS,
+)
 from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import Placement, by_tail, plain
 
-LIMIT = 10
-_MOST_PER_GUESS = 2
-_MOST_TRANSACTIONS = 3
-_MOST_WORDS = 20
-_LONGEST = 2_000  # characters of a message that are read
 IN_MESSAGE, NAMED_CLASS, OWN_CLASS = 0.65, 0.35, 0.2
 
 _FILE = re.compile(
@@ -43,7 +45,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 Found = Iterator[tuple[str, float, str]]
 
 
-def likely_files(case: Case, index: PathIndex, limit: int = LIMIT) -> tuple[LikelyFile, ...]:
+def likely_files(case: Case, index: PathIndex, limit: int = LIKELY_FILES) -> tuple[LikelyFile, ...]:
     """Rank the files of the tree for a case; a file found twice keeps its best score.
 
     Asked in turn: the trace, the transaction, the message, the error class. Only files that are in
@@ -75,7 +77,7 @@ def from_transaction(case: Case, index: PathIndex) -> Found:
     """Files that frameworks give to a transaction of this name."""
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
     endings = ENDINGS.get(case.trace.language if case.trace else "", ("",))
-    for transaction in tuple(names)[:_MOST_TRANSACTIONS]:
+    for transaction in tuple(names)[:TRANSACTIONS]:
         clue = clue_of(endpoint(transaction))
         for what, score, guess in GUESSES:
             guessed = (name for name in guess(clue) if name.endswith(endings))
@@ -85,12 +87,12 @@ def from_transaction(case: Case, index: PathIndex) -> Found:
 
 def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
     found = (index.ending(suffix) for suffix in suffixes)
-    return next((paths[:_MOST_PER_GUESS] for paths in found if paths), ())
+    return next((paths[:FILES_A_GUESS] for paths in found if paths), ())
 
 
 def from_message(case: Case, index: PathIndex) -> Found:
     """Files and classes that the message names."""
-    message = case.leader.message[:_LONGEST]
+    message = case.leader.message[:MESSAGE]
     for text in _first(_FILE, message):
         frame = Frame(path=text, in_app=True)
         path = by_tail(plain(text), frame, index, Placement())
@@ -108,7 +110,7 @@ def from_error_class(case: Case, index: PathIndex) -> Found:
 
 
 def _first(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[:_MOST_WORDS]
+    return tuple(dict.fromkeys(match[0] for match in pattern.finditer(text)))[:MESSAGE_WORDS]
 
 
 def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
@@ -117,7 +119,7 @@ def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
     >>> class_files("Shop::OrderItem", PathIndex(("app/models/shop/order_item.rb", "a.rb")))
     ('app/models/shop/order_item.rb',)
     """
-    parts = tuple(part for part in re.split(r"::|[.\\]", name[:_LONGEST]) if part)
+    parts = tuple(part for part in re.split(r"::|[.\\]", name[:MESSAGE]) if part)
     if not parts:
         return ()
     forms = (*_CLASS_FILES, *_MORE_CLASS_FILES)

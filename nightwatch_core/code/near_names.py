@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterator
 
 from nightwatch_core.code.definitions import NameUse, uses_in
 from nightwatch_core.code.languages import language_of
-from nightwatch_core.code.source import LONGEST_LINE, masked
+from nightwatch_core.code.limits import LINE, NEAR_FRAMES, NEAR_LINES, NEAR_NAMES, SHORTEST_NAME
+from nightwatch_core.code.source import masked
 from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.traces.repo_paths import realign, text_lines
 
-FRAMES, NEAR = 3, 10  # innermost own frames, and lines on either side of theirs
-NAMES = 24  # of one case
-_SHORTEST = 3
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
 _OPENS = re.compile(r"\s{0,2}\(")
 _OWNER = re.compile(r"((?:[A-Z]\w{0,80}(?:::|\.|\\))+)$")
@@ -75,14 +73,14 @@ def names_near(case: Case, read: Read) -> tuple[Use, ...]:
         text = read(frame.repo_path) or ""
         for use in _near(number, frame, realign(frame, text).line or 0, text) if text else ():
             uses_of[use.name] = min((use, uses_of.get(use.name, use)), key=_rank)
-    return tuple(sorted(uses_of.values(), key=_rank))[:NAMES]
+    return tuple(sorted(uses_of.values(), key=_rank))[:NEAR_NAMES]
 
 
 def frames_of(case: Case) -> tuple[Frame, ...]:
     """List the innermost own frames whose lines are known."""
     frames = case.trace.in_app if case.trace else ()
     once = {(f.repo_path, f.line): f for f in frames if f.repo_path and f.line}
-    return tuple(once.values())[:FRAMES]
+    return tuple(once.values())[:NEAR_FRAMES]
 
 
 def _rank(use: Use) -> tuple[int, ...]:
@@ -93,10 +91,10 @@ def _near(number: int, frame: Frame, line: int, text: str) -> Iterator[Use]:
     lines = text_lines(text)
     if not 0 < line <= len(lines):
         return
-    first, last = max(1, line - NEAR), min(line + NEAR, len(lines))
+    first, last = max(1, line - NEAR_LINES), min(line + NEAR_LINES, len(lines))
     for name, at, column, _ in _names(frame.repo_path, text, first, last):
         row = lines[at - 1]
-        if name in COMMON or len(name) < _SHORTEST or column > LONGEST_LINE:
+        if name in COMMON or len(name) < SHORTEST_NAME or column > LINE:
             continue
         owner = _OWNER.search(row[max(0, column - 200) : column])
         yield Use(
@@ -115,5 +113,5 @@ def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:
     known = uses_in(path, text, first, last)
     yield from known
     for number, row in enumerate(() if known else text_lines(text)[first - 1 : last], start=first):
-        for found in _CALL.finditer(masked(row[:LONGEST_LINE], language_of(path))):
+        for found in _CALL.finditer(masked(row[:LINE], language_of(path))):
             yield NameUse(found["name"], number, found.start())

@@ -8,12 +8,9 @@ line numbers that read_file shows; a bracket alone, or a scrap of a line, is no 
 import re
 
 from nightwatch_core.code.code_view import inside, visible
+from nightwatch_core.code.limits import QUOTE, QUOTE_NEAR, QUOTE_SCRAP, QUOTED_LINES
 from nightwatch_core.models.analysis import Evidence
 
-NEAR = 3  # lines a quote may be off and still be the same place
-_SCRAP = 5  # characters a part of a line needs to be told from chance
-_MOST_LINES = 40  # of one quote
-_LONGEST = 4_000  # characters of one quote
 _NUMBERED = re.compile(r"^\s*\d{1,7}\|\s?")
 _CUT = re.compile(r"^\s*(?:\.{3}|…)|(?:\.{3}|…)\s*$")
 
@@ -39,7 +36,8 @@ def _line(evidence: Evidence, text: str) -> int:
     if not quote:
         return 0
     lines = [_flat(line) for line in text.split("\n")]
-    first = range(max(1, evidence.line - NEAR), min(len(lines), evidence.line + NEAR) + 1)
+    line = evidence.line
+    first = range(max(1, line - QUOTE_NEAR), min(len(lines), line + QUOTE_NEAR) + 1)
     near = sorted(first, key=lambda number: (abs(number - evidence.line), number))
     for number in near:
         if _stands_at(quote, lines, number):
@@ -50,7 +48,7 @@ def _line(evidence: Evidence, text: str) -> int:
 
 def _wanted(quote: str) -> tuple[str, ...]:
     """The lines of a quote that hold something; none where that is too little to be told apart."""
-    rows = (_NUMBERED.sub("", row) for row in quote[:_LONGEST].split("\n")[:_MOST_LINES])
+    rows = (_NUMBERED.sub("", row) for row in quote[:QUOTE].split("\n")[:QUOTED_LINES])
     lines = tuple(flat for row in rows if (flat := _flat(_CUT.sub("", row))))
     return lines if re.search(r"\w", "".join(lines)) else ()
 
@@ -59,11 +57,11 @@ def _stands_at(quote: tuple[str, ...], lines: list[str], number: int) -> bool:
     """Whether the quote begins in line `number`; blank lines between its lines do not count."""
     here = lines[number - 1]
     if len(quote) == 1:
-        return here == quote[0] or (len(quote[0]) >= _SCRAP and quote[0] in here)
+        return here == quote[0] or (len(quote[0]) >= QUOTE_SCRAP and quote[0] in here)
     first, *middle, last = quote
     if not here.endswith(first):
         return False
-    below = (line for line in lines[number : number + 2 * _MOST_LINES] if line)
+    below = (line for line in lines[number : number + 2 * QUOTED_LINES] if line)
     follows = [line for line, _ in zip(below, (*middle, last), strict=False)]
     return (
         follows[:-1] == middle and len(follows) == len(quote) - 1 and follows[-1].startswith(last)

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterable
 
+from nightwatch_core.code.limits import RELEASES
 from nightwatch_core.models.code import Release
 
-MOST = 200
 _SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -37,7 +37,7 @@ def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Rele
         known += [] if again else [full]
     rest = (tag for tag in tags if not any(_same(tag, one) for one in known))
     found = sorted((*known, *rest), key=lambda one: (one.at, one.version), reverse=True)
-    return tuple(found[:MOST])
+    return tuple(found[:RELEASES])
 
 
 def sha_of(version: str, deployed: Iterable[Release]) -> str:

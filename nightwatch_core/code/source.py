@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 
 from nightwatch_core.code.languages import Language
+from nightwatch_core.code.limits import SHOWN_LINE
 
-LONGEST_LINE = 400  # characters of a line that are shown, or looked at for names
-_LONGEST = 1_000  # characters of a line that are looked at
 _WORD = re.compile(r"[\w$@?!]")
 
 Lines = Mapping[int, str]
@@ -19,7 +18,7 @@ def masked(text: str, language: Language) -> str:
     >>> masked("a['b c'].x  # why", PYTHON)
     "a['   '].x       "
     """
-    out, quote, at, text = [], "", 0, text[:_LONGEST]
+    out, quote, at, text = [], "", 0, text[:SHOWN_LINE]
     while at < len(text):
         char = text[at]
         if quote:
@@ -43,7 +42,7 @@ def uses(name: str, text: str) -> tuple[int, ...]:
     (11,)
     """
     pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
-    return tuple(found.start() for found in re.finditer(pattern, text[:_LONGEST]))
+    return tuple(found.start() for found in re.finditer(pattern, text[:SHOWN_LINE]))
 
 
 def receiver_before(text: str, at: int) -> str:
@@ -123,7 +122,7 @@ def assignment(name: str, lines: Lines, line: int, top: int) -> tuple[int, str]:
         r"(?:,\s*\w+)*\s*(?::\s*[^=]{1,80})?(?:=(?![=>~])|:=|\|\|=)\s*(?P<value>.+)$"
     )
     for number in range(line - 1, max(top, 1) - 1, -1):
-        found = sign.match(lines.get(number, "")[:_LONGEST])
+        found = sign.match(lines.get(number, "")[:SHOWN_LINE])
         if found:
             return number, found["value"].strip().removesuffix(";").strip()
     return 0, ""
@@ -137,7 +136,7 @@ def called(value: str) -> str:
     """
     plain = re.sub(r"^(?:await|new|yield|return)\s+", "", value.strip().rstrip(";"))
     if not plain.endswith(")"):
-        bare = re.fullmatch(r"(?:[\w@$]+(?:\.|->|::|&\.))*([\w?!]+)", plain[:_LONGEST])
+        bare = re.fullmatch(r"(?:[\w@$]+(?:\.|->|::|&\.))*([\w?!]+)", plain[:SHOWN_LINE])
         return bare[1] if bare else ""
     depth = 0
     for at in range(len(plain) - 1, -1, -1):
@@ -163,8 +162,8 @@ def arguments(lines: Lines, start: int, opening: int = 0) -> tuple[str, ...]:
 
     `opening` is the column from which the first parenthesis is taken; up to 30 lines are read.
     """
-    rows = [lines.get(start, "")[opening:_LONGEST]]
-    rows += [lines[n][:_LONGEST] for n in range(start + 1, start + 30) if n in lines]
+    rows = [lines.get(start, "")[opening:SHOWN_LINE]]
+    rows += [lines[n][:SHOWN_LINE] for n in range(start + 1, start + 30) if n in lines]
     parts, depth, current, quote = [], 0, "", ""
     for char in " ".join(rows):
         if quote:

@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
+from nightwatch_core.code.limits import COMPARED_FILES, SUSPECTS
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import MergedPull, Release, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.value import Value
 
-LIMIT = 5
 MIN_SCORE = 0.25  # below it nothing is suspected
-_MOST_FILES = 10  # of the case that are compared
 _LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
 _TOUCHES = 1.0  # nearness of the very file
 _USUAL_SIZE = 5  # files; larger pull requests are damped
@@ -64,7 +63,7 @@ def suspects(
     likely: tuple[LikelyFile, ...],
     pulls: Iterable[MergedPull],
     releases: tuple[Release, ...] = (),
-    limit: int = LIMIT,
+    limit: int = SUSPECTS,
 ) -> tuple[Suspect, ...]:
     """Pull requests with reasons, the worst first; scores 0 to 1.
 
@@ -89,10 +88,10 @@ def ground_of(
     paths = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
     weighed: dict[str, tuple[float, str]] = {
         path: ((1 + rank) ** -0.5, "the top frame" if rank == 0 else f"frame {rank + 1}")
-        for rank, path in enumerate(paths[:_MOST_FILES])
+        for rank, path in enumerate(paths[:COMPARED_FILES])
     }
     share = _LIKELY_SHARE if weighed else 1.0
-    for file in likely[:_MOST_FILES]:
+    for file in likely[:COMPARED_FILES]:
         weighed.setdefault(file.path, (share * min(1.0, file.score), "a likely file"))
     first = min((g.first_seen for g in case.groups if g.first_seen), default=None)
     return Ground(

@@ -10,10 +10,9 @@ from collections.abc import Callable
 import tree_sitter
 import yaml
 
-from nightwatch_core.code.grammars import LONGEST, ending_of, has_grammar, parsed
+from nightwatch_core.code.grammars import ending_of, has_grammar, parsed
+from nightwatch_core.code.limits import PARSED_FILE, PARSED_YAML, YAML_DEPTH
 
-LONGEST_YAML = 100_000  # characters; its parser is slow
-_DEEPEST_YAML = 200  # levels; its parser takes minutes for brackets a hundred thousand deep
 _WARNINGS = threading.Lock()  # catching warnings changes a list that all threads share
 
 
@@ -31,7 +30,7 @@ def complaint(path: str, text: str, before: str | None = None) -> str:
     check = _check_for(path)
     if check is None:
         return ""
-    longest = LONGEST_YAML if check is _yaml else LONGEST
+    longest = PARSED_YAML if check is _yaml else PARSED_FILE
     if len(text) > longest:
         return f"{path} is too large to be checked: more than {longest:,} characters"
     why = check(text)
@@ -79,8 +78,8 @@ def _yaml(text: str) -> str:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST_YAML:
-                return f"nested deeper than {_DEEPEST_YAML} levels"
+            if depth > YAML_DEPTH:
+                return f"nested deeper than {YAML_DEPTH} levels"
     except (yaml.YAMLError, RecursionError) as wrong:
         return " ".join(str(wrong).split())[:200]
     return ""

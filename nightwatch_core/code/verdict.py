@@ -6,6 +6,7 @@ from collections.abc import Callable
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.code import syntax
 from nightwatch_core.code.code_view import as_written, inside
+from nightwatch_core.code.limits import ROOT_CAUSE
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.models.analysis import Analysis, Answer, Confidence, Edit, Evidence
 from nightwatch_core.models.conversation import FELL_BACK
@@ -99,9 +100,6 @@ def _confidence(analysis: Analysis) -> tuple[Confidence, str]:
     return analysis.confidence, ""
 
 
-_LONGEST_CAUSE = 8_000  # characters
-
-
 def verdict(
     case: Case,
     answer: Answer,
@@ -117,7 +115,7 @@ def verdict(
     draft = Analysis(
         case=case,
         title=_one_line(answer.title) or case.title,
-        root_cause=answer.root_cause.strip()[:_LONGEST_CAUSE],
+        root_cause=answer.root_cause.strip()[:ROOT_CAUSE],
         confidence=answer.confidence,
         evidence=looked_up(answer.evidence, code),
         fix=fix,

@@ -1,4 +1,5 @@
-"""Finds root causes by rules: reads code through tool calls, quotes it, fixes what is mechanical.
+"""The offline analyst: it reads code by tool calls, quotes it, and mends what is mechanical.
 
-`thinking.next_turn` is the entry; `places.ranked_places` ranks files by the trace alone.
+Here belongs how a kind of failure is told and explained without a language model (`answer.RULES` is
+the table); not the tools it calls (analysis) nor anything that other analysts need too (code).
 """

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from nightwatch_core.models.analysis import Answer, Confidence, Evidence
-from nightwatch_core.rules import message_clues, surroundings
+from nightwatch_core.rules import surroundings
 from nightwatch_core.rules.call_arguments import wrong_arguments
-from nightwatch_core.rules.failing_line import failing_line
-from nightwatch_core.rules.finding import FailingLine, Finding
+from nightwatch_core.rules.finding import FailingLine, Finding, failing_line
 from nightwatch_core.rules.kinds import general
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
 from nightwatch_core.rules.missing_keys import missing_key, out_of_range
 from nightwatch_core.rules.none_receivers import none_receiver
 from nightwatch_core.rules.suspect_change import suspect_change
@@ -34,18 +34,17 @@ RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
     "out of range": out_of_range,
 }
 _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
-_EVIDENCE, _SENTENCES, _STEPS, _LEARNINGS = 6, 4, 4, 3
 
 
 def answer(context: Context) -> Answer:
     """The answer from what is known now; what is missing is noted as wishes on the way."""
     symptom = symptom_in(context)
-    failing = failing_line(context.case, context.research, context.code)
+    failing = failing_line(context)
     finding = _finding(symptom, failing, context)
     evidence = _evidence(failing, finding)
     sha, since = suspect_change(failing, finding.changed, evidence, context)
     edits = finding.edits if failing.seen else ()
-    sentences = _few(finding.because, _SENTENCES - bool(since)) + ((since,) if since else ())
+    sentences = _few(finding.because, SENTENCES - bool(since)) + ((since,) if since else ())
     return Answer(
         title=_title(failing, finding, context),
         root_cause=" ".join(sentences),
@@ -56,9 +55,9 @@ def answer(context: Context) -> Answer:
         hypotheses=finding.hypotheses[:5],
         suspect_commit=sha,
         tags=_few(finding.tags, 6),
-        learnings=finding.learnings[:_LEARNINGS],
+        learnings=finding.learnings[:LEARNINGS],
         related_to=tuple(p.lesson.fingerprint for p in context.research.priors[:3]),
-        suggested_next_steps=_few(finding.steps, _STEPS),
+        suggested_next_steps=_few(finding.steps, STEPS),
     )
 
 
@@ -99,9 +98,9 @@ def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Fi
     if symptom.kind in RULES or not failing.seen:
         return ()
     if symptom.kind == "parse error":
-        return (message_clues.telling_shape(symptom),)
-    deleted = message_clues.deleted_records(symptom, failing, context)
-    return (deleted, message_clues.written_values(symptom, failing, context))
+        return (surroundings.telling_shape(symptom),)
+    deleted = surroundings.deleted_records(symptom, failing, context)
+    return (deleted, surroundings.written_values(symptom, failing, context))
 
 
 def _stale(failing: FailingLine, context: Context) -> Finding:
@@ -138,7 +137,7 @@ def _evidence(failing: FailingLine, finding: Finding) -> tuple[Evidence, ...]:
     for one in found:
         if one.quote:
             once.setdefault((one.path, one.line), one)
-    return tuple(once.values())[:_EVIDENCE]
+    return tuple(once.values())[:EVIDENCE]
 
 
 def _confidence(failing: FailingLine, finding: Finding) -> Confidence:

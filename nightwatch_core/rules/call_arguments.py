@@ -7,8 +7,7 @@ from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.source import arguments, masked, parameters, uses
 from nightwatch_core.models.analysis import Edit, Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.failing_line import app_frames, line_of_frame
-from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.renames import replaced
 from nightwatch_core.rules.similar_names import (
@@ -71,15 +70,13 @@ def _call_and_function(
 
     Ruby blames the callee's first line, so there the call is one frame further out.
     """
-    said = re.split(r"[.:\\]+", symptom.name)[-1]
+    name = re.split(r"[.:\\]+", symptom.name)[-1]
     own = defined_name(failing.text, failing.language)
-    frames = app_frames(context.case.trace)
-    if own and len(frames) > 1:
-        trace_language = context.case.trace.language if context.case.trace else ""
-        return line_of_frame(frames[1], trace_language, context.code), own
-    if said == "__init__":
-        return failing, re.split(r"\.", symptom.name)[-2] if "." in symptom.name else ""
-    return failing, said
+    if own and len(context.app_frames) > 1:
+        return line_of_frame(context.app_frames[1], context), own
+    if name == "__init__":
+        return failing, symptom.name.split(".")[-2] if "." in symptom.name else ""
+    return failing, name
 
 
 def _definition(
@@ -101,11 +98,9 @@ def _definition(
 
 def _innermost(function: str, context: Context) -> SearchHit | None:
     """The top frame's own line where that defines the function."""
-    trace = context.case.trace
-    frames = app_frames(trace)
-    if not frames or trace is None:
+    if not context.app_frames:
         return None
-    failing = line_of_frame(frames[0], trace.language, context.code)
+    failing = line_of_frame(context.app_frames[0], context)
     if defined_name(failing.text, failing.language) != function:
         return None
     return SearchHit(path=failing.path, line=failing.line, text=failing.text)

@@ -1,10 +1,14 @@
-"""What a rule found out, in pieces that are put together into the answer."""
+"""The failing line as far as it was seen, and what a rule found out, to be put into the answer."""
 
 from typing import Literal
 
-from nightwatch_core.code.languages import Language
+from nightwatch_core.code.definitions import function_around
+from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Learning
+from nightwatch_core.models.error import Frame
 from nightwatch_core.models.value import Value
+from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import LINES_ABOVE, LINES_BELOW, MOVED_LINES
 
 Standing = Literal["confirmed", "open", "ruled out"]
 
@@ -76,3 +80,44 @@ def quoted(path: str, line: int, text: str, note: str) -> Evidence:
 def hypothesis(statement: str, because: str, standing: Standing = "open") -> Hypothesis:
     """Make an explanation, left open where nothing else is said."""
     return Hypothesis(statement=statement, because=because, standing=standing)
+
+
+def failing_line(context: Context) -> FailingLine:
+    """Find the place of the failure; without a usable frame, an empty one in the likeliest file."""
+    if context.app_frames:
+        return line_of_frame(context.app_frames[0], context)
+    likely = next(iter(context.research.likely_files), None)
+    path = likely.path if likely else ""
+    return FailingLine(path=path, language=language_of(path, context.language))
+
+
+def line_of_frame(frame: Frame, context: Context) -> FailingLine:
+    """Read the line of one frame, and what is around it, at this commit."""
+    path, line = context.code.resolved(frame.repo_path or frame.path), frame.line or 0
+    lines = context.code.lines(path, line - LINES_ABOVE, line + LINES_BELOW)
+    now = _line_now(lines, line, frame.code)
+    return FailingLine(
+        path=path,
+        line=now or line,
+        function=frame.function,
+        text=lines.get(now or line, ""),
+        language=language_of(path, context.language),
+        seen=bool(now),
+        moved=line in lines and not now,
+        lines=lines,
+        top=function_around(path, lines, now or line),
+    )
+
+
+def _line_now(lines: dict[int, str], line: int, printed: str) -> int:
+    """Where the printed line stands at this commit: there, or at the one equal line nearby."""
+    text = printed.strip()
+    if line in lines and (not text or _same(lines[line], text)):
+        return line
+    moved = [n for n in lines if abs(n - line) <= MOVED_LINES and text and lines[n].strip() == text]
+    return moved[0] if len(moved) == 1 else 0
+
+
+def _same(line: str, printed: str) -> bool:
+    """Whether a trace's line is this line; traces may cut it short."""
+    return line.strip() == printed or (len(printed) > 20 and printed in line)

@@ -8,6 +8,7 @@ from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import LINE
 
 _PLAIN_IMPORT = {  # an import that ends on its line
     "python": r"(?:import\s+[\w., ]+|from\s+[\w.]+\s+import\s+[\w*, ]+)\s*(?:#.*)?",
@@ -18,7 +19,6 @@ _PLAIN_IMPORT = {  # an import that ends on its line
     "php": r"use\s+[\w\\]+(?:\s+as\s+\w+)?;",
 }
 _FIRST = {"python": r"from\s+__future__\s+", "ruby": r"#", "php": r"(?:<\?php|namespace\s)"}
-_LONGEST = 500  # characters of a line that are looked at
 _ROOTS = ("src/", "lib/")  # folders that are no part of a module's name
 
 
@@ -49,7 +49,7 @@ def moved(
     lines = context.code.whole(failing.path) or ()
     pattern = re.compile(rf"(\s*)from\s+{re.escape(old_module)}\s+import\s+([\w, ]+)")
     edits: tuple[Edit, ...] = ()
-    match = pattern.fullmatch(failing.text[:_LONGEST].rstrip())
+    match = pattern.fullmatch(failing.text[:LINE].rstrip())
     if match and lines and new_module and _known_root(new_module, old_module):
         names = [part.strip() for part in match[2].split(",")]
         rest = [part for part in names if part != name]
@@ -154,7 +154,7 @@ def is_import(text: str) -> bool:
 def _with_import(failing: FailingLine, lines: tuple[str, ...], line: str) -> tuple[Edit, ...]:
     """The import put among the plain imports at the top of the file, in order where they are."""
     plain = re.compile(_PLAIN_IMPORT.get(failing.language.name, r"(?!)"))
-    head = [n for n, text in enumerate(lines, 1) if plain.fullmatch(text[:_LONGEST].rstrip())]
+    head = [n for n, text in enumerate(lines, 1) if plain.fullmatch(text[:LINE].rstrip())]
     head = [n for n in head if not re.match(r"from\s+__future__", lines[n - 1])]
     description = f"add the missing import: {line}"
     if not head:

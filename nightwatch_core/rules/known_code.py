@@ -20,12 +20,10 @@ from nightwatch_core.models.conversation import (
     ToolCall,
     ToolResult,
 )
-from nightwatch_core.models.error import Case
+from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.rules.limits import FRAMES, QUERY, READ_LINES, WHOLE_FILE
 
-_WINDOW = 90  # lines asked for at once: fits the tool's limit for code of usual width
-_WHOLE = 1_200  # files longer than this are not read in full
-_LONGEST_QUERY = 100  # characters
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _UNKNOWN = HitsFound(complete=False)
 
@@ -78,12 +76,12 @@ class KnownCode:
         total = self._totals.get(path)
         if total is None and path not in self._near:
             self._ask("read_file", path=path)
-        if total is None or total > _WHOLE:
+        if total is None or total > WHOLE_FILE:
             return None
         known = self._lines.get(path, {})
         missing = [n for n in range(1, total + 1) if n not in known]
         while missing:
-            last = max(n for n in missing if n < missing[0] + _WINDOW)
+            last = max(n for n in missing if n < missing[0] + READ_LINES)
             self._ask("read_file", path=path, start=missing[0], end=last)
             missing = [n for n in missing if n > last]
         lines = tuple(known[n] for n in range(1, total + 1) if n in known)
@@ -94,7 +92,7 @@ class KnownCode:
 
         Only plain text of up to 100 characters is searched: names from errors are data.
         """
-        if not query.strip() or len(query) > _LONGEST_QUERY or _UNPRINTABLE.search(query):
+        if not query.strip() or len(query) > QUERY or _UNPRINTABLE.search(query):
             return _UNKNOWN
         result = self._result("search_code", query=query, **({"path": path} if path else {}))
         value = result.value if result else None
@@ -160,6 +158,17 @@ class Context(NamedTuple):
     case: Case
     research: ResearchContext
     code: KnownCode
+
+    @property
+    def language(self) -> str:
+        """What the trace calls its language; empty without a trace."""
+        return self.case.trace.language if self.case.trace else ""
+
+    @property
+    def app_frames(self) -> tuple[Frame, ...]:
+        """In-app frames with a line, those of the root exception first, innermost first."""
+        frames = self.case.trace.in_app if self.case.trace else ()
+        return tuple(frame for frame in frames if frame.line and frame.path)[:FRAMES]
 
     def suspect_of(self, blame: Blame | None) -> Suspect | None:
         """The suspect pull request that brought the line: its merge wrote it, or took it along."""

@@ -9,12 +9,11 @@ from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import BODY_LINES, KEYS
 from nightwatch_core.rules.similar_names import definitions, likeness
 from nightwatch_core.rules.symptoms import Symptom
 
-_BODY = 60
 _KEY = re.compile(r"""["':]?([A-Za-z_]\w*)["']?\s*(?::|=>|\]\s*=(?!=))""")
-_SHOWN = 12
 _ALIKE = 0.6
 
 
@@ -85,12 +84,12 @@ def _builder(mapping: str, failing: FailingLine, context: Context) -> Finding:
     if defined is None or len(defined.hits) != 1:
         return where or Finding()
     hit = defined.hits[0]
-    lines = context.code.lines(hit.path, hit.line, hit.line + _BODY)
+    lines = context.code.lines(hit.path, hit.line, hit.line + BODY_LINES)
     keys = _keys_of(lines, hit)
     place = f"{hit.path}:{hit.line}"
     if not keys:
         return where or Finding()
-    held = ", ".join(f"`{key}`" for key in list(keys)[:_SHOWN])
+    held = ", ".join(f"`{key}`" for key in list(keys)[:KEYS])
     first = next(iter(keys.values()))
     return (where or Finding()) + Finding(
         because=(f"`{function}` ({place}) builds it with {held}.",),

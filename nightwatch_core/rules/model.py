@@ -9,9 +9,7 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.rules.answer import answer
 from nightwatch_core.rules.known_code import Context, KnownCode
-
-ROUNDS = 6  # turns with questions
-QUESTIONS = 6  # tool calls in one turn
+from nightwatch_core.rules.limits import QUESTIONS, ROUNDS
 
 
 def next_turn(conversation: Conversation) -> AssistantTurn:

@@ -5,14 +5,13 @@ import re
 from nightwatch_core.code.source import indent, masked, receiver_before, receivers_of
 from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import HEAD_LINES, LINE, STATEMENT_LINES
 from nightwatch_core.rules.symptoms import Symptom
 from nightwatch_core.rules.value_origins import origin_of
 
 _MEMBER = re.compile(r"(?<=[\w)\]])(?:\?->|->|&\.|\.)(?=[A-Za-z_$])")
-_AROUND = 6  # lines of one statement that are looked at
 _ITERATED = (r"\bin\s+(?P<it>[\w.()\[\]'\"]+)", r"=\s*(?P<it>[\w.()\[\]'\"]+)\s*$")
 _PLAIN = re.compile(r"[\w@$][\w@$.]*")
-_HEAD, _LONGEST = 80, 500  # lines and characters of a line in which imports are looked for
 _PACKAGES = {  # a line of the file's head that imports a whole package
     "go": re.compile(
         r"\s*(?:import\s+(?:\(\s*)?)?(?:(?P<alias>\w+)\s+)?\"(?P<path>[\w./~-]+)\"\s*(?:[;)]|//|$)"
@@ -67,8 +66,8 @@ def imported_packages(failing: FailingLine, context: Context) -> frozenset[str]:
     pattern = _PACKAGES.get(failing.language.name)
     if pattern is None or not any(_MEMBER.search(row) for row in _statement(failing)):
         return frozenset()
-    head = context.code.lines(failing.path, 1, _HEAD)
-    matches = (pattern.match(text[:_LONGEST]) for text in head.values())
+    head = context.code.lines(failing.path, 1, HEAD_LINES)
+    matches = (pattern.match(text[:LINE]) for text in head.values())
     names = (match["alias"] or package_name(match["path"]) for match in matches if match)
     return frozenset(names)
 
@@ -119,7 +118,7 @@ def _once(found: list[str]) -> tuple[str, ...]:
 def _statement(failing: FailingLine) -> tuple[str, ...]:
     """The failing line first, then lines it goes on in, then lines it began in."""
     rows = [failing.text]
-    below = range(failing.line + 1, failing.line + _AROUND)
+    below = range(failing.line + 1, failing.line + STATEMENT_LINES)
     rows += [
         failing.lines[n]
         for n in below

@@ -9,6 +9,7 @@ from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.finding import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import EDITED_FILES
 from nightwatch_core.rules.owners import relative_file
 from nightwatch_core.rules.renames import renamed, replaced
 from nightwatch_core.rules.similar_names import callers, similar_in_file
@@ -20,7 +21,6 @@ _STATEMENTS = (
     r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]",
 )
 _LISTED = r"(?:module\.exports\s*=|(?m:^)[ \t]*export)\s*\{(?P<names>[^{}]{0,5000})\}"
-_FILES = 8  # files a rename may touch
 _FOLLOWS = re.compile(r"\s*(?:[(.;)]|\?\.)")  # what may follow a plain use of a value
 
 
@@ -105,7 +105,7 @@ def _edits(
     calls = callers(old, context.code)
     others = sorted({hit.path for hit in calls.hits if language_of(hit.path) == JAVASCRIPT})
     paths = tuple(dict.fromkeys((failing.path, *others)))
-    if not calls.complete or len(paths) > _FILES:
+    if not calls.complete or len(paths) > EDITED_FILES:
         return ()
     edits: list[Edit] = []
     for path in paths:

@@ -10,11 +10,10 @@ from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.finding import FailingLine, Finding, Standing, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES
 from nightwatch_core.rules.similar_names import Candidate, callers, means_something_else
 
-_CONSIDERED = 3  # most similar names that are looked into
 _DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody calls
-_FILES = 8  # files a rename may touch
 
 
 Mend = Callable[[str, str], tuple[Edit, ...]]  # old name and new name to edits
@@ -35,8 +34,7 @@ def renamed(
     """
     elsewhere = _used_elsewhere(name, failing, context) if member else ""
     looked = tuple(
-        (one, _objection(name, one, failing, context, elsewhere))
-        for one in candidates[:_CONSIDERED]
+        (one, _objection(name, one, failing, context, elsewhere)) for one in candidates[:CANDIDATES]
     )
     sound = [one for one, objection in looked if not objection]
     if len(sound) != 1:
@@ -138,7 +136,7 @@ def _edits(
     places = {(hit.path, hit.line) for hit in calls.hits if _same_use(hit, name, receivers)}
     places.add((failing.path, failing.line))
     paths = tuple(dict.fromkeys((failing.path, *sorted(path for path, _ in places))))
-    if not calls.complete or len(paths) > _FILES:
+    if not calls.complete or len(paths) > EDITED_FILES:
         return ()
     edits: list[Edit] = []
     for path in paths:

@@ -12,12 +12,12 @@ from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.known_code import KnownCode
+from nightwatch_core.rules.limits import SHORTEST_WORD
 from nightwatch_core.text.error_classes import words
 
 ALIKE = 0.6  # difflib ratio from which names are similar
 _SLIP = 0.8  # ratio from which one word is another, written wrongly
 _FORMS = ("s", "es", "d", "ed", "r", "er", "n", "ing", "ly")  # endings that make another word
-_SHORTEST = 3
 
 UNITS = {
     *("cents", "dollars", "euros", "amount", "percent", "ratio", "bytes", "kb", "mb", "utc"),
@@ -91,7 +91,7 @@ def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, .
 
 def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
     """Similar names that the repository defines, found by the words of the name."""
-    parts = sorted({word.lower() for word in words(name) if len(word) > _SHORTEST}, key=len)
+    parts = sorted({word.lower() for word in words(name) if len(word) > SHORTEST_WORD}, key=len)
     places = [hit for part in parts[-3:] for hit in code.search(part).hits]
     own = (place for place in places if not TEST.search(place.path))
     return _alike(name, ((defined_name(one.text, language_of(one.path)), one) for one in own))

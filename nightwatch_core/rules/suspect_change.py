@@ -6,10 +6,10 @@ from nightwatch_core.models.analysis import Evidence
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.rules.finding import FailingLine
 from nightwatch_core.rules.known_code import Context, brought
+from nightwatch_core.rules.limits import BLAMED_LINES
 
 _SUSPICIOUS = timedelta(days=14)
 _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
-_LINES = 3  # pieces of evidence whose history is looked up
 
 
 def suspect_change(
@@ -24,7 +24,7 @@ def suspect_change(
     (`changed`; then no others count), else of one written shortly before the first occurrence. A
     change that is merely likely gets a sentence, never a commit.
     """
-    quoted = [(one.path, one.line) for one in evidence[:_LINES]]
+    quoted = [(one.path, one.line) for one in evidence[:BLAMED_LINES]]
     own = [(failing.path, failing.line)] if failing.seen else []
     places = list(dict.fromkeys(changed or (*own, *quoted)))
     blames = [(place, blame) for place in places if (blame := context.code.blame(*place))]

@@ -3,6 +3,7 @@
 import re
 
 from nightwatch_core.models.value import Value
+from nightwatch_core.rules.limits import MESSAGE
 from nightwatch_core.rules.symptom_wordings import NAME, NAMES_AND_DATA
 
 NEIGHBOURS_AND_VALUES: tuple[tuple[str, str], ...] = (
@@ -120,7 +121,6 @@ NEIGHBOURS_AND_VALUES: tuple[tuple[str, str], ...] = (
 )
 
 
-_LONGEST = 1_000  # characters that are looked at
 _SAME = {  # groups that say the same thing in different wordings
     "old": "name",
     "model": "relation",
@@ -167,7 +167,7 @@ def symptom_of(error_class: str, message: str) -> Symptom:
     >>> symptom_of("PaymentDeclined", "card 1").kind
     'unknown'
     """
-    said = f"{error_class[:200]}: {message[:_LONGEST]}"
+    said = f"{error_class[:200]}: {message[:MESSAGE]}"
     for kind, pattern in _COMPILED:
         match = pattern.search(said)
         if match:

@@ -7,13 +7,11 @@ from nightwatch_core.code.source import arguments, assignment, body_of, called, 
 from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
-from nightwatch_core.rules.failing_line import app_frames, line_of_frame
-from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
+from nightwatch_core.rules.limits import BODY_LINES, CALLERS
 from nightwatch_core.rules.similar_names import definitions
 
-_BODY = 60  # lines of a called function that are read
-_CALLERS = 2  # frames a parameter is followed outwards
 _RECORDS = re.compile(
     r"(?:belongs_to|has_one|ForeignKey|OneToOneField|relationship|ManyToOne|attr_\w+)\b"
 )
@@ -108,7 +106,7 @@ def _from_function(function: str, value: str, failing: FailingLine, context: Con
     hit = _nearest(found, failing)
     if hit is None:
         return Finding()
-    lines = context.code.lines(hit.path, hit.line, hit.line + _BODY)
+    lines = context.code.lines(hit.path, hit.line, hit.line + BODY_LINES)
     body = body_of(lines, hit.line) if lines else ()
     exits = [n for n in body if n > hit.line and _gives_nothing(lines[n], failing)]
     if exits:
@@ -171,7 +169,7 @@ def _nearest(found: HitsFound, failing: FailingLine) -> SearchHit | None:
 
 def _from_caller(name: str, failing: FailingLine, context: Context, depth: int) -> Finding:
     """The value is a parameter: what the calling frame gave for it."""
-    frames = app_frames(context.case.trace)
+    frames = context.app_frames
     at = next(
         (
             n
@@ -181,10 +179,9 @@ def _from_caller(name: str, failing: FailingLine, context: Context, depth: int) 
         -1,
     )
     outer = frames[at + 1] if 0 <= at < len(frames) - 1 else None
-    if outer is None or depth >= _CALLERS:
+    if outer is None or depth >= CALLERS:
         return Finding(because=(f"It is a parameter of {failing.function or 'the function'}.",))
-    trace_language = context.case.trace.language if context.case.trace else ""
-    caller = line_of_frame(outer, trace_language, context.code)
+    caller = line_of_frame(outer, context)
     function = defined_name(failing.lines.get(failing.top, ""), failing.language)
     given = _given(name, function, failing, caller)
     if not caller.seen:

@@ -3,8 +3,17 @@
 import pytest
 from twins.reading import MemoryCode
 
-from nightwatch_core.code.callees import BUDGET, HITS, LINES, SEARCHED, SHOWN, callees, imported
-from nightwatch_core.code.near_names import NAMES, NEAR, names_near
+from nightwatch_core.code.callees import callees, imported
+from nightwatch_core.code.limits import (
+    CALLEE_CHARACTERS,
+    CALLEE_HITS,
+    CALLEE_LINES,
+    CALLEE_SEARCHES,
+    CALLEES,
+    NEAR_LINES,
+    NEAR_NAMES,
+)
+from nightwatch_core.code.near_names import names_near
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
@@ -150,8 +159,10 @@ def test_names_without_a_call_are_taken_where_they_can_be_one() -> None:
 def test_only_lines_near_the_frame_count() -> None:
     rows = [f"step_{n}(1)" for n in range(1, 100)]
     near = names({"a.py": "\n".join(rows)}, ("a.py", 50))
-    assert len(near) == 2 * NEAR + 1
-    assert {int(name.rpartition("_")[2]) for name in near} == set(range(50 - NEAR, 51 + NEAR))
+    assert len(near) == 2 * NEAR_LINES + 1
+    assert {int(name.rpartition("_")[2]) for name in near} == set(
+        range(50 - NEAR_LINES, 51 + NEAR_LINES)
+    )
 
 
 def many(count: int) -> dict[str, str]:
@@ -166,17 +177,17 @@ def test_everything_is_bounded() -> None:
     code = Code(many(60))
     one = case(("a/caller.py", 1))
     shown = callees(one, PathIndex(code.files), code.read_file, code.search)
-    assert len(code.searched) == SEARCHED
+    assert len(code.searched) == CALLEE_SEARCHES
     assert code.reads == ["a/caller.py", "b/steps.py"]
-    assert 0 < len(shown) <= SHOWN
-    assert {preview.end - preview.start + 1 for preview in shown} == {LINES}
-    assert sum(len(preview.text) for preview in shown) <= BUDGET
-    assert len(names_near(one, code.read_file)) <= NAMES
+    assert 0 < len(shown) <= CALLEES
+    assert {preview.end - preview.start + 1 for preview in shown} == {CALLEE_LINES}
+    assert sum(len(preview.text) for preview in shown) <= CALLEE_CHARACTERS
+    assert len(names_near(one, code.read_file)) <= NEAR_NAMES
 
 
 def test_long_lines_fill_no_message() -> None:
     files = {"a.py": "x = wide(1)\n\ndef wide(n):\n" + "    y = '" + "z" * 90_000 + "'\n" * 20}
-    assert sum(len(preview.text) for preview in found(files, ("a.py", 1))) < BUDGET
+    assert sum(len(preview.text) for preview in found(files, ("a.py", 1))) < CALLEE_CHARACTERS
 
 
 def test_hostile_code_takes_no_time() -> None:
@@ -199,7 +210,7 @@ def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
 
 
 def test_a_search_with_too_many_hits_says_nothing() -> None:
-    used = {f"app/{n}.js": "mergedFields(1)\n" * 9 for n in range(HITS)}
+    used = {f"app/{n}.js": "mergedFields(1)\n" * 9 for n in range(CALLEE_HITS)}
     files = {"app/cart.js": "x = mergedFields(1)\n", **used}
     files["app/merging.js"] = "function mergedFields(n) {\n  return n;\n}\n"
     assert found(files, ("app/cart.js", 1)) == ()

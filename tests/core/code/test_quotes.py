@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.quotes import NEAR, verified
+from nightwatch_core.code.limits import QUOTE_NEAR
+from nightwatch_core.code.quotes import verified
 from nightwatch_core.models.analysis import Evidence
 
 TEXT = """\
@@ -108,7 +109,7 @@ def test_huge_files_and_quotes_are_looked_up_quickly():
     assert not found("b" + "a" * 1_000_000, 5, "a" * 1_000_000).verified
 
 
-@given(st.integers(1, 11), st.integers(-NEAR, NEAR))
+@given(st.integers(1, 11), st.integers(-QUOTE_NEAR, QUOTE_NEAR))
 def test_every_whole_line_is_found_near_where_it_stands(number, off):
     line = TEXT.split("\n")[number - 1]
     one = found(line, number + off)

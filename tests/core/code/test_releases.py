@@ -5,7 +5,8 @@ from analysis_shapes import DAY, case, group
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code.releases import MOST, merged, sha_of
+from nightwatch_core.code.limits import RELEASES
+from nightwatch_core.code.releases import merged, sha_of
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.models.code import MergedPull, Release
 
@@ -90,8 +91,8 @@ def bare(version):
 
 
 def test_a_long_list_is_cut_at_its_old_end():
-    found = merged((release(f"{n}", hours=n) for n in range(MOST + 50)), ())
-    assert (len(found), found[-1].version) == (MOST, "50")
+    found = merged((release(f"{n}", hours=n) for n in range(RELEASES + 50)), ())
+    assert (len(found), found[-1].version) == (RELEASES, "50")
 
 
 def test_a_deployment_explains_which_pull_request_came_with_the_failing_release():

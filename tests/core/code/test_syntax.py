@@ -2,7 +2,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from nightwatch_core.code.grammars import GRAMMARS, LONGEST
+from nightwatch_core.code.grammars import GRAMMARS
+from nightwatch_core.code.limits import PARSED_FILE
 from nightwatch_core.code.syntax import complaint
 
 SOUND = {
@@ -111,7 +112,7 @@ def test_half_characters_and_zero_bytes_are_no_accident(ending):
     [
         ("a.py", "(" * 100_000),
         ("a.py", "-" * 100_000 + "1"),
-        ("a.py", "x = 1\n" * (LONGEST // 6)),
+        ("a.py", "x = 1\n" * (PARSED_FILE // 6)),
         ("a.rb", "x = {" * 90_000),
         ("a.js", "(" * 400_000),
         ("a.ts", "<" * 400_000),
@@ -128,7 +129,7 @@ def test_huge_and_deep_files_take_seconds_at_most(path, text):
 
 
 def test_a_file_too_large_to_check_is_said_to_be():
-    large = "x = 1\n" * LONGEST
+    large = "x = 1\n" * PARSED_FILE
     assert "too large to be checked" in complaint("a.py", large, large)
     assert complaint("a.txt", large) == ""
 

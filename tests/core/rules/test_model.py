@@ -8,7 +8,8 @@ from nightwatch_core.analysis import tools
 from nightwatch_core.models.analysis import Answer
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
-from nightwatch_core.rules.model import QUESTIONS, ROUNDS, RulesModel
+from nightwatch_core.rules.limits import QUESTIONS, ROUNDS
+from nightwatch_core.rules.model import RulesModel
 
 FILES = {"shop/a.py": "def show(row):\n    found = row.get('x')\n    return found.total\n"}
 CASE = case(

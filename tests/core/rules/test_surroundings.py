@@ -8,7 +8,7 @@ from small_repo import case, explained, frame, opening
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.known_code import Context, KnownCode
-from nightwatch_core.rules.message_clues import SHAPES, telling_shape
+from nightwatch_core.rules.surroundings import SHAPES, telling_shape
 from nightwatch_core.rules.symptoms import Symptom
 
 SHOWN = [

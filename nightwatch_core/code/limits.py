@@ -1,0 +1,37 @@
+"""How much code is read, compared and shown: one table, each bound with its unit."""
+
+# Lines and texts
+LINE = 400  # characters of a line in a preview, or looked at for names
+SHOWN_LINE = 1_000  # characters of a line among others that a tool shows, or that a rule reads
+MESSAGE = 2_000  # characters of an error's message that are looked at
+ROOT_CAUSE = 8_000  # characters
+DIFF_CONTEXT = 2  # unchanged lines that a diff shows around a change
+
+# Parsing: beyond these, parsers and queries take seconds
+PARSED_FILE, PARSED_YAML = 500_000, 100_000  # characters; YAML's parser is slow
+YAML_DEPTH = 200  # levels: its parser takes minutes for brackets a hundred thousand deep
+QUERY_DEPTH, QUERY_WIDTH = 200, 2_000  # levels of a tree; children of a text that is no program
+
+# Names in files
+NAMED_FILE, NAMED_LINE = 150_000, 2_000  # characters in which names are looked for
+LONGEST_NAME, SHORTEST_NAME = 200, 3  # bytes; characters
+CACHED_FILES = 32  # files whose names are kept: the same few are asked for again and again
+
+# Definitions of what the failing lines call
+NEAR_FRAMES, NEAR_LINES = 3, 10  # innermost own frames, lines on either side of theirs
+NEAR_NAMES = 24  # names of one case
+CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
+CALLEE_SEARCHES, CALLEE_HITS = 8, 40  # names looked for in the whole tree; lines of one search
+SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
+IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
+
+# Files, changes, releases
+LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a guess, a suspect
+TRANSACTIONS, TRANSACTION_NAMES, MESSAGE_WORDS = 3, 12, 20  # items that are looked at
+RANKED_FRAMES = 200  # frames
+SUSPECTS, RELEASES = 5, 200  # items
+
+# Quotes
+QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
+QUOTE_NEAR = 3  # lines a quote may be off and still be the same place
+QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance

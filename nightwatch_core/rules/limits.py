@@ -1,0 +1,20 @@
+"""How much the rules ask, read and say: one table, each bound with its unit."""
+
+# Asking
+ROUNDS, QUESTIONS = 6, 6  # turns with questions; tool calls in one turn
+READ_LINES = 90  # lines asked for at once: fits the tool's limit for code of usual width
+WHOLE_FILE = 1_200  # lines; longer files are not read in full
+QUERY = 100  # characters of a text that is searched for
+
+# Reading
+LINE, MESSAGE = 500, 1_000  # characters that are looked at
+LINES_ABOVE, LINES_BELOW, MOVED_LINES = 50, 30, 40  # around a failing line; it may have moved
+STATEMENT_LINES, HEAD_LINES, BODY_LINES = 6, 80, 60  # of a statement, imports, a called function
+FRAMES, CALLERS = 20, 2  # frames that are looked at; that a parameter is followed outwards
+BLAMED_LINES = 3  # pieces of evidence whose history is looked up
+QUOTED_VALUES, WRITING_LINES = 2, 3  # values of a message; lines that may write one
+CANDIDATES, SHORTEST_WORD = 3, 3  # similar names looked into; letters of a word worth a search
+
+# Saying
+EVIDENCE, SENTENCES, STEPS, LEARNINGS, KEYS = 6, 4, 4, 3, 12  # items of an answer
+EDITED_FILES = 8  # files a rename may touch
