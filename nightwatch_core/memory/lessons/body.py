@@ -3,16 +3,7 @@
 from collections.abc import Callable, Iterable
 from itertools import islice
 
-from nightwatch_core.memory.limits import (
-    LONGEST_FIX_SHOWN,
-    LONGEST_NOTES_SHOWN,
-    LONGEST_SUMMARY,
-    LONGEST_TITLE,
-    LONGEST_WORDS,
-    MOST_EDITS_SHOWN,
-    MOST_ROWS,
-    MOST_SECTIONS,
-)
+from nightwatch_core.memory import limits
 from nightwatch_core.memory.notes.note_layout import rendered
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.knowledge import Lesson
@@ -33,8 +24,8 @@ def short_body(lesson: Lesson) -> str:
 
 def notes_text(notes: tuple[Notes, ...]) -> str:
     """Write the `<future-agent-notes>` sections of a body, as many of the newest as fit."""
-    room, kept = LONGEST_NOTES_SHOWN, []
-    for one in reversed(notes[-MOST_SECTIONS:]):
+    room, kept = limits.LONGEST_NOTES_SHOWN, []
+    for one in reversed(notes[-limits.MOST_SECTIONS :]):
         text = rendered(one)
         room -= len(text)
         if room < 0:
@@ -55,11 +46,11 @@ def summary(lesson: Lesson) -> str:
     <BLANKLINE>
     No default.
     """
-    return body(lesson)[:LONGEST_SUMMARY]
+    return body(lesson)[: limits.LONGEST_SUMMARY]
 
 
 def _heading(lesson: Lesson) -> str:
-    return f"# {markdown(lesson.title or lesson.error_class, LONGEST_TITLE)}"
+    return f"# {markdown(lesson.title or lesson.error_class, limits.LONGEST_TITLE)}"
 
 
 def _standing(lesson: Lesson) -> str:
@@ -84,8 +75,8 @@ def _evidence(lesson: Lesson) -> str:
 
 
 def _proposed_fix(lesson: Lesson) -> str:
-    room, parts = LONGEST_FIX_SHOWN, []
-    for edit in lesson.edits[:MOST_EDITS_SHOWN]:
+    room, parts = limits.LONGEST_FIX_SHOWN, []
+    for edit in lesson.edits[: limits.MOST_EDITS_SHOWN]:
         parts.append(fenced(_as_diff(edit), "diff", max(room, 0)))
         room -= len(edit.old) + len(edit.new)
     return "## Proposed Fix\n\n" + "\n\n".join(parts) if parts else ""
@@ -102,7 +93,7 @@ def _as_diff(edit: Edit) -> str:
 
 def _next_steps(lesson: Lesson) -> str:
     return _section(
-        "Next Steps", (f"- {markdown(step, LONGEST_WORDS)}" for step in lesson.next_steps)
+        "Next Steps", (f"- {markdown(step, limits.LONGEST_WORDS)}" for step in lesson.next_steps)
     )
 
 
@@ -111,26 +102,26 @@ def _file_changes(lesson: Lesson) -> str:
         "File Changes",
         (
             f"- {code_span(edit.path)}: {edit.action}"
-            + (f" — {markdown(edit.description, LONGEST_WORDS)}" if edit.description else "")
-            for edit in lesson.edits[:MOST_EDITS_SHOWN]
+            + (f" — {markdown(edit.description, limits.LONGEST_WORDS)}" if edit.description else "")
+            for edit in lesson.edits[: limits.MOST_EDITS_SHOWN]
         ),
     )
 
 
 def _learnings(lesson: Lesson) -> str:
     return _section(
-        "Learnings", (f"- {markdown(fact, LONGEST_WORDS)}" for fact in lesson.learnings)
+        "Learnings", (f"- {markdown(fact, limits.LONGEST_WORDS)}" for fact in lesson.learnings)
     )
 
 
 def _outcome(lesson: Lesson) -> str:
-    return _section("Outcome", map(_fate, lesson.fates[-MOST_ROWS:]))
+    return _section("Outcome", map(_fate, lesson.fates[-limits.MOST_ROWS :]))
 
 
 def _fate(fate: OutcomeEvent) -> str:
     number = f" {code_span(f'#{fate.number}')}" if fate.number is not None else ""
-    because = f": {markdown(fate.because, LONGEST_WORDS)}" if fate.because else ""
-    words = (markdown(quote, LONGEST_WORDS) for quote in fate.words if quote.strip())
+    because = f": {markdown(fate.because, limits.LONGEST_WORDS)}" if fate.because else ""
+    words = (markdown(quote, limits.LONGEST_WORDS) for quote in fate.words if quote.strip())
     quoted = "".join(f"\n  - “{text}”" for text in words)
     return f"- {fate.on.isoformat()}:{number} {fate.kind}{because}{quoted}"
 
@@ -159,12 +150,12 @@ SECTIONS: tuple[Callable[[Lesson], str], ...] = (
 
 
 def _section(title: str, rows: Iterable[str]) -> str:
-    listed = "\n".join(islice(rows, MOST_ROWS))
+    listed = "\n".join(islice(rows, limits.MOST_ROWS))
     return f"## {title}\n\n{listed}" if listed else ""
 
 
 def _item(text: str) -> str:
-    return f"- {markdown(text, LONGEST_WORDS)}"
+    return f"- {markdown(text, limits.LONGEST_WORDS)}"
 
 
 def _paragraphs(text: str) -> str:

@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.memory.limits import (
-    LONGEST_MESSAGE,
-    LONGEST_QUOTE,
-    LONGEST_TITLE,
-    MOST_PROPOSED,
-    MOST_TAGS,
-)
+from nightwatch_core.memory import limits
 from nightwatch_core.memory.nights import (
     add_night,
     add_sighting,
@@ -79,7 +73,7 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
         "outcome": earlier.outcome if same_fix else "",
         "nights": add_night(earlier.nights, fresh.nights[0]),
         "seen_until": later(earlier.seen_until, night.window.until),
-        "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-MOST_TAGS:],
+        "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-limits.MOST_TAGS :],
     }
 
 
@@ -94,9 +88,9 @@ def _fresh(
         error_class=leader.error_class,
         transaction=leader.transaction,
         module=_module(analysis),
-        message=line(leader.message, LONGEST_MESSAGE),
+        message=line(leader.message, limits.LONGEST_MESSAGE),
         occurrences=case.occurrences,
-        title=line(analysis.title or case.title, LONGEST_TITLE),
+        title=line(analysis.title or case.title, limits.LONGEST_TITLE),
         root_cause=analysis.root_cause,
         fix_confidence=confidence,
         has_fix=analysis.has_fix,
@@ -116,7 +110,7 @@ def _fresh(
         edits=analysis.fix,
         next_steps=analysis.next_steps,
         learnings=tuple(map(_learning_text, analysis.learnings)),
-        related=analysis.related_to[:MOST_TAGS],
+        related=analysis.related_to[: limits.MOST_TAGS],
     )
 
 
@@ -126,7 +120,7 @@ def _cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, .
         CitedLine(
             path=one.path,
             line=one.line,
-            quote=one.quote[:LONGEST_QUOTE],
+            quote=one.quote[: limits.LONGEST_QUOTE],
             digest=digests.get(one.path, ""),
             commit=analysis.commit,
         )
@@ -145,7 +139,7 @@ def _tags(analysis: Analysis) -> tuple[str, ...]:
     leader = analysis.case.leader
     own = (line(tag, 40).lower().replace(" ", "-") for tag in analysis.tags)
     seeds = (line(tag, 60) for tag in seed_tags(leader.error_class, leader.transaction))
-    return tuple(dict.fromkeys(tag for tag in (*seeds, *own) if tag))[:MOST_TAGS]
+    return tuple(dict.fromkeys(tag for tag in (*seeds, *own) if tag))[: limits.MOST_TAGS]
 
 
 def _learning_text(learning: Learning) -> str:
@@ -216,7 +210,7 @@ def _proposals(
         for one in own
         if (kind := _PROPOSED.get(one.kind)) and one.number and (kind, one.number) not in earlier
     )
-    return (*lesson.proposed, *new)[-MOST_PROPOSED:]
+    return (*lesson.proposed, *new)[-limits.MOST_PROPOSED :]
 
 
 def stated_confidence(analysis: Analysis) -> Confidence:

@@ -9,14 +9,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.memory.limits import (
-    LONGEST_MESSAGE,
-    MOST_FATES,
-    MOST_NIGHTS,
-    MOST_PROMOTED,
-    MOST_PROPOSED,
-    MOST_TAGS,
-)
+from nightwatch_core.memory import limits
 from nightwatch_core.memory.nights import aliases_of, aware, last_seen
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, NightSeen
@@ -55,11 +48,11 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
             "occurrences": seen_last.occurrences,
             "nights": _nights(old_first),
             "seen_until": _latest(one.seen_until for one in lessons),
-            "tags": _all(one.tags for one in reversed(old_first))[:MOST_TAGS],
-            "related": _all(one.related for one in old_first)[-MOST_TAGS:],
-            "learnings": _all(one.learnings for one in reversed(old_first))[:MOST_TAGS],
+            "tags": _all(one.tags for one in reversed(old_first))[: limits.MOST_TAGS],
+            "related": _all(one.related for one in old_first)[-limits.MOST_TAGS :],
+            "learnings": _all(one.learnings for one in reversed(old_first))[: limits.MOST_TAGS],
             "notes": _all(one.notes for one in old_first),
-            "promoted": _all(one.promoted for one in old_first)[-MOST_PROMOTED:],
+            "promoted": _all(one.promoted for one in old_first)[-limits.MOST_PROMOTED :],
             "matched": max(one.matched for one in lessons),
             "last_matched": max((d for one in lessons if (d := one.last_matched)), default=None),
         }
@@ -82,7 +75,7 @@ def legacy_names(case: Case) -> tuple[str, ...]:
             app="", error_class=one.error_class, transaction=one.transaction, message=message
         )
         for one in case.groups
-        for message in (one.message[:LONGEST_MESSAGE], one.message)
+        for message in (one.message[: limits.LONGEST_MESSAGE], one.message)
     )
     return tuple(dict.fromkeys(names))
 
@@ -111,8 +104,8 @@ def _numbers(old_first: list[Lesson]) -> dict[str, object]:
         "issue_number": _last(one.issue_number for one in old_first),
         "pr_number": _last(one.pr_number for one in old_first),
         "outcome": last.outcome if last.pr_number is not None else outcome,
-        "fates": tuple(fates[-MOST_FATES:]),
-        "proposed": tuple(sorted(proposed, key=lambda one: one.on)[-MOST_PROPOSED:]),
+        "fates": tuple(fates[-limits.MOST_FATES :]),
+        "proposed": tuple(sorted(proposed, key=lambda one: one.on)[-limits.MOST_PROPOSED :]),
         "watch": max(watches, key=_watched, default=None),
     }
 
@@ -124,7 +117,7 @@ def _nights(old_first: list[Lesson]) -> tuple[NightSeen, ...]:
     first, *later = sorted(every, key=lambda seen: (seen.date, seen.night)) or (None,)
     changed = {"verdict": "changed"}
     rest = (one.model_copy(update=changed) if one.verdict == "new" else one for one in later)
-    return (*((first,) if first else ()), *rest)[-MOST_NIGHTS:]
+    return (*((first,) if first else ()), *rest)[-limits.MOST_NIGHTS :]
 
 
 def _fullness(seen: NightSeen) -> tuple[object, ...]:

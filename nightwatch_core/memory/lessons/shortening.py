@@ -3,20 +3,12 @@
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
-from nightwatch_core.memory.limits import (
-    LONGEST_BECAUSE,
-    LONGEST_NAME,
-    LONGEST_WORDS,
-    MOST_ALIASES,
-    MOST_FATES,
-    MOST_NIGHTS,
-    MOST_PROMOTED,
-    MOST_PROPOSED,
-    MOST_QUOTES_KEPT,
-)
-from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
-from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
+from nightwatch_core.memory import limits
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.outcome import OutcomeEvent
+from nightwatch_core.models.value import Value
 from nightwatch_core.text.escaping import clean
 
 TEXTS = frozenset(n for n, field in Lesson.model_fields.items() if field.annotation is str)
@@ -25,25 +17,29 @@ LISTS = frozenset(
 )
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
+_V = TypeVar("_V", bound=Value)
 Shortening = Callable[[Lesson], Lesson]
 
 
 def bounded(lesson: Lesson) -> Lesson:
     """Cut every list of a lesson to its newest entries, as many as are kept."""
+    names = (name for name in lesson.aliases if len(name) <= limits.LONGEST_NAME)
     return lesson.model_copy(
         update={
-            "nights": lesson.nights[-MOST_NIGHTS:],
-            "aliases": tuple(a for a in lesson.aliases if len(a) <= LONGEST_NAME)[-MOST_ALIASES:],
-            "fates": tuple(map(_bounded_fate, lesson.fates[-MOST_FATES:])),
-            "proposed": lesson.proposed[-MOST_PROPOSED:],
-            "promoted": lesson.promoted[-MOST_PROMOTED:],
+            "nights": lesson.nights[-limits.MOST_NIGHTS :],
+            "aliases": tuple(names)[-limits.MOST_ALIASES :],
+            "fates": tuple(map(_bounded_fate, lesson.fates[-limits.MOST_FATES :])),
+            "proposed": lesson.proposed[-limits.MOST_PROPOSED :],
+            "promoted": lesson.promoted[-limits.MOST_PROMOTED :],
         }
     )
 
 
 def _bounded_fate(fate: OutcomeEvent) -> OutcomeEvent:
-    words = tuple(words[:LONGEST_WORDS] for words in fate.words[:MOST_QUOTES_KEPT])
-    return fate.model_copy(update={"words": words, "because": fate.because[:LONGEST_BECAUSE]})
+    quotes = fate.words[: limits.MOST_QUOTES_KEPT]
+    words = tuple(quote[: limits.LONGEST_WORDS] for quote in quotes)
+    because = fate.because[: limits.LONGEST_BECAUSE]
+    return fate.model_copy(update={"words": words, "because": because})
 
 
 def _without_edits(lesson: Lesson) -> Lesson:
@@ -72,33 +68,21 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
             **texts,
             **lists,
             "aliases": aliases,
-            "evidence": tuple(map(_short_cited, lesson.evidence[:items])),
-            "nights": tuple(map(_short_night, lesson.nights[-nights:])),
-            "fates": tuple(map(_short_fate, lesson.fates[-items:])),
-            "proposed": tuple(map(_short_proposed, lesson.proposed[-items:])),
+            "evidence": tuple(
+                _short(one, path=_cut(one.path, 200), quote="") for one in lesson.evidence[:items]
+            ),
+            "nights": tuple(map(_short, lesson.nights[-nights:])),
+            "fates": tuple(_short(one, words=()) for one in lesson.fates[-items:]),
+            "proposed": tuple(map(_short, lesson.proposed[-items:])),
             "edits": (),
         }
     )
 
 
-def _short_cited(one: CitedLine) -> CitedLine:
-    texts = {"path": _cut(one.path, 200), "digest": one.digest[:64], "commit": one.commit[:64]}
-    return one.model_copy(update={**texts, "quote": ""})
-
-
-def _short_night(seen: NightSeen) -> NightSeen:
-    texts = {"night": seen.night[:40], "verdict": seen.verdict[:20]}
-    return seen.model_copy(update={**texts, "confidence": seen.confidence[:10]})
-
-
-def _short_fate(fate: OutcomeEvent) -> OutcomeEvent:
-    texts = {"night": fate.night[:40], "because": _cut(fate.because, 60)}
-    return fate.model_copy(update={**texts, "words": ()})
-
-
-def _short_proposed(one: PublishedItem) -> PublishedItem:
-    texts = ("night", "confidence", "fix", "model", "outcome")
-    return one.model_copy(update={name: getattr(one, name)[:64] for name in texts})
+def _short(one: _V, **changes: object) -> _V:
+    """A part of a lesson, each of its texts at most 64 characters long."""
+    texts = {name: _cut(value, 64) for name, value in one if isinstance(value, str)}
+    return one.model_copy(update={**texts, **changes})
 
 
 def _cut(text: str, most: int) -> str:
@@ -109,7 +93,10 @@ def _cut(text: str, most: int) -> str:
 SHORTENINGS: tuple[tuple[str, Shortening], ...] = (
     ("the edits are left out of the front matter", _without_edits),
     ("quotes of evidence are cut, and what reviewers said", _with_short_quotes),
-    ("long texts and lists are cut", partial(_shortened, text=1_000, items=10, nights=MOST_NIGHTS)),
+    (
+        "long texts and lists are cut",
+        partial(_shortened, text=1_000, items=10, nights=60),
+    ),
     (  # so little that it fits, even where every character takes ten in YAML
         "only the beginning of every text and list is kept",
         partial(_shortened, text=100, items=3, nights=10),

@@ -11,16 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
-from nightwatch_core.memory.limits import (
-    LONGEST_FRAME,
-    LONGEST_MESSAGE,
-    MOST_CAUSES,
-    MOST_FRAMES,
-    MOST_FRAMES_READ,
-    MOST_PLACES,
-    MOST_TAGS_COMPARED,
-    MOST_TERMS,
-)
+from nightwatch_core.memory import limits
 from nightwatch_core.models.error import Case, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.value import Value
@@ -52,40 +43,44 @@ class SearchDocument(Value):
 
 
 def document_of_case(case: Case) -> SearchDocument:
-    """The footprint of tonight's error."""
+    """Take what is compared from tonight's error."""
     leader, links = case.leader, case.trace.links if case.trace else ()
     return SearchDocument(
-        error_class=line(leader.error_class, LONGEST_FRAME * 2),
-        message=line(leader.message, LONGEST_MESSAGE),
-        transaction=line(leader.transaction, LONGEST_FRAME * 4),
+        error_class=line(leader.error_class, limits.LONGEST_FRAME * 2),
+        message=line(leader.message, limits.LONGEST_MESSAGE),
+        transaction=line(leader.transaction, limits.LONGEST_FRAME * 4),
         causes=_causes(case, links),
-        places=_unique(_places(links), MOST_PLACES),
-        frames=tuple(islice(_frames(links), MOST_FRAMES)),
+        places=_unique(_places(links), limits.MOST_PLACES),
+        frames=tuple(islice(_frames(links), limits.MOST_FRAMES)),
     )
 
 
 def document_of_lesson(lesson: Lesson) -> SearchDocument:
-    """The footprint a lesson keeps; one of an older form knows no frames."""
+    """Take what is compared from a lesson; one of an older form knows no frames."""
     return SearchDocument(
-        error_class=lesson.error_class[: LONGEST_FRAME * 2],
-        message=lesson.message[:LONGEST_MESSAGE],
-        transaction=lesson.transaction[: LONGEST_FRAME * 4],
-        causes=tuple(cause[:LONGEST_MESSAGE] for cause in lesson.causes[:MOST_CAUSES]),
-        places=tuple(name[:LONGEST_FRAME] for name in lesson.places[:MOST_PLACES]),
-        frames=tuple(name[:LONGEST_FRAME] for name in lesson.frames[:MOST_FRAMES]),
-        tags=tuple(tag[:LONGEST_FRAME] for tag in lesson.tags[:MOST_TAGS_COMPARED]),
+        error_class=lesson.error_class[: limits.LONGEST_FRAME * 2],
+        message=lesson.message[: limits.LONGEST_MESSAGE],
+        transaction=lesson.transaction[: limits.LONGEST_FRAME * 4],
+        causes=_cut(lesson.causes[: limits.MOST_CAUSES], limits.LONGEST_MESSAGE),
+        places=_cut(lesson.places[: limits.MOST_PLACES]),
+        frames=_cut(lesson.frames[: limits.MOST_FRAMES]),
+        tags=_cut(lesson.tags[: limits.MOST_TAGS_COMPARED]),
     )
 
 
+def _cut(texts: tuple[str, ...], most: int = limits.LONGEST_FRAME) -> tuple[str, ...]:
+    return tuple(text[:most] for text in texts)
+
+
 def traces_of(case: Case) -> dict[str, tuple[str, ...]]:
-    """The fields of a lesson that its footprint needs: causes, places and frames.
+    """Fill the fields of a lesson that a search compares: causes, places and frames.
 
     >>> from nightwatch_core.models.error import ErrorGroup
     >>> traces_of(Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="E")))
     {'causes': (), 'places': (), 'frames': ()}
     """
-    found = document_of_case(case)
-    return {"causes": found.causes, "places": found.places, "frames": found.frames}
+    document = document_of_case(case)
+    return {"causes": document.causes, "places": document.places, "frames": document.frames}
 
 
 def frame_name(frame: Frame) -> str:
@@ -96,19 +91,19 @@ def frame_name(frame: Frame) -> str:
     >>> frame_name(Frame(path="Worker.java", module="a.b.Worker$fn__4348", function="lambda$run$3"))
     'Worker$fn__.lambda$run'
     """
-    name = frame.function.strip()[:LONGEST_FRAME]
+    name = frame.function.strip()[: limits.LONGEST_FRAME]
     for pattern, replacement in FUNCTION_NOISE:
         name = pattern.sub(replacement, name)
     owner = _owner(frame.module, frame.repo_path or frame.path)
-    return line(f"{owner}.{_DIGITS.sub('', name)}".strip("."), LONGEST_FRAME)
+    return line(f"{owner}.{_DIGITS.sub('', name)}".strip("."), limits.LONGEST_FRAME)
 
 
 def _owner(module: str, path: str) -> str:
     """The class without its package, else the last folder and the file without its ending."""
-    simple = re.split(r"::|[.\\/]", module.strip()[-LONGEST_FRAME:])[-1]
+    simple = re.split(r"::|[.\\/]", module.strip()[-limits.LONGEST_FRAME :])[-1]
     if simple:
         return _DIGITS.sub("", simple)
-    folders = _PARTS.split(path.strip()[-LONGEST_FRAME:])[-2:]
+    folders = _PARTS.split(path.strip()[-limits.LONGEST_FRAME :])[-2:]
     file = folders[-1].partition(".")[0]
     return _DIGITS.sub("", "/".join((*folders[:-1], file)))
 
@@ -119,16 +114,16 @@ def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
     below = (one for one in reversed(links) if (one.error_class, one.message) != told)
     return _unique(
         (
-            line(f"{one.error_class}: {one.message}", LONGEST_MESSAGE)
+            line(f"{one.error_class}: {one.message}", limits.LONGEST_MESSAGE)
             for one in below
             if one.error_class
         ),
-        MOST_CAUSES,
+        limits.MOST_CAUSES,
     )
 
 
 def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
-    frames = tuple(islice(_all(links), MOST_FRAMES_READ))
+    frames = tuple(islice(_all(links), limits.MOST_FRAMES_READ))
     own = tuple(frame for frame in frames if frame.in_app)
     return filter(None, map(frame_name, own or frames))
 
@@ -136,7 +131,7 @@ def _frames(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
 def _places(links: tuple[ExceptionLink, ...]) -> Iterable[str]:
     """Of every exception the innermost frames, and the innermost of the application."""
     for link in reversed(links):
-        frames = link.frames[:MOST_FRAMES_READ]
+        frames = link.frames[: limits.MOST_FRAMES_READ]
         own = tuple(islice((frame for frame in frames if frame.in_app), NEAR))
         yield from map(frame_name, (*frames[:NEAR], *own))
 
@@ -149,52 +144,52 @@ def _unique(texts: Iterable[str], most: int) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(text for text in texts if text), most))
 
 
-def classes(footprint: SearchDocument) -> Iterable[str]:
+def classes(document: SearchDocument) -> Iterable[str]:
     """Classes without their packages: the error's, its causes', and those its messages name.
 
     >>> list(classes(SearchDocument(error_class="a.JMSError", message="x.PointerException: null")))
     ['JMSError', 'PointerException']
     """
-    yield last_segment(footprint.error_class)
-    yield from (last_segment(cause.partition(": ")[0]) for cause in footprint.causes)
-    yield from (last_segment(chunk) for chunk in _named_classes(footprint.message))
+    yield last_segment(document.error_class)
+    yield from (last_segment(cause.partition(": ")[0]) for cause in document.causes)
+    yield from (last_segment(chunk) for chunk in _named_classes(document.message))
 
 
-def template(footprint: SearchDocument) -> Iterable[str]:
+def template(document: SearchDocument) -> Iterable[str]:
     """The message without what changes from one occurrence to the next."""
-    found = message_template(footprint.message)
+    found = message_template(document.message)
     return (found,) if len(found) > 3 else ()
 
 
-def words(footprint: SearchDocument) -> Iterable[str]:
+def words(document: SearchDocument) -> Iterable[str]:
     """Words of the message and pairs of neighbours; a class it names is told elsewhere.
 
     >>> list(words(SearchDocument(message="order 17 has no totalPrice")))
     ['order', 'has', 'no', 'total', 'price', 'order has', 'has no', 'no total', 'total price']
     """
-    text = _PLACEHOLDER.sub(" ", message_template(footprint.message))
+    text = _PLACEHOLDER.sub(" ", message_template(document.message))
     named = set(_named_classes(text))
     said = [w for chunk in _CHUNK.findall(text) if chunk not in named for w in _words(chunk)]
     return (*said, *(f"{one} {other}" for one, other in zip(said, said[1:], strict=False)))
 
 
-def transaction(footprint: SearchDocument) -> Iterable[str]:
+def transaction(document: SearchDocument) -> Iterable[str]:
     """The transaction without ids."""
-    return (_DIGITS.sub("", transaction_template(footprint.transaction)),)
+    return (_DIGITS.sub("", transaction_template(document.transaction)),)
 
 
-def places(footprint: SearchDocument) -> Iterable[str]:
+def places(document: SearchDocument) -> Iterable[str]:
     """Where its exceptions were raised."""
-    return footprint.places
+    return document.places
 
 
-def names(footprint: SearchDocument) -> Iterable[str]:
+def names(document: SearchDocument) -> Iterable[str]:
     """Words of the frames: what is left of a name when code is moved or renamed in part.
 
     >>> list(names(SearchDocument(frames=("orders/views.showOrder",))))
     ['orders', 'views', 'show', 'order']
     """
-    return (word for frame in footprint.frames for word in _words(frame))
+    return (word for frame in document.frames for word in _words(frame))
 
 
 FIELDS = (classes, template, words, transaction, places, names)
@@ -216,11 +211,11 @@ class Terms(NamedTuple):
         return tuple(number for field in self.fields for number in field)
 
 
-def terms_of(footprint: SearchDocument) -> Terms:
-    """The terms of a footprint."""
+def terms_of(document: SearchDocument) -> Terms:
+    """List the terms of an error, field by field."""
     return Terms(
         tuple(
-            tuple(_number(at, text) for text in list(field(footprint))[:MOST_TERMS] if text)
+            tuple(_number(at, text) for text in list(field(document))[: limits.MOST_TERMS] if text)
             for at, field in enumerate(FIELDS)
         )
     )

@@ -4,7 +4,7 @@ What a night recalls is found by `ranking.search`, which shows this score beside
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from nightwatch_core.models.error import Case
@@ -52,27 +52,16 @@ def names(case: Case) -> frozenset[str]:
     return frozenset((case.fingerprint, *case.aliases))
 
 
-def _same_class(case: Case, entry: IndexEntry) -> tuple[float, str]:
-    same = case.leader.error_class and case.leader.error_class == entry.error_class
-    return (CLASS_POINTS, f"same class {entry.error_class}") if same else (0.0, "")
-
-
-def _same_transaction(case: Case, entry: IndexEntry) -> tuple[float, str]:
-    same = case.leader.transaction and case.leader.transaction == entry.transaction
-    return (TRANSACTION_POINTS, f"same transaction {entry.transaction}") if same else (0.0, "")
-
-
-def _shared_tags(case: Case, entry: IndexEntry) -> tuple[float, str]:
-    own = seed_tags(case.leader.error_class, case.leader.transaction)
-    shared = [tag for tag in own if tag in entry.tags]
-    return (TAG_POINTS * len(shared), f"shared tags {', '.join(shared)}") if shared else (0.0, "")
-
-
-POINTS: tuple[Callable[[Case, IndexEntry], tuple[float, str]], ...] = (
-    _same_class,
-    _same_transaction,
-    _shared_tags,
-)
+def _points(case: Case, entry: IndexEntry) -> Iterator[tuple[float, str]]:
+    """What they share, each with its points and in words."""
+    leader = case.leader
+    if leader.error_class and leader.error_class == entry.error_class:
+        yield CLASS_POINTS, f"same class {entry.error_class}"
+    if leader.transaction and leader.transaction == entry.transaction:
+        yield TRANSACTION_POINTS, f"same transaction {entry.transaction}"
+    own = seed_tags(leader.error_class, leader.transaction)
+    if shared := [tag for tag in own if tag in entry.tags]:
+        yield TAG_POINTS * len(shared), f"shared tags {', '.join(shared)}"
 
 
 def match(case: Case, entry: IndexEntry) -> Match:
@@ -82,17 +71,17 @@ def match(case: Case, entry: IndexEntry) -> Match:
 
     >>> from nightwatch_core.models.error import ErrorGroup
     >>> case = Case(leader=ErrorGroup(fingerprint="v1:a", source="file", error_class="KeyError"))
-    >>> found = match(case, IndexEntry(file="", fingerprint="v1:b", error_class="KeyError"))
-    >>> found.score, found.because
+    >>> near = match(case, IndexEntry(file="", fingerprint="v1:b", error_class="KeyError"))
+    >>> near.score, near.because
     (0.5, ('same class KeyError',))
     """
     if entry.fingerprint == case.fingerprint:
         return SAME
     if not names(case).isdisjoint((entry.fingerprint, *entry.aliases)):
         return SAME_BY_ALIAS
-    scores = [count(case, entry) for count in POINTS]
-    score = min(1.0, round(sum(points for points, _ in scores), 2))
-    return Match(score=score, because=tuple(reason for _, reason in scores if reason))
+    shared = tuple(_points(case, entry))
+    score = min(1.0, round(sum(points for points, _ in shared), 2))
+    return Match(score=score, because=tuple(reason for _, reason in shared))
 
 
 def is_same_error(case: Case, lesson: Lesson) -> bool:
@@ -125,7 +114,7 @@ def recall(
 def _rank(case: Case, entry: IndexEntry, found: Match) -> tuple[int, float, int, str]:
     """Own fingerprint, other names, then points (not capped, so that a full score breaks ties)."""
     order = {"same": 0, "alias": 1}.get(found.kind, 2)
-    points = sum(count(case, entry)[0] for count in POINTS)
+    points = sum(points for points, _ in _points(case, entry))
     seen = entry.last_seen.toordinal() if entry.last_seen else 0
     return order, -round(points, 2), -seen, entry.file
 

@@ -1,13 +1,20 @@
 import pytest
 from core.memory.recall.recall_shapes import DRIVER, TOTAL, VIEW, case, kept, link
 
+from nightwatch_core.memory import limits
 from nightwatch_core.memory.recall.search_document import (
-    MOST_FRAMES,
-    MOST_PLACES,
+    FIELDS,
+    SearchDocument,
+    classes,
     document_of_case,
     document_of_lesson,
     frame_name,
+    names,
+    template,
+    terms_of,
     traces_of,
+    transaction,
+    words,
 )
 from nightwatch_core.models.error import Frame
 
@@ -61,14 +68,14 @@ def test_causes_are_the_exceptions_below_the_reported_one():
     assert document_of_case(case(links=links)).causes == ("OSError: disk full",)
 
 
-def test_a_lesson_keeps_the_footprint_of_its_case():
+def test_a_lesson_keeps_the_document_of_its_case():
     of = case(links=(link("KeyError", "no key total"), link("OSError", "disk full")))
     assert document_of_lesson(kept(of, "a", tags=("x",))) == document_of_case(of).model_copy(
         update={"tags": ("x",)}
     )
 
 
-def test_nothing_is_a_footprint_too():
+def test_nothing_is_a_document_too():
     found = document_of_case(case(error_class="", message="", transaction=""))
     assert (found.frames, found.places, found.causes) == ((), (), ())
     assert traces_of(case(links=(link("", frames=(Frame(path=""),)),)))["frames"] == ()
@@ -82,5 +89,66 @@ def test_huge_and_hostile_traces_stay_small_and_quick():
         case(message="x" * 1_000_000, links=(link("E" * 10_000, frames=frames),) * 9)
     )
     assert len(found.model_dump_json()) < 60_000
-    assert len(found.frames) <= MOST_FRAMES
-    assert len(found.places) <= MOST_PLACES
+    assert len(found.frames) <= limits.MOST_FRAMES
+    assert len(found.places) <= limits.MOST_PLACES
+
+
+@pytest.mark.parametrize(
+    ("error_class", "message", "found"),
+    [
+        ("a.b.JMSException", "java.io.EOFException", ["JMSException", "EOFException"]),
+        (
+            "HiveException",
+            "x.RuntimeException: y.KryoException: null",
+            ["HiveException", "RuntimeException", "KryoException"],
+        ),
+        ("Net::ReadTimeout", "Net::ReadTimeout with #<TCPSocket>", ["ReadTimeout", "ReadTimeout"]),
+        ("KeyError", "the terror of errors", ["KeyError"]),
+    ],
+)
+def test_classes_are_told_by_wrapped_messages_too(error_class, message, found):
+    seen = [
+        name for name in classes(SearchDocument(error_class=error_class, message=message)) if name
+    ]
+    assert [name for name in seen if name != "terror"] == found
+
+
+def test_classes_of_causes_count():
+    of = case(links=(link("A", "outer"), link("pkg.DiskFullError", "no space: left")))
+    assert "DiskFullError" in list(classes(document_of_case(of)))
+
+
+def test_ids_numbers_addresses_and_quoted_values_do_not_count():
+    one = SearchDocument(message="order 17 of 'a b' at 10.1.2.3 has 0xff", transaction="GET /o/17")
+    other = SearchDocument(
+        message="order 98 of 'c d' at 10.9.8.7 has 0x1a", transaction="GET /o/98"
+    )
+    for field in (template, words, transaction):
+        assert list(field(one)) == list(field(other))
+
+
+def test_words_of_frames_survive_a_rename_in_part():
+    one = set(names(SearchDocument(frames=("HadoopThriftAuthBridge.getProperties",))))
+    other = set(names(SearchDocument(frames=("HadoopThriftAuthFactory.getProperties",))))
+    assert one & other == {"hadoop", "thrift", "auth", "get", "properties"}
+
+
+def test_the_same_word_in_two_fields_is_two_terms():
+    found = terms_of(SearchDocument(error_class="Total", message="Total", frames=("a.Total",)))
+    numbers = [set(field) for field in found.fields]
+    assert sum(map(len, numbers)) == len(set().union(*numbers))
+
+
+def test_an_empty_document_has_no_terms():
+    assert terms_of(SearchDocument()).lengths == (0,) * len(FIELDS)
+
+
+def test_terms_are_bounded_and_quick_to_make():
+    hostile = ("A" * 2_000 + " " + "aB" * 5_000 + ".:\\$" * 2_000 + "Exception" * 500)[:8_192]
+    found = terms_of(
+        SearchDocument(
+            error_class=hostile, message=hostile, frames=(hostile,) * 60, causes=(hostile,)
+        )
+    )
+    assert max(found.lengths) <= limits.MOST_TERMS
+    assert max(found.all) < 2**32
