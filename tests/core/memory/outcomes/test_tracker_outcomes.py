@@ -261,10 +261,14 @@ def test_hostile_words_are_bounded() -> None:
 
 def watch_of(known: Lesson, now: Tonight, **fields: Any) -> FixWatch:
     merged = pull(state="merged", merged_at=fields.get("merged_at", at(5) + DAY / 3))
-    told = follow_lesson(known, (merged,), now, fields.get("stands", never))
-    assert told
-    assert told.watch
-    return told.watch
+    return new_watch(known, now, (merged,), fields.get("stands", never))
+
+
+def new_watch(known: Lesson, now: Tonight, items: Any = (), stands: Any = never) -> FixWatch:
+    news = follow_lesson(known, items, now, stands)
+    watch = news.watch if news else known.watch
+    assert watch
+    return watch
 
 
 def test_before_counts_quiet_nights_and_their_traffic() -> None:
@@ -331,10 +335,8 @@ def running(known: Lesson, deployed: float = 6, **fields: Any) -> Lesson:
 
 
 def after(known: Lesson, now: Tonight) -> tuple[int, float]:
-    told = follow_lesson(known, (), now, never)
-    watch = told.watch if told else known.watch
-    assert watch
-    return watch.after.occurrences, round(watch.after.hours, 3)
+    counted = new_watch(known, now).after
+    return counted.occurrences, round(counted.hours, 3)
 
 
 def test_only_what_lies_after_the_deploy_counts() -> None:
@@ -348,10 +350,8 @@ def test_only_what_lies_after_the_deploy_counts() -> None:
 
 def test_where_nothing_tells_old_from_new_the_next_window_begins() -> None:
     known = running(lesson(80), deployed=6.5)
-    told = follow_lesson(known, (), tonight(7, 24), never)
-    assert told
-    assert told.watch
-    assert (told.watch.after, told.watch.until) == (OccurrenceCount(), at(7))
+    watch = new_watch(known, tonight(7, 24))
+    assert (watch.after, watch.until) == (OccurrenceCount(), at(7))
 
 
 def test_windows_that_overlap_count_in_part() -> None:
@@ -384,15 +384,10 @@ def test_old_code_that_still_runs_says_nothing_of_the_fix() -> None:
 
 def test_traffic_is_known_where_every_night_knows_it() -> None:
     known = running(lesson(80))
-    told = follow_lesson(known, (), tonight(7, 5, traffic=1_000), never)
-    assert told
-    assert told.watch
-    assert told.watch.after.traffic == 1_000
-    later = apply_outcomes(known, told)
-    blind = follow_lesson(later, (), tonight(8, 5), never)
-    assert blind
-    assert blind.watch
-    assert blind.watch.after.traffic is None
+    watch = new_watch(known, tonight(7, 5, traffic=1_000))
+    assert watch.after.traffic == 1_000
+    later = known.model_copy(update={"watch": watch})
+    assert new_watch(later, tonight(8, 5)).after.traffic is None
 
 
 @pytest.mark.parametrize(
