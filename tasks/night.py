@@ -13,11 +13,11 @@ from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
 from nightwatch_core.intake.default_ports import is_sample
 from nightwatch_core.intake.windows import (
     RESUMABLE,
-    how_far,
     is_live,
-    left_out,
+    lookback_for,
     night_name,
     source_key,
+    unread_gap,
 )
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
@@ -76,7 +76,7 @@ def open_night(options: NightOptions) -> Night:
         cut = publishing(options).nights.unfinished(kind, now - RESUMABLE)
         if cut:
             return _begin(options, cut.window, kind, cut.id)
-    return _begin(options, ports.errors.window(how_far(options, kind.scheduled), now), kind)
+    return _begin(options, ports.errors.window(lookback_for(options, kind.scheduled), now), kind)
 
 
 def kind_of(options: NightOptions) -> NightKind:
@@ -162,7 +162,7 @@ def _begin(
     zone, store = reading(options).clock.now().tzinfo, publishing(options).nights
     local = Window(since=window.since.astimezone(zone), until=window.until.astimezone(zone))
     follows = is_live(options) and kind.scheduled and not kind.since
-    gap = left_out(store.watermark(kind.key), local) if follows else ""
+    gap = unread_gap(store.watermark(kind.key), local) if follows else ""
 
     def night(id: str, resumed: bool) -> Night:
         return Night(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from prefect import task
 
 from nightwatch_core.errors import NotTonight
-from nightwatch_core.intake.windows import how_far
+from nightwatch_core.intake.windows import lookback_for
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
@@ -47,7 +47,7 @@ def seek_error(
     Raises `NotTonight` naming what there is where none, or more than one error, is meant.
     """
     ports = reading(options)
-    window = ports.errors.window(how_far(options), ports.clock.now())
+    window = ports.errors.window(lookback_for(options), ports.clock.now())
     fetched = ports.errors.error_groups(window)
     known = known_case(error)
     meant = known[1].groups if known else ()

@@ -20,11 +20,11 @@ def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
     More groups are kept than will be analysed: their traces tell which have one cause.
     """
     every = reading(options).knowledge.ignore_rules()
-    rules, told = ignoring.holding(every, fetched.groups, fetched.window)
+    rules, sentences = ignoring.rules_in_force(every, fetched.groups, fetched.window)
     candidates = selection.GROUPS_A_CASE * (options.max_errors or 5)
     known = _known_names(options)
     selected = selection.select(fetched.groups, rules, candidates, fetched.window, known)
-    return selected.model_copy(update={"told": told})
+    return selected.model_copy(update={"told": sentences})
 
 
 def _known_names(options: NightOptions) -> frozenset[str]:
@@ -45,4 +45,4 @@ def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
 @task(name="narrow to new cases", task_run_name="narrow to new cases")
 def narrow(options: NightOptions, selected: Selection, memory: RecallResult) -> Narrowed:
     """Of the cases that are new, the best ones; what is known takes no place from them."""
-    return selection.narrowed(selected, memory, options.max_errors or 5)
+    return selection.narrow(selected, memory, options.max_errors or 5)

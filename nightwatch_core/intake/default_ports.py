@@ -3,13 +3,12 @@
 The sample never leaves the machine: it takes every other port local unless one is named.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions
 
 Available = Mapping[str, frozenset[str]]  # port → names that are connected and have credentials
-Guess = Callable[[NightOptions, Available], str]
 
 SAMPLE = "sample"
 ON_THIS_MACHINE = frozenset({"checkout", SAMPLE})  # where code can be
@@ -18,7 +17,7 @@ MODELS = "claude-"  # any name that starts so is a Claude model id
 COMPATIBLE = "any model of your server"  # where an address is set, every name may be one
 
 
-def chosen(
+def fill_ports(
     options: NightOptions,
     available: Available,
     default_model: str,
@@ -30,7 +29,7 @@ def chosen(
 
     >>> every = {"source": frozenset({"file", "sample"}), "code": frozenset({"checkout", "sample"})}
     >>> every |= {port: frozenset({"local"}) for port in ("delivery", "notify")}
-    >>> night = chosen(NightOptions(), every | {"model": frozenset({"rules"})}, "claude-x")
+    >>> night = fill_ports(NightOptions(), every | {"model": frozenset({"rules"})}, "claude-x")
     >>> night.source, night.code, night.model, night.delivery, night.max_errors
     ('sample', 'sample', 'rules', 'local', 10)
     """

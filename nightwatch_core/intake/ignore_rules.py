@@ -127,7 +127,7 @@ def expired(rule: IgnoreRule, today: date) -> bool:
     return rule.expires is not None and rule.expires < today
 
 
-def daily(occurrences: int, window: Window) -> float:
+def per_day(occurrences: int, window: Window) -> float:
     """Occurrences a day, from those of a window; one shorter than an hour counts as an hour.
 
     An export of a minute with three errors is no sign of thousands a day.
@@ -135,7 +135,7 @@ def daily(occurrences: int, window: Window) -> float:
     return occurrences * (_DAY / max(window.until - window.since, _SHORTEST))
 
 
-def holding(
+def rules_in_force(
     rules: IgnoreRules, groups: Sequence[ErrorGroup], window: Window
 ) -> tuple[IgnoreRules, tuple[str, ...]]:
     """The rules that hold tonight, and a sentence for each one that does not.
@@ -167,7 +167,7 @@ def _not_holding(rule: IgnoreRule, groups: Sequence[ErrorGroup], window: Window)
     if is_over:
         would = f"; it would have covered {times} of tonight's occurrences" if times else ""
         return f"expired on {rule.expires} and hides nothing any more{would}"
-    rate, limit = daily(times, window), rule.unless_rate_above or 0.0
+    rate, limit = per_day(times, window), rule.unless_rate_above or 0.0
     if rate <= limit:
         return ""
     errors = "1 error" if len(covered) == 1 else f"{len(covered)} errors"

@@ -66,7 +66,7 @@ def select(
     return Selection(kept=tuple(kept), dropped=(*ignored, *over_limit))
 
 
-def narrowed(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
+def narrow(selection: Selection, memory: RecallResult, limit: int) -> Narrowed:
     """The first `limit` unknown cases, and the selection with the groups of all others dropped.
 
     Several groups often have one cause, which only their traces tell: so more groups than `limit`

@@ -45,13 +45,13 @@ def is_live(options: NightOptions) -> bool:
     return any(name not in HELD for name in options.sources())
 
 
-def how_far(options: NightOptions, scheduled: bool = False) -> timedelta | None:
+def lookback_for(options: NightOptions, scheduled: bool = False) -> timedelta | None:
     """What an error source is asked for: the length that `--since` names, else a default.
 
     By hand a live source is asked for a day; by its schedule for what no night has read (None).
     Held records are all wanted (None).
 
-    >>> how_far(NightOptions(source="newrelic")), how_far(NightOptions(source="file"))
+    >>> lookback_for(NightOptions(source="newrelic")), lookback_for(NightOptions(source="file"))
     (datetime.timedelta(days=1), None)
     """
     by_hand = is_live(options) and not scheduled
@@ -82,7 +82,7 @@ def night_name(window: Window, source: str) -> str:
     return f"{window.until.date().isoformat()}-{hashlib.sha256(read.encode()).hexdigest()[:6]}"
 
 
-def was_read(record: NightRecord, key: str) -> datetime | None:
+def read_until(record: NightRecord, key: str) -> datetime | None:
     """Until when a night read the sources of this key for good; None where the next reads again.
 
     It counts if it ran by its schedule and not dry, ended, and read all that the source lists:
@@ -95,7 +95,7 @@ def was_read(record: NightRecord, key: str) -> datetime | None:
     return night.window.until if ended and record.read_whole else None
 
 
-def left_out(watermark: datetime | None, window: Window) -> str:
+def unread_gap(watermark: datetime | None, window: Window) -> str:
     """What lies between the watermark and the window, said for a report; empty for nothing."""
     if watermark is None or watermark >= window.since or window.since >= window.until:
         return ""

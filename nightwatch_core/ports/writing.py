@@ -84,7 +84,7 @@ class Nights(Protocol):
     def watermark(self, key: str) -> datetime | None:
         """Until when the sources of this key were read by the last scheduled, whole night.
 
-        See `windows.was_read`. None where there was none.
+        See `windows.read_until`. None where there was none.
         """
         ...
 

@@ -114,7 +114,7 @@ def with_default_ports(options: NightOptions) -> NightOptions:
     if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
-    return default_ports.chosen(options, _available(at), DEFAULT_MODEL, services.lacking(at))
+    return default_ports.fill_ports(options, _available(at), DEFAULT_MODEL, services.lacking(at))
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from statistics import median
 
 from ignore_worlds import NIGHTS, Fault, Sort, faults
 
-from nightwatch_core.intake.ignore_rules import expired, holding, ignored_by, matches
+from nightwatch_core.intake.ignore_rules import expired, ignored_by, matches, rules_in_force
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.options import NightOptions
@@ -99,7 +99,7 @@ def live(world: tuple[Fault, ...], advice: Advice, counts: Counts) -> None:
         shown = {fault.name: fault.groups(day) for fault in world}
         groups = [group for each in shown.values() for group in each]
         now = [rule for rule in rules if not expired(rule, window.until.date())]
-        kept = holding(IgnoreRules(rules=tuple(now)), groups, window)[0].rules
+        kept = rules_in_force(IgnoreRules(rules=tuple(now)), groups, window)[0].rules
         for fault in world:
             if not shown[fault.name]:
                 continue

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from nightwatch_core.intake.windows import was_read
+from nightwatch_core.intake.windows import read_until
 from nightwatch_core.models.proposal import (
     Comment,
     DraftPull,
@@ -119,7 +119,7 @@ class MemoryNights:
 
     def watermark(self, key: str) -> datetime | None:
         """The end of the last one that was read."""
-        return next(filter(None, (was_read(one, key) for one in self.history())), None)
+        return next(filter(None, (read_until(one, key) for one in self.history())), None)
 
     def keep(self, report: RunReport) -> str:
         """Keep the report."""

@@ -16,7 +16,7 @@ from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.database import connect, translated
 from nightwatch_core.errors import NotTonight, StopTheNight
-from nightwatch_core.intake.windows import was_read
+from nightwatch_core.intake.windows import read_until
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import Clock
 from nightwatch_core.report.markdown import as_markdown
@@ -65,7 +65,7 @@ class NightStore:
 
     def watermark(self, key: str) -> datetime | None:
         """Until when the sources of this key were read by the last scheduled, whole night."""
-        ends = (was_read(record, key) for record in self._records(*FINISHED))
+        ends = (read_until(record, key) for record in self._records(*FINISHED))
         return next(filter(None, ends), None)
 
     def keep(self, report: RunReport) -> str:

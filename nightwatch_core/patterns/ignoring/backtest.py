@@ -7,7 +7,7 @@ from itertools import chain, islice
 from statistics import median
 
 from nightwatch_core.intake.default_ports import is_sample
-from nightwatch_core.intake.ignore_rules import LONGEST_TEXT, daily, matcher
+from nightwatch_core.intake.ignore_rules import LONGEST_TEXT, matcher, per_day
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Backtest, IgnoreRule
@@ -107,7 +107,7 @@ def only_covered(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[Night
 def rates(rule: IgnoreRule, nights: Iterable[NightGroups]) -> tuple[float, ...]:
     """Occurrences a day on each night on which the rule covers any, all its groups summed."""
     counted = ((sum(g.occurrences for g in covered(rule, night)), night.window) for night in nights)
-    return tuple(daily(count, window) for count, window in counted if count)
+    return tuple(per_day(count, window) for count, window in counted if count)
 
 
 def tripwire(seen: Sequence[float]) -> float:

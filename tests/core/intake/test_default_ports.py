@@ -1,7 +1,7 @@
 import pytest
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake.default_ports import chosen, is_sample
+from nightwatch_core.intake.default_ports import fill_ports, is_sample
 from nightwatch_core.models.options import NightOptions
 
 LOCAL = {
@@ -22,7 +22,7 @@ PORTS = ("source", "code", "model", "delivery", "notify")
 
 
 def ports(available=LOCAL, **choices):
-    night = chosen(NightOptions(**choices), available, "claude-x")
+    night = fill_ports(NightOptions(**choices), available, "claude-x")
     return tuple(getattr(night, port) for port in PORTS)
 
 
@@ -78,13 +78,13 @@ def test_empty_ports_are_filled(available, choices, expected):
 )  # fmt: skip
 def test_a_choice_that_cannot_work_stops_with_every_problem(available, choices, words):
     with pytest.raises(StopTheNight) as raised:
-        chosen(NightOptions(**choices), available, "claude-x")
+        fill_ports(NightOptions(**choices), available, "claude-x")
     assert [word for word in words if word not in str(raised.value)] == []
 
 
 def test_rules_look_at_ten_errors_and_others_at_five():
     def most(**choices):
-        return chosen(NightOptions(**choices), EVERYTHING, "claude-x").max_errors
+        return fill_ports(NightOptions(**choices), EVERYTHING, "claude-x").max_errors
 
     assert (most(model="rules"), most(), most(max_errors=3), most(source="sample")) == (
         10,

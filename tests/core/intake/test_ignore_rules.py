@@ -9,9 +9,9 @@ from nightwatch_core.intake.ignore_rules import (
     MODES,
     MOST_SENTENCES,
     complaint,
-    holding,
     ignored_by,
     matches,
+    rules_in_force,
 )
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, MatchMode
@@ -101,7 +101,9 @@ DAY = Window(since=END - timedelta(hours=24), until=END)
 
 
 def held(rule: IgnoreRule, groups: tuple[ErrorGroup, ...] = (GROUP,), window: Window = DAY):
-    rules, told = holding(IgnoreRules(rules=(rule,), complaints=("line 9: wrong",)), groups, window)
+    rules, told = rules_in_force(
+        IgnoreRules(rules=(rule,), complaints=("line 9: wrong",)), groups, window
+    )
     assert rules.complaints == ("line 9: wrong",)
     assert rules.rules == (() if told else (rule,))
     return told
@@ -163,7 +165,7 @@ def test_what_a_rule_does_not_cover_does_not_count() -> None:
 
 def test_rules_that_are_over_are_not_told_without_end() -> None:
     old = IgnoreRule(pattern="\x1b[31m" + "a" * 400, expires=date(2030, 1, 1))
-    rules, told = holding(IgnoreRules(rules=(old,) * 100), (GROUP,), DAY)
+    rules, told = rules_in_force(IgnoreRules(rules=(old,) * 100), (GROUP,), DAY)
     assert rules.rules == ()
     assert len(told) == MOST_SENTENCES + 1
     assert told[-1] == "80 more ignore rules do not hold"
@@ -177,5 +179,5 @@ def test_every_rule_holds_or_is_told(counts: list[int], rate: float, ended: bool
         IgnoreRule(pattern=pattern, unless_rate_above=rate, expires=day)
         for pattern in ("wp-login", "timed", "nothing")
     )
-    kept, told = holding(IgnoreRules(rules=rules), several(*counts), DAY)
+    kept, told = rules_in_force(IgnoreRules(rules=rules), several(*counts), DAY)
     assert len(kept.rules) + len(told) == len(rules)

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.intake.selection import DROPS, narrowed, select
+from nightwatch_core.intake.selection import DROPS, narrow, select
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import RecallResult, UnexplainedCase
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Window
@@ -42,7 +42,7 @@ def test_every_drop_has_its_reason() -> None:
 
 
 def test_what_the_rules_tell_stays_with_the_selection() -> None:
-    tonight = narrowed(Selection(told=("a rule expired",)), RecallResult(), 1)
+    tonight = narrow(Selection(told=("a rule expired",)), RecallResult(), 1)
     assert tonight.selection.told == ("a rule expired",)
 
 
@@ -96,7 +96,7 @@ def test_new_cases_beyond_the_limit_are_dropped_with_their_groups() -> None:
     memory = RecallResult(
         known=(told,), unknown=(UnexplainedCase(case=first), UnexplainedCase(case=second))
     )
-    tonight = narrowed(Selection(kept=(one, two, three, old)), memory, 1)
+    tonight = narrow(Selection(kept=(one, two, three, old)), memory, 1)
     assert [unknown.case for unknown in tonight.memory.unknown] == [first]
     assert tonight.memory.known == (told,)
     assert tonight.selection.kept == (one, two, old)

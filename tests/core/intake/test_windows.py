@@ -4,12 +4,12 @@ import pytest
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.windows import (
-    how_far,
-    left_out,
     lookback,
+    lookback_for,
     night_name,
+    read_until,
     source_key,
-    was_read,
+    unread_gap,
 )
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
@@ -93,7 +93,7 @@ LIVE, FILE = NightOptions(source="newrelic"), NightOptions(source="file", errors
 def test_a_live_source_is_asked_for_a_day_by_hand_and_for_the_rest_by_schedule(
     options, scheduled, length
 ):
-    assert how_far(options, scheduled) == length
+    assert lookback_for(options, scheduled) == length
 
 
 def test_two_applications_never_share_a_key():
@@ -114,8 +114,8 @@ def record(status="complete", read_whole=True, kind=KIND):
 
 
 def test_a_scheduled_night_that_read_all_moves_the_watermark():
-    assert was_read(record(), "k") == DAY
-    assert was_read(record("degraded"), "k") == DAY
+    assert read_until(record(), "k") == DAY
+    assert read_until(record("degraded"), "k") == DAY
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_a_scheduled_night_that_read_all_moves_the_watermark():
     ids=["failed", "running", "not-whole", "other-key", "by-hand", "dry", "without-night"],
 )
 def test_any_other_night_does_not(other):
-    assert was_read(other, "k") is None
+    assert read_until(other, "k") is None
 
 
 def test_what_is_left_out_is_said_in_the_windows_own_time():
     local = window(DAY.astimezone(timezone(timedelta(hours=2), "CEST")))
-    assert left_out(DAY - timedelta(days=9), local) == (
+    assert unread_gap(DAY - timedelta(days=9), local) == (
         "errors from 2026-11-12 01:30 to 2026-11-20 01:30 CEST were never read: "
         "a night looks back 7 days at most"
     )
@@ -145,8 +145,8 @@ def test_what_is_left_out_is_said_in_the_windows_own_time():
 
 @pytest.mark.parametrize("mark", [None, window().since, DAY, DAY + timedelta(days=99)])
 def test_nothing_is_left_out_where_the_window_follows(mark):
-    assert left_out(mark, window()) == ""
+    assert unread_gap(mark, window()) == ""
 
 
 def test_a_night_that_failed_before_it_had_a_window_leaves_nothing_out():
-    assert left_out(DAY - timedelta(days=1), Window(since=DAY, until=DAY)) == ""
+    assert unread_gap(DAY - timedelta(days=1), Window(since=DAY, until=DAY)) == ""
