@@ -9,8 +9,9 @@ from nightwatch_core.intake.windows import lookback_for
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.report.lookup import SHORTEST, case_of
+from nightwatch_core.report.lookup import case_of
 from nightwatch_core.settings import night_options
+from nightwatch_core.text.typed_names import SHORTEST
 from tasks.night import given_options
 from tasks.policies import PATIENTLY
 from tasks.wiring import (

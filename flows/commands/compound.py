@@ -32,6 +32,7 @@ from nightwatch_core.models.learning import Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line
+from nightwatch_core.text.typed_names import is_beginning, is_name
 from tasks.wiring import (
     agent_store,
     nights,
@@ -171,8 +172,8 @@ def _keep(target: Target, notes: Notes, related: tuple[str, ...], options: Night
 
 
 def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:
-    exact = [lesson for lesson in lessons if wanted in lesson.names]
-    matches = exact or [one for one in lessons if any(_begins(n, wanted) for n in one.names)]
+    exact = [one for one in lessons if is_name(wanted, one.names)]
+    matches = exact or [one for one in lessons if is_beginning(wanted, one.names, 1)]
     if len(matches) == 1:
         return matches[0]
     if not matches:
@@ -182,11 +183,6 @@ def _lesson(wanted: str, lessons: tuple[Lesson, ...]) -> Lesson:
         )
     several = ", ".join(lesson.fingerprint for lesson in matches[:5])
     raise StopTheNight(f"{line(wanted, 80)!r} may be {several}: say more of the fingerprint")
-
-
-def _begins(fingerprint: str, wanted: str) -> bool:
-    """Whether a fingerprint begins so, with or without its version."""
-    return fingerprint.startswith(wanted) or fingerprint.partition(":")[2].startswith(wanted)
 
 
 def _transcript(lesson: Lesson | None) -> Transcript | None:

@@ -4,7 +4,7 @@ from flows.commands.learnings import search_learnings
 from flows.commands.running import Sample
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.default_ports import SAMPLE
-from nightwatch_core.learnings.library import as_data, found_text, lesson_text, named
+from nightwatch_core.learnings.library import as_data, lesson_file, lesson_text, lessons_text
 from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
 from nightwatch_core.memory.notes.selection import as_yaml
 from nightwatch_core.memory.recall.word_search import search_lessons
@@ -33,12 +33,12 @@ class Memory:
         """Return lessons that hold words of the query, as YAML."""
         old = archived_lessons(self._knowledge) if archived else ()
         matches = search_lessons(query, (*lessons_in(self._knowledge), *old))
-        return as_data(found_text(matches[:limit]), "yaml")
+        return as_data(lessons_text(matches[:limit]), "yaml")
 
     def get_lesson(self, id: str) -> str:
         """Return one lesson's document, from the archive where it is not at hand."""
         knowledge = self._knowledge
-        file = named(
+        file = lesson_file(
             id, lambda: knowledge.index().solutions, lambda: knowledge.archived().solutions
         )
         lesson = knowledge.read(file)

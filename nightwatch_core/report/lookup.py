@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.report import RunReport
-
-SHORTEST = 4  # characters of a prefix, without the version
+from nightwatch_core.text.typed_names import is_beginning, is_name
 
 
 def case_of(reports: Iterable[RunReport], fingerprint: str) -> Case | None:
@@ -24,16 +23,14 @@ def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ..
     `reports` come newest first; what was dropped or failed is found too. A full name ends the
     search at once.
     """
-    wanted = fingerprint.strip().lower()
     near: dict[str, Case] = {}
-    if not wanted:
+    if not fingerprint.strip():
         return ()
     for case in (case for report in reports for case in _cases(report)):
-        names = [name.lower() for name in (case.fingerprint, *case.aliases)]
-        if wanted in names or wanted in map(_bare, names):
+        names = (case.fingerprint, *case.aliases)
+        if is_name(fingerprint, names):
             return (case,)
-        begun = next((name for name in names if _begins(name, wanted)), None)
-        if begun and len(_bare(wanted)) >= SHORTEST:
+        if begun := next((name for name in names if is_beginning(fingerprint, (name,))), None):
             near.setdefault(begun, case)
     return tuple(near.values())
 
@@ -42,16 +39,3 @@ def _cases(report: RunReport) -> Iterable[Case]:
     yield from (analysis.case for analysis in report.analyses)
     yield from (failure.case for failure in report.failures)
     yield from (Case(leader=each.group) for each in report.dropped)
-
-
-def _begins(name: str, wanted: str) -> bool:
-    return name.startswith(wanted) or _bare(name).startswith(wanted)
-
-
-def _bare(name: str) -> str:
-    """The name without its version.
-
-    >>> _bare("v1:ab12"), _bare("ab12")
-    ('ab12', 'ab12')
-    """
-    return name.partition(":")[2] or name

@@ -10,9 +10,9 @@ from nightwatch_core.learnings.library import (
     MOST_CHARACTERS,
     NOTICE,
     as_data,
-    found_text,
+    lesson_file,
     lesson_text,
-    named,
+    lessons_text,
 )
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 
@@ -52,7 +52,7 @@ def test_an_answer_is_bounded_and_says_what_is_left_out():
 
 def test_many_long_lessons_are_cut_between_two_of_them():
     long = lesson(root_cause="`" * 10_000, title="t" * 999, transaction="u" * 999, message="m")
-    text = as_data(found_text((long, match()) for _ in range(500)), "yaml")
+    text = as_data(lessons_text((long, match()) for _ in range(500)), "yaml")
     body = text.partition("yaml\n")[2].rpartition("\n")[0]
     found = yaml.safe_load(body)
     assert 3 < found["lessons_found"] == len(found["lessons"]) < 500
@@ -61,7 +61,7 @@ def test_many_long_lessons_are_cut_between_two_of_them():
 
 def test_a_row_says_what_matters_and_nothing_empty():
     one = lesson(title="No price", outcome="merged", stale="app/a.rb was rewritten", pr_number=7)
-    row = yaml.safe_load(found_text([(one, match())]))["lessons"][0]
+    row = yaml.safe_load(lessons_text([(one, match())]))["lessons"][0]
     assert row == {
         "id": "v1:aaaa1111",
         "error_class": "KeyError",
@@ -92,23 +92,23 @@ def test_a_document_is_data():
 )
 def test_a_lesson_has_many_names(id):
     one = entry("v1:aaaa1111", aliases=("v1:cccc2222",), file="errors/2026-a.md")
-    assert named(id, lambda: (entry("v1:bbbb1111"), one)) == "errors/2026-a.md"
+    assert lesson_file(id, lambda: (entry("v1:bbbb1111"), one)) == "errors/2026-a.md"
 
 
 def test_a_whole_name_wins_over_beginnings_and_the_first_shelf_over_others():
     short, long = entry("v1:aaaa"), entry("v1:aaaabbbb")
-    assert named("aaaa", lambda: (long, short)) == short.file
-    assert named("aaaa", lambda: (long,), lambda: (short,)) == long.file
-    assert named("bbbb", lambda: (long,), lambda: (entry("v1:bbbb"),)) == "errors/bbbb.md"
+    assert lesson_file("aaaa", lambda: (long, short)) == short.file
+    assert lesson_file("aaaa", lambda: (long,), lambda: (short,)) == long.file
+    assert lesson_file("bbbb", lambda: (long,), lambda: (entry("v1:bbbb"),)) == "errors/bbbb.md"
 
 
 def test_several_are_named():
     with pytest.raises(GiveUp, match="name one: v1:aaaa1, v1:aaaa2"):
-        named("aaaa", lambda: (entry("v1:aaaa2"), entry("v1:aaaa1")))
+        lesson_file("aaaa", lambda: (entry("v1:aaaa2"), entry("v1:aaaa1")))
 
 
 @pytest.mark.parametrize("id", ["", " ", "v1:", "aaa", "v", "zzzz", "../x", "a" * 9_999, "\0"])
 def test_an_unknown_lesson(id):
     with pytest.raises(GiveUp, match="no lesson is called") as told:
-        named(id, lambda: (entry("v1:aaaa1111"),), lambda: ())
+        lesson_file(id, lambda: (entry("v1:aaaa1111"),), lambda: ())
     assert len(str(told.value)) < 300
