@@ -3,11 +3,10 @@
 import re
 from itertools import islice
 
+from nightwatch_core.learnings.limits import COMPARED, WORDS
 from nightwatch_core.text.words import stem
 
 SAME = 0.6  # likeness from which two texts say the same
-_LONGEST = 4_000  # characters of a text that are looked at
-_MOST_WORDS = 200
 _ENOUGH = 5  # words below which being contained in a longer text means nothing
 _CONTAINED = 0.8  # a text that is wholly contained in a longer one is that much like it
 _WORD = re.compile(r"[^\W_]+(?:[._'’][^\W_]+)*")
@@ -76,7 +75,7 @@ def identifiers(text: str) -> frozenset[str]:
     >>> identifiers(r"Use net\_price") == identifiers("Use `net_price`")
     True
     """
-    plain = _ESCAPED.sub(r"\1", text[:_LONGEST])
+    plain = _ESCAPED.sub(r"\1", text[:COMPARED])
     quoted = (" ".join(span.split()) for span in _SPAN.findall(plain))
     words = (word for each in _SPAN.sub(" ", plain).split() if (word := _bare(each)))
     names = {_called(one) for one in quoted} | {_called(word) for word in words if _is_name(word)}
@@ -102,8 +101,8 @@ def _called(name: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    spaced = _CAMEL.sub(" ", text[:_LONGEST].replace("’", "'"))
-    return [word[0].lower() for word in islice(_WORD.finditer(spaced), _MOST_WORDS)]
+    spaced = _CAMEL.sub(" ", text[:COMPARED].replace("’", "'"))
+    return [word[0].lower() for word in islice(_WORD.finditer(spaced), WORDS)]
 
 
 def _stems(words: list[str]) -> frozenset[str]:

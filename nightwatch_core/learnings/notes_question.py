@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from nightwatch_core.analysis.prompts import fenced
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.learnings.limits import MATERIAL, REPLY, REPLY_TOKENS
 from nightwatch_core.memory.notes.note_layout import normalised
 from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import (
@@ -27,9 +28,6 @@ from nightwatch_core.text.units import estimated_tokens
 from nightwatch_core.traces.trace_text import middle_out
 
 PROMPT = "compound-notes"  # the agent file
-MOST_TOLD = 40_000  # characters: some 13,000 tokens
-MOST_ANSWERED = 4_000  # tokens, thinking included
-_LONGEST_ANSWER = 100_000  # characters that are read
 
 
 class Drawing(Value):
@@ -44,9 +42,9 @@ def material(target: TaskFile, lesson: Lesson | None, transcript: Transcript | N
     """What the notes are drawn from, as text of bounded size; empty where there is nothing."""
     if lesson is not None:
         said = "\n".join(part.text for part in shown(transcript)) if transcript else ""
-        return f"{_verdict(lesson)}\n\n{middle_out(said, MOST_TOLD)}" if said else ""
+        return f"{_verdict(lesson)}\n\n{middle_out(said, MATERIAL)}" if said else ""
     sections = (f"{one.name}:\n{one.text}" for one in target.sections if one.text)
-    return middle_out(block("\n\n".join(sections), 4 * MOST_TOLD), MOST_TOLD)
+    return middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)
 
 
 def conversation(target: TaskFile, told: str, prompt: str) -> Conversation:
@@ -62,7 +60,7 @@ def conversation(target: TaskFile, told: str, prompt: str) -> Conversation:
         turns=(UserTurn(text=text),),
         case=Case(leader=leader),
         effort="low",
-        max_tokens=MOST_ANSWERED,
+        max_tokens=REPLY_TOKENS,
     )
 
 
@@ -91,7 +89,7 @@ def notes_from(reply: Reply, on: date) -> Notes:
     """
     if reply.stop != "answer":
         raise GiveUp(f"the model gave no answer ({line(reply.detail, 100) or reply.stop})")
-    notes = _drawn(reply.turn.text[:_LONGEST_ANSWER], on)
+    notes = _drawn(reply.turn.text[:REPLY], on)
     if notes.empty:
         raise GiveUp("the model found nothing to note")
     return notes

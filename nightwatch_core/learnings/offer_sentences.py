@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from nightwatch_core.learnings.limits import HEADLINE, LEARNING
 from nightwatch_core.models.learning import Decision, LearningOffer, Problem
 from nightwatch_core.text.escaping import MORE, line
 
-HEADLINE = 100  # characters
-LONGEST = 300  # characters of a learning's text
 _SENTENCE = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<=[.!?…])\s+(?=[^\W\d_]|`|\()")
 _DASH = re.compile(r"\s+[-–—]+\s+")
 _PLACE = re.compile(r"([.!?…]?)\s+\(([^\s()]{1,200}:\d{1,7})\)([.!?]?)(?=\s|$)")
@@ -37,7 +36,7 @@ def of_gotcha(gotcha: str) -> tuple[str, str]:
     >>> of_gotcha("The edge has no fs - use KV")
     ('The edge has no fs', 'Use KV')
     """
-    said = _placed(line(gotcha, HEADLINE + LONGEST))
+    said = _placed(line(gotcha, HEADLINE + LEARNING))
     if _ONLY_PLACE.fullmatch(said):
         return "", ""
     parts = _DASH.split(said)
@@ -80,7 +79,7 @@ def sentences(text: str) -> list[str]:
 
 def _shaped(said: str, more: str) -> tuple[str, str]:
     """A headline of one sentence, and everything else."""
-    first, *rest = sentences(_placed(line(said, HEADLINE + LONGEST))) or [""]
+    first, *rest = sentences(_placed(line(said, HEADLINE + LEARNING))) or [""]
     headline = first.rstrip(" .:;-")
     told = [*rest, *sentences(_placed(more))]
     if len(headline) <= HEADLINE:
@@ -106,10 +105,10 @@ def _fitting(told: list[str]) -> str:
     text = ""
     for one in told:
         longer = f"{ended(text)} {one}" if text else one
-        if len(longer) > LONGEST:
+        if len(longer) > LEARNING:
             break
         text = longer
-    return text or line(" ".join(told), LONGEST)
+    return text or line(" ".join(told), LEARNING)
 
 
 def _placed(text: str) -> str:
@@ -130,7 +129,7 @@ def _placed(text: str) -> str:
 
 def _two(*texts: str) -> str:
     """The first sentence of each text; of one text, its first two."""
-    said = [_placed(line(text, 2 * LONGEST)) for text in texts if text.strip()]
+    said = [_placed(line(text, 2 * LEARNING)) for text in texts if text.strip()]
     each = 2 if len(said) == 1 else 1
     return " ".join(ended(one) for text in said for one in sentences(text)[:each])
 

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from nightwatch_core.learnings.claude_md import shortened, statements, with_entry
 from nightwatch_core.learnings.duplicates import say_the_same
+from nightwatch_core.learnings.limits import HEADLINE, LEARNING, OFFERS
 from nightwatch_core.learnings.offer_sentences import (
-    HEADLINE,
-    LONGEST,
     ended,
     is_cut,
     of_decision,
@@ -29,7 +28,6 @@ from nightwatch_core.models.learning import LearningKind, LearningOffer, Notes, 
 from nightwatch_core.models.outcome import FAILED, MERGED
 from nightwatch_core.text.escaping import line, markdown
 
-MOST_OFFERS = 200
 _GROUPS: dict[LearningKind, str] = {
     "problem": "Problems",
     "gotcha": "Gotchas",
@@ -53,12 +51,12 @@ def offers(
     """Learnings that were not promoted yet and still hold, numbered from 1, newest first.
 
     Those that CLAUDE.md, or an offer before them, says already come last, with number 0 and what
-    they duplicate. Only texts about the very same code are compared. At most `MOST_OFFERS`.
+    they duplicate. Only texts about the very same code are compared. At most `OFFERS`.
     """
     said = [_Said(one, shortened(one)) for one in statements(claude_md)]
     free: list[LearningOffer] = []
     refused: list[LearningOffer] = []
-    for offer in sorted(_unpromoted(lessons, tasks), key=_newest)[:MOST_OFFERS]:
+    for offer in sorted(_unpromoted(lessons, tasks), key=_newest)[:OFFERS]:
         if same := _said_by(offer, said):
             refused.append(offer.model_copy(update={"duplicate_of": same}))
         else:
@@ -87,7 +85,7 @@ def list_entry(offer: LearningOffer) -> str:
     '- **Edge has no fs** - Use KV instead. (from task-abc123)'
     """
     headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE) or "Learning"
-    text = markdown(ended(line(offer.text, LONGEST)), LONGEST)
+    text = markdown(ended(line(offer.text, LEARNING)), LEARNING)
     when = f", {offer.on.isoformat()}" if offer.on else ""
     told = (f"**{headline}**",) if not is_cut(offer.headline, offer.text) else ()
     said = " - ".join((*told, *((text,) if text else ())))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from nightwatch_core.errors import GiveUp
+from nightwatch_core.learnings.limits import LIST_ITEM, LIST_ITEMS, SECTION
 from nightwatch_core.memory.notes.note_layout import normalised, rendered
 from nightwatch_core.memory.notes.note_reader import notes_in
 from nightwatch_core.models.learning import Notes, TaskFile, TaskSection
@@ -14,11 +15,8 @@ from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.yaml_lists import with_items as with_list
 
-MOST_ITEMS = 100  # of one list
-LONGEST_ITEM = 200  # characters
 _SCALAR = (str, int, float)
 SECTIONS = ("research", "plan", "implementation", "ship")
-LONGEST_SECTION = 64 * 1024  # characters
 RELATED, PROMOTED = "related_tasks", "promoted"  # keys of the front matter
 _BEGINS = re.compile(rf"^ {{0,3}}<({'|'.join(SECTIONS)})(?:\s[^<>\n]{{0,200}})?>", re.I | re.M)
 _ENDS = re.compile(
@@ -39,7 +37,7 @@ def items_in(value: object) -> tuple[str, ...]:
         value = value.split(",")
     if not isinstance(value, list):
         return ()
-    texts = (line(str(one), LONGEST_ITEM) for one in value[:MOST_ITEMS] if isinstance(one, _SCALAR))
+    texts = (line(str(one), LIST_ITEM) for one in value[:LIST_ITEMS] if isinstance(one, _SCALAR))
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
@@ -55,7 +53,7 @@ def with_items(text: str, key: str, items: Iterable[str]) -> str:
     "---\nrelated_tasks: ['v1:c']\n---\n\n# T\n"
     """
     known = items_in(frontmatter.read(text)[0].get(key))
-    wanted = tuple(dict.fromkeys((*known, *items_in(list(items)))))[:MOST_ITEMS]
+    wanted = tuple(dict.fromkeys((*known, *items_in(list(items)))))[:LIST_ITEMS]
     new = wanted[len(known) :]
     if not new:
         return text
@@ -158,7 +156,7 @@ def _sections(body: str) -> Iterator[TaskSection]:
     for begins in _BEGINS.finditer(body):
         if begins.start() < passed or number >= 4 * len(SECTIONS):
             continue
-        stop = min(begins.end() + LONGEST_SECTION, len(body))
+        stop = min(begins.end() + SECTION, len(body))
         ends = _ENDS.search(body, begins.end(), stop)
         passed = ends.start() if ends else stop
         number += 1

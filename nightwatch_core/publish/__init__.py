@@ -1,6 +1,7 @@
 """Which issues, comments and draft pull requests a night would like to publish, and which not.
 
 Two plans, because a pull request refers to its issue's number: first issues, then pull requests.
+How a tracker is told stands with its adapter.
 """
 
 from nightwatch_core.publish.candidates import candidate_score, effect_key, in_order

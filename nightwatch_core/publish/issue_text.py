@@ -1,21 +1,22 @@
 """What our issues, comments and pull requests say: evidence first, everything untrusted escaped."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from textwrap import fill
 
 from nightwatch_core.code.edits import diff
-from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.analysis import Analysis, Evidence, Hypothesis
 from nightwatch_core.models.code import Suspect
-from nightwatch_core.models.error import Case
 from nightwatch_core.models.proposal import Marker
 from nightwatch_core.text.escaping import code_span, fenced, markdown, title
 
 LABEL = "nightwatch"
-BODY_LIMIT = 60_000  # characters; GitHub takes 65,536
+BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
+_CAUSE, _SENTENCE, _BECAUSE = 6_000, 600, 1_000
+_MESSAGE, _QUOTE, _DIFF, _TRACE = 1_000, 1_500, 20_000, 6_000
+_GROUPS, _QUOTES, _EDITS, _SUSPECTS, _HYPOTHESES, _STEPS = 10, 8, 10, 3, 6, 8  # of each so many
 _MORE = "(More is in the night's report.)"
-_CAUSE = 6_000  # characters of a root cause
 _MARKER = re.compile(
     r"\s{0,20}<!-- nightwatch:v1 fp=([\w:.-]{1,200}) key=([\w.-]{1,100}) run=([\w:.-]{0,100}) -->",
     re.ASCII,
@@ -88,8 +89,8 @@ def pull_body(analysis: Analysis, key: str, night: str, issue: int | None) -> st
 def commit_message(analysis: Analysis, issue: int | None) -> str:
     """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    told = next((e.description for e in analysis.fix if e.description.strip()), analysis.title)
-    subject = title(_calm(told).rstrip("."), 72)
+    change = next((e.description for e in analysis.fix if e.description.strip()), analysis.title)
+    subject = title(_calm(change).rstrip("."), 72)
     cause = title(_calm(analysis.root_cause).replace("#", ""), 1_000)
     return f"{subject}\n\n{fill(f'Root cause: {cause}', 72)}{refers}\n"
 
@@ -101,21 +102,18 @@ def _calm(text: str) -> str:
 
 def _where(analysis: Analysis) -> str:
     case, group = analysis.case, analysis.case.leader
-    places = [f"- {code_span(one.title)}: {one.occurrences} times" for one in case.groups[:10]]
-    if len(case.groups) > 10:
-        places.append(f"- and {len(case.groups) - 10} more")
-    told = [f"{case.occurrences} occurrences"]
-    told += [] if group.users is None else [f"{group.users} users"]
-    told += [f"first {_utc(group.first_seen)}"] if group.first_seen else []
-    told += [f"last {_utc(group.last_seen)}"] if group.last_seen else []
-    told += [f"release {code_span(group.release)}"] if group.release.strip() else []
-    message = f"\n\n{fenced(group.message, limit=1_000)}" if group.message.strip() else ""
-    return f"{', '.join(told)}\n\n{_team(case)}" + "\n".join(places) + message
-
-
-def _team(case: Case) -> str:
-    inbox, text = case.triage_texts
-    return f"{markdown(inbox, 60)}: {markdown(text, 500)}\n\n" if text else ""
+    places = [f"- {code_span(one.title)}: {one.occurrences} times" for one in case.groups[:_GROUPS]]
+    if (more := len(case.groups) - _GROUPS) > 0:
+        places.append(f"- and {more} more")
+    facts = [f"{case.occurrences} occurrences"]
+    facts += [] if group.users is None else [f"{group.users} users"]
+    facts += [f"first {_utc(group.first_seen)}"] if group.first_seen else []
+    facts += [f"last {_utc(group.last_seen)}"] if group.last_seen else []
+    facts += [f"release {code_span(group.release)}"] if group.release.strip() else []
+    inbox, triage = case.triage_texts
+    team = f"{markdown(inbox, 60)}: {markdown(triage, 500)}" if triage else ""
+    message = fenced(group.message, limit=_MESSAGE) if group.message.strip() else ""
+    return "\n\n".join(filter(None, (", ".join(facts), team, "\n".join(places), message)))
 
 
 def _utc(at: datetime) -> str:
@@ -124,80 +122,72 @@ def _utc(at: datetime) -> str:
 
 
 def _cause(analysis: Analysis) -> str:
-    return (
-        f"## Root cause\n\n{_paragraphs(analysis.root_cause)}\n\nConfidence: {analysis.confidence}."
-    )
+    cause = _paragraphs(analysis.root_cause)
+    return f"## Root cause\n\n{cause}\n\nConfidence: {analysis.confidence}."
 
 
 def _evidence(analysis: Analysis) -> str:
-    if not analysis.evidence:
-        return ""
-    shown = "\n\n".join(
-        f"{code_span(f'{e.path}:{e.line}')}"
-        f"{' · ' + markdown(e.note, 600) if e.note else ''}"
-        f"{'' if e.verified else ' · not found in the code'}\n\n"
-        f"{fenced(e.quote, _language(e.path), 1_500)}"
-        for e in analysis.evidence[:8]
-    )
-    return f"## Evidence\n\n{shown}"
+    quotes = "\n\n".join(map(_quote, analysis.evidence[:_QUOTES]))
+    return f"## Evidence\n\n{quotes}" if quotes else ""
+
+
+def _quote(evidence: Evidence) -> str:
+    note = f" · {markdown(evidence.note, _SENTENCE)}" if evidence.note else ""
+    doubt = "" if evidence.verified else " · not found in the code"
+    quoted = fenced(evidence.quote, _language(evidence.path), _QUOTE)
+    return f"{code_span(f'{evidence.path}:{evidence.line}')}{note}{doubt}\n\n{quoted}"
 
 
 def _suspects(analysis: Analysis) -> str:
-    if not analysis.suspects:
-        return ""
-    return "## Recently merged\n\n" + "\n".join(_suspect(one) for one in analysis.suspects[:3])
+    return _bulleted("Recently merged", map(_suspect, analysis.suspects[:_SUSPECTS]))
 
 
 def _suspect(suspect: Suspect) -> str:
     pull = suspect.pull
     name = f"`#{pull.number}` " if pull.number else ""
-    because = markdown("; ".join(suspect.because), 500)
-    return f"- {name}{markdown(pull.title)} ({code_span(pull.sha[:10])}): {because}"
+    because = markdown("; ".join(suspect.because), _SENTENCE)
+    return f"{name}{markdown(pull.title)} ({code_span(pull.sha[:10])}): {because}"
 
 
 def _fix(analysis: Analysis) -> str:
-    return _changes(analysis).replace("## Change", "## Proposed fix", 1)
+    return _changes(analysis, "Proposed fix")
 
 
-def _changes(analysis: Analysis) -> str:
+def _changes(analysis: Analysis, name: str = "Change") -> str:
     if not analysis.fix:
         return ""
-    told = "\n".join(
-        f"- {markdown(e.description, 600)}" for e in analysis.fix[:10] if e.description
-    )
-    return f"## Change\n\n{told}\n\n{fenced(diff(analysis.fix), 'diff', 20_000)}"
+    texts = [e.description for e in analysis.fix[:_EDITS] if e.description]
+    described = "\n".join(f"- {markdown(text, _SENTENCE)}" for text in texts)
+    return f"## {name}\n\n{described}\n\n{fenced(diff(analysis.fix), 'diff', _DIFF)}"
 
 
 def _hypotheses(analysis: Analysis) -> str:
-    if not analysis.hypotheses:
-        return ""
-    told = "\n".join(
-        f"- {markdown(h.statement, 600)} ({h.standing}"
-        f"{': ' + markdown(h.because, 600) if h.because else ''})"
-        for h in analysis.hypotheses[:6]
-    )
-    return f"## Considered\n\n{told}"
+    return _bulleted("Considered", map(_hypothesis, analysis.hypotheses[:_HYPOTHESES]))
+
+
+def _hypothesis(hypothesis: Hypothesis) -> str:
+    because = f": {markdown(hypothesis.because, _SENTENCE)}" if hypothesis.because else ""
+    return f"{markdown(hypothesis.statement, _SENTENCE)} ({hypothesis.standing}{because})"
 
 
 def _next_steps(analysis: Analysis) -> str:
-    if not analysis.next_steps:
-        return ""
-    return "## Next steps\n\n" + "\n".join(f"- {markdown(s, 600)}" for s in analysis.next_steps[:8])
+    steps = (markdown(step, _SENTENCE) for step in analysis.next_steps[:_STEPS])
+    return _bulleted("Next steps", steps)
 
 
 def _trace(analysis: Analysis) -> str:
     if not analysis.case.trace or not analysis.case.trace.raw.strip():
         return ""
-    raw = fenced(analysis.case.trace.raw, limit=6_000)
+    raw = fenced(analysis.case.trace.raw, limit=_TRACE)
     return f"<details><summary>Stack trace</summary>\n\n{raw}\n\n</details>"
 
 
 def _how(analysis: Analysis) -> str:
-    because = markdown("; ".join(analysis.because), 1_000)
+    because = markdown("; ".join(analysis.because), _BECAUSE)
+    reasons = f" ({because})" if because else ""
     return (
         f"---\nFound by {code_span(analysis.model) or 'an unnamed model'} in "
-        f"{analysis.iterations} turns, score {analysis.score:.2f}"
-        f"{f' ({because})' if because else ''}. One error again: "
+        f"{analysis.iterations} turns, score {analysis.score:.2f}{reasons}. One error again: "
         f"{code_span(f'nightwatch one {analysis.fingerprint}')}"
     )
 
@@ -213,6 +203,11 @@ _ISSUE: tuple[Callable[[Analysis], str], ...] = (
     _trace,
     _how,
 )
+
+
+def _bulleted(name: str, texts: Iterable[str]) -> str:
+    listed = "\n".join(f"- {text}" for text in texts)
+    return f"## {name}\n\n{listed}" if listed else ""
 
 
 def _paragraphs(text: str) -> str:

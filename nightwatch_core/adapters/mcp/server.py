@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.learnings.library import LONGEST_QUERY, MOST_RESULTS, Library
+from nightwatch_core.learnings.library import Library
+from nightwatch_core.learnings.limits import QUERY, RESULTS
 
 NAME = "nightwatch"
 INSTALL = (
@@ -31,11 +32,11 @@ Query = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=LONGEST_QUERY,
+        max_length=QUERY,
         description="Words of an error class, transaction, message, cause, or a fingerprint.",
     ),
 ]
-Limit = Annotated[int, Field(ge=1, le=MOST_RESULTS, description="The most results.")]
+Limit = Annotated[int, Field(ge=1, le=RESULTS, description="The most results.")]
 Archived = Annotated[bool, Field(description="Search lessons that were archived, too.")]
 Name = Annotated[
     str,
@@ -47,7 +48,7 @@ Name = Annotated[
 ]
 Intent = Annotated[
     str,
-    Field(min_length=1, max_length=LONGEST_QUERY, description="What you are about to do."),
+    Field(min_length=1, max_length=QUERY, description="What you are about to do."),
 ]
 
 

@@ -16,7 +16,8 @@ import yaml
 from mcp import Client, StdioServerParameters
 
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
-from nightwatch_core.learnings.library import MOST_CHARACTERS, NOTICE
+from nightwatch_core.learnings.library import NOTICE
+from nightwatch_core.learnings.limits import ANSWER
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.learning import Notes, Problem
 
@@ -220,7 +221,7 @@ def test_hostile_text_stays_in_its_fence_and_small(talk):
     assert row["id"] == HOSTILE.fingerprint
     assert len(row["root_cause"]) <= 400
     text = text_of(talk["hostile"])
-    assert len(text) < MOST_CHARACTERS + 1_000
+    assert len(text) < ANSWER + 1_000
     assert "\u202e" not in text
     fence = text.partition("\n\n")[2].split("\n")[0].removesuffix("markdown")
     assert len(fence) >= 5

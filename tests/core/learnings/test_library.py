@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.library import (
-    MOST_CHARACTERS,
     NOTICE,
     as_data,
     lesson_file,
     lesson_text,
     lessons_text,
 )
+from nightwatch_core.learnings.limits import ANSWER
 from nightwatch_core.models.knowledge import IndexEntry, Lesson, Match
 
 DAY = date(2026, 11, 20)
@@ -46,8 +46,8 @@ def test_nothing_ends_the_fence(text):
 
 def test_an_answer_is_bounded_and_says_what_is_left_out():
     text = as_data("x" * 1_000_000, "yaml")
-    assert len(text) < MOST_CHARACTERS + 500
-    assert f"{1_000_000 - MOST_CHARACTERS:,} more characters" in text
+    assert len(text) < ANSWER + 500
+    assert f"{1_000_000 - ANSWER:,} more characters" in text
 
 
 def test_many_long_lessons_are_cut_between_two_of_them():
