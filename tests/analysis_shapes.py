@@ -10,7 +10,13 @@ from nightwatch_core.analysis.plans import plan as planned
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Allowance, Analysis, Edit, Evidence
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
+from nightwatch_core.models.conversation import (
+    AssistantTurn,
+    Conversation,
+    Reply,
+    ToolCall,
+    UserTurn,
+)
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.research import ResearchContext
@@ -101,3 +107,6 @@ def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, **mo
         **{"traces": (), "research": ResearchContext(), **given},
     )  # fmt: skip
     return analyse(briefing)
+
+
+OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())

@@ -178,8 +178,3 @@ def test_settings_that_hold_secrets_say_so():
         assert is_secret == ("SecretStr" in str(field.annotation))
     counted = ("total_token_budget", "token_budget_per_error", "max_tokens")
     assert not [n for n in NightOptions.model_fields if secret.search(n) and n not in counted]
-
-
-def test_settings_are_values():
-    assert settings() == settings()
-    assert hash(settings()) == hash(settings())

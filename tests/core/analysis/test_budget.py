@@ -1,7 +1,7 @@
 """A conversation stays inside what it may use, whatever the model writes and the tools tell."""
 
 import pytest
-from analysis_shapes import allowance, answer, asks, case, says
+from analysis_shapes import OPENING, allowance, answer, asks, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
@@ -15,12 +15,11 @@ from nightwatch_core.analysis.budget import (
 )
 from nightwatch_core.analysis.limits import TURN_CHARACTERS
 from nightwatch_core.analysis.loop import converse
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.conversation import Capabilities, Conversation, ToolResult, UserTurn
+from nightwatch_core.models.conversation import Capabilities, ToolResult, UserTurn
 from nightwatch_core.models.options import NightOptions
 
-OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0, context_tokens=10**6)
 UNPRICED = Capabilities(model="qwen3", context_tokens=10**6)
 LOCAL = Capabilities(model="memory", local=True, input_price=0.0, output_price=0.0)
@@ -274,14 +273,6 @@ def test_what_is_granted(able, tokens, context, granted):
     may = allowance(tokens=tokens, cost=None)
     able = able.model_copy(update={"context_tokens": context})
     assert budget(allowance=may, able=able).granted(concluding=True) == granted
-
-
-def test_any_model_that_raises_says_what_was_used():
-    usage = Usage(calls=1, input_tokens=77)
-    script = [asks(("read_file", {"path": "a"}), usage=usage), StopTheNight("bad key")]
-    with pytest.raises(NightWatchError) as raised:
-        talk(script=script)
-    assert raised.value.usage.input_tokens == 77
 
 
 def test_the_seeds_figures():

@@ -3,16 +3,15 @@
 from typing import get_args
 
 import pytest
-from analysis_shapes import allowance, answer, asks, case, says
+from analysis_shapes import OPENING, allowance, answer, asks, case, says
 from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis.endings import failure
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.analysis import Ending, Usage
-from nightwatch_core.models.conversation import Capabilities, Conversation, ToolResult, UserTurn
+from nightwatch_core.models.conversation import Capabilities, ToolResult
 
-OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 USAGE = Usage(calls=1, input_tokens=10, cost=0.01)
 READ = asks(("read_file", {"path": "a.py"}), usage=USAGE)
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
@@ -31,7 +30,7 @@ def ended(*script, run_tool=run, **may):
     return end
 
 
-ENDINGS = {
+ENDINGS = {  # what the model does, what it may use, the ending's detail
     "answered": ((READ, says(answer(), usage=USAGE)), {}, ""),
     "wrapped up": ((READ, says(answer(), usage=USAGE)), {"iterations": 2}, "iterations"),
     "refused": ((READ, says("", stop="refused", detail="cyber", usage=USAGE)), {}, "cyber"),
@@ -51,6 +50,8 @@ def test_each_ending_has_its_name_and_what_was_used(kind):
     assert detail in end.ending.detail
     used = getattr(end, "usage", None) or end.state.budget.used if kind != "budget gone" else USAGE
     assert used.calls >= 1
+    words = {"refused": "cyber", "context exceeded": "max_iterations", "invalid": "no readable"}
+    assert words.get(kind, "") in getattr(end, "reason", "")
 
 
 def test_no_ending_is_left_out():

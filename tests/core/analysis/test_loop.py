@@ -1,5 +1,5 @@
 import pytest
-from analysis_shapes import allowance, answer, asks, case, says
+from analysis_shapes import OPENING, allowance, answer, asks, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
@@ -10,7 +10,6 @@ from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
-    Conversation,
     Reply,
     ResultsTurn,
     ToolCall,
@@ -18,7 +17,6 @@ from nightwatch_core.models.conversation import (
     UserTurn,
 )
 
-OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 READ = ("read_file", {"path": "a.py"})
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 
@@ -92,23 +90,6 @@ def test_the_last_iteration_is_a_wrap_up_whose_answer_counts(most):
     assert "Time to conclude" in model.shown[-1].turns[-1].text
 
 
-def test_the_same_file_with_another_range_is_another_call():
-    other = ("read_file", {"path": "a.py", "start": 5})
-    ended, model = talk(asks(READ, other), answer())
-    assert "asked" not in model.shown[1].turns[-1].results[1].text
-    assert ended.state.calls.read == ("a.py",)
-
-
-def test_only_missing_files_count_as_missed():
-    def wrong(call):
-        return ToolResult(id=call.id, name=call.name, text="Argument n is missing", is_error=True)
-
-    ended, _ = talk(asks(("read_file", {}), ("nonsense", {"path": 3})), answer(), run_tool=wrong)
-    assert (ended.state.calls.missed, ended.state.calls.read) == (0, ())
-    ended, _ = talk(asks(("read_file", {"path": "gone.py"}), READ), answer())
-    assert (ended.state.calls.missed, ended.state.calls.read) == (1, ("a.py",))
-
-
 def test_paths_are_noted_as_the_repository_spells_them():
     ended, _ = talk(asks(("read_file", {"path": "./app//a.py"}), ("read_file", {})), answer())
     assert ended.state.calls.read == ("app/a.py",)
@@ -121,13 +102,6 @@ def test_one_repair_then_the_answer():
     assert "no JSON object" in model.shown[1].turns[-1].text
 
 
-def test_one_repair_then_it_is_given_up_and_says_what_was_used():
-    trouble, model = given_up("nothing", "nothing again")
-    assert "no readable answer" in str(trouble)
-    assert len(model.shown) == 2
-    assert trouble.usage.new_tokens == 220
-
-
 def test_a_repair_may_follow_the_wrap_up_and_the_bound_is_still_told():
     ended, model = talk(asks(READ), "prose", answer(), iterations=2)
     assert len(model.shown) == 3
@@ -137,18 +111,6 @@ def test_a_repair_may_follow_the_wrap_up_and_the_bound_is_still_told():
 def test_a_free_answer_is_no_wrap_up_though_its_repair_was_the_last_call():
     ended, _ = talk(asks(READ), "prose", answer(), iterations=3)
     assert ended.ending.kind == "answered"
-
-
-def test_a_refusal_ends_it():
-    trouble, model = given_up(says("", stop="refused", detail="cyber"), answer())
-    assert "cyber" in str(trouble)
-    assert len(model.shown) == 1
-
-
-def test_a_full_context_ends_it():
-    trouble, _ = given_up(asks(READ), says("", stop="context exceeded"), answer())
-    assert "context" in str(trouble)
-    assert "max_iterations" in str(trouble)
 
 
 def test_a_cut_answer_is_asked_for_again_and_shorter():

@@ -1,7 +1,7 @@
 """A model that remembers its turns, and one whose conversations are written down."""
 
 import pytest
-from analysis_shapes import allowance, analysed, answer, asks, case, says
+from analysis_shapes import OPENING, allowance, analysed, answer, asks, case, says
 from twins.reading import MemoryClock, MemoryModel, MemoryRecords
 
 from nightwatch_core.analysis.loop import converse
@@ -10,14 +10,12 @@ from nightwatch_core.errors import TryLater
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
     Capabilities,
-    Conversation,
     ResultsTurn,
     ToolResult,
     ToolSpec,
     UserTurn,
 )
 
-OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 USAGE = Usage(calls=1, input_tokens=50, cost=0.1)
 CALL = ("read_file", {"path": "a.py"})
 READ = asks(CALL, usage=USAGE)
@@ -40,25 +38,6 @@ def test_turns_that_were_finished_are_not_asked_for_again():
     assert lead(again, records) == first
     assert not again.shown
     assert all(key.startswith("turns/n/") for key in records.kept)
-
-
-def test_what_was_spent_is_counted_again():
-    records = MemoryRecords()
-    lead(MemoryModel([READ, answer()]), records)
-    assert lead(MemoryModel([answer()]), records).state.budget.used.input_tokens == 150
-
-
-def test_another_conversation_is_another_turn():
-    records = MemoryRecords()
-    lead(MemoryModel([READ, answer()]), records)
-    for changed in (
-        {"system": "Find it well."},
-        {"effort": "high"},
-        {"turns": (UserTurn(text="Other."),)},
-    ):
-        model = MemoryModel([READ, answer()])
-        lead(model, records, OPENING.model_copy(update=changed))
-        assert len(model.shown) == 2
 
 
 def test_ends_are_not_kept_so_that_a_retry_may_fare_better():

@@ -1,4 +1,5 @@
 import re
+from datetime import date
 
 import pytest
 from analysis_shapes import DAY, case, group, trace
@@ -13,6 +14,7 @@ from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import DroppedGroup, ExceptionLink, Frame
 from nightwatch_core.models.knowledge import Match, PriorAnalysis
 from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
 from nightwatch_core.text.units import estimated_tokens
 
@@ -36,11 +38,18 @@ def research(text="it", **more):
                 summary=text,
             ),
         ),
+        "patterns": (
+            Pattern(
+                title=text, description=text, pattern_type="systemic_issue", modules=(text,),
+                suggestion=text, because=(text,),
+            ),
+        ),
+        "learnings": (FoundLearning(task_id=text, title=text, relevance=0.5, summary=text),),
         "similar_ignored": (DroppedGroup(group=group(transaction=text), reason=text),),
         "leader_findings": (text,),
         "conventions": text,
         "previews": (preview(text=text),),
-    }
+    }  # fmt: skip
     return ResearchContext(**{**told, **more})
 
 
@@ -57,6 +66,8 @@ ALL = [
     "Recently merged, possible cause",
     "Likely files (they exist)",
     "Prior knowledge",
+    "Known patterns",
+    "Past learnings",
     "Source, read at the pinned commit",
     "How code is written here, in the repository's own words",
     "Similar errors that are ignored",
@@ -176,7 +187,7 @@ def test_sections_are_dropped_from_the_lightest_one_on():
 def test_a_single_preview_that_is_too_large_drops_itself_only():
     told = research(previews=(preview(text="z" * 4 * FIRST_MESSAGE_TOKENS),))
     message = first_message(case(), (), told)
-    assert headings(message) == [*ALL[:6], *ALL[7:]]
+    assert headings(message) == [*ALL[:8], *ALL[9:]]
 
 
 @pytest.mark.parametrize("letters", ["# x `` \n", "合計を返す", "\U0001f680"])
@@ -220,3 +231,33 @@ def test_past_learnings_go_before_priors_do():
     message = first_message(case(), (), research(learnings=(wide,)))
     assert "Past learnings" not in headings(message)
     assert "Prior knowledge" in headings(message)
+
+
+KNOWN = Pattern(
+    title="One cause in app/rate.rb:12",
+    description="2 errors of one night tell the same cause.\n\nNotes: Asked the vendor.",
+    pattern_type="systemic_issue",
+    modules=("app/rate.rb",),
+    suggestion="Fix app/rate.rb:12 first",
+    because=("2 of 2 rest on app/rate.rb:12",),
+    nights=(date(2031, 3, 1), date(2031, 3, 4)),
+)
+
+
+def test_a_known_pattern_is_told_with_its_reasons_and_notes():
+    told = first_message(case(), (), ResearchContext(patterns=(KNOWN,)))
+    section = told.partition("## Known patterns")[2]
+    for words in (
+        "One cause in app/rate.rb:12 (systemic_issue, found on 2 nights)",
+        "Notes: Asked the vendor.",
+        "because: 2 of 2 rest on app/rate.rb:12",
+        "places: app/rate.rb",
+        "suggested: Fix app/rate.rb:12 first",
+    ):
+        assert words in section
+
+
+def test_no_more_than_three_patterns():
+    many = tuple(KNOWN.model_copy(update={"title": f"Number {n}."}) for n in range(9))
+    told = first_message(case(), (), ResearchContext(patterns=many))
+    assert re.findall(r"Number (\d)\.", told) == ["0", "1", "2"]

@@ -2,7 +2,7 @@ import threading
 from contextvars import ContextVar
 
 import pytest
-from analysis_shapes import allowance, answer, asks, case, says, tree
+from analysis_shapes import OPENING, allowance, answer, asks, case, says, tree
 from hypothesis import given
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
@@ -14,10 +14,9 @@ from nightwatch_core.analysis.progress import lines_of_opening, lines_shown
 from nightwatch_core.analysis.tool_calls import CallHistory, with_results
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.analysis import Usage
-from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
+from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
 
-OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())
 CART = ("read_file", {"path": "shop/cart.py"})
 
 
