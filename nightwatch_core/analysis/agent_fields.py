@@ -53,12 +53,12 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def problems(front: FrontMatter) -> Iterator[tuple[str, int, str]]:
-    """Keys with their line and what is wrong with them; an empty value counts as not given."""
+    """Yield keys with their line and what is wrong; an empty value counts as not given."""
     for key, value in front.meta.items():
         if key not in CHECKS:
             yield line(key, 60), front.line(key), f"it is not known, only {', '.join(CHECKS)}"
-        elif value is not None and (found := CHECKS[key](value)):
-            why, item = found
+        elif value is not None and (problem := CHECKS[key](value)):
+            why, item = problem
             yield key, front.line(key, item), why
 
 
@@ -103,8 +103,8 @@ def _number(smallest: int, largest: int) -> Callable[[object], Problem | None]:
     def check(value: object) -> Problem | None:
         whole = isinstance(value, int) and not isinstance(value, bool)
         fits = whole and smallest <= int(str(value)) <= largest
-        said = f"it has to be a whole number from {smallest} to {largest}"
-        return None if fits else (said, None)
+        wanted = f"it has to be a whole number from {smallest} to {largest}"
+        return None if fits else (wanted, None)
 
     return check
 

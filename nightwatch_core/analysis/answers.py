@@ -106,11 +106,11 @@ def _loaded(text: str) -> object:
 
 def _object_in(text: str) -> dict[str, Any]:
     best, most, wrong = None, 0, "the answer holds no JSON object"
-    for found, problem in _objects(text):
+    for candidate, problem in _objects(text):
         wrong = problem or wrong
-        held = sum(_has(found, name) for name in _REQUIRED)
+        held = sum(_has(candidate, name) for name in _REQUIRED)
         if held and held >= most:
-            best, most = found, held
+            best, most = candidate, held
     if best is None:
         raise GiveUp(wrong)
     return best
@@ -143,18 +143,18 @@ def _decoded(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int
     return value, end, ""
 
 
-def _has(found: dict[str, Any], name: str) -> bool:
-    return any(_snake(key) == name for key in found)
+def _has(candidate: dict[str, Any], name: str) -> bool:
+    return any(_snake(key) == name for key in candidate)
 
 
 def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
-    known = _fields_of(answer, Answer)
+    fields = _fields_of(answer, Answer)
     for name in _LISTS:
-        if name in known:
-            known[name] = _items(name, known[name])
-    if known.get("file_changes"):
-        known.setdefault("has_fix", True)
-    return known
+        if name in fields:
+            fields[name] = _items(name, fields[name])
+    if fields.get("file_changes"):
+        fields.setdefault("has_fix", True)
+    return fields
 
 
 def _items(name: str, value: object) -> list[object]:
@@ -162,15 +162,14 @@ def _items(name: str, value: object) -> list[object]:
     kind, bare = _ITEMS.get(name, (None, ""))
     value = _from_json(value, is_list=True)
     items = value if isinstance(value, list) else [value]
-    said = [item for item in items[:ANSWER_ITEMS] if item is not None and item != ""]
+    items = [item for item in items[:ANSWER_ITEMS] if item is not None and item != ""]
     if kind is None:
-        return [_clean(item, "") for item in said]
-    spoken = (_from_json(item) for item in said)
+        return [_clean(item, "") for item in items]
     return [
         _fields_of(item if isinstance(item, dict) else {bare: item}, kind)
         if bare or isinstance(item, dict)
         else item
-        for item in spoken
+        for item in map(_from_json, items)
     ]
 
 
@@ -184,9 +183,9 @@ def _from_json(value: object, is_list: bool = False) -> object:
     return inner if isinstance(inner, list | dict) else value
 
 
-def _fields_of(found: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
+def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
     """The fields that `kind` has, with nulls left out wherever a default stands in."""
-    named = {_snake(key): value for key, value in found.items()}
+    named = {_snake(key): value for key, value in given.items()}
     kept = {key: named[key] for key in kind.model_fields if named.get(key) is not None}
     cleaned = {key: _clean(value, key) for key, value in kept.items()}
     place = _PLACE.fullmatch(str(cleaned.get("path", ""))[:1_000]) if kind is Evidence else None
@@ -211,15 +210,15 @@ def _clean(value: object, key: str) -> object:
 
 def _choice(text: str, key: str) -> str:
     """The allowed word that is meant; the text itself where none is."""
-    said = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
-    meant = SYNONYMS[key].get(said, said)
+    word = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
+    meant = SYNONYMS[key].get(word, word)
     return meant if meant in _CHOICES[key] else text[:100]
 
 
 def _line(value: object) -> int:
     """A line number; 0 where none is said."""
-    found = re.search(r"\d{1,8}", str(value)[:100])
-    return min(int(found.group()), LAST_LINE) if found else 0
+    number = re.search(r"\d{1,8}", str(value)[:100])
+    return min(int(number.group()), LAST_LINE) if number else 0
 
 
 def _snake(key: object) -> str:

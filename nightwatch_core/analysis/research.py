@@ -96,7 +96,7 @@ def previews(
     lines: int = PREVIEW_LINES,
     budget: int = PREVIEW_CHARACTERS,
 ) -> tuple[Preview, ...]:
-    """Windows of the likely files: around the failing line, else the action, else the beginning.
+    """Cut windows of likely files: around the failing line, else the action, else the beginning.
 
     Files that cannot be read are passed over for the next one. Previews that would pass `budget`
     characters are dropped from the tail.
@@ -113,20 +113,20 @@ def previews(
 
 
 def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview, ...]:
-    """Small windows around the innermost own frames whose lines were not `shown`."""
-    found: list[Preview] = []
+    """Cut small windows around the innermost own frames whose lines were not `shown`."""
+    windows: list[Preview] = []
     for frame in frames_of(case):
         text = read(frame.repo_path)
         line = (realign(frame, text).line or 0) if text else 0
-        seen = ((one.start, one.end) for one in (*shown, *found) if one.path == frame.repo_path)
+        seen = ((one.start, one.end) for one in (*shown, *windows) if one.path == frame.repo_path)
         is_shown = any(start <= line <= end for start, end in seen)
         if text and 0 < line <= len(text_lines(text)) and not is_shown:
-            found.append(window(frame.repo_path, text, line, CALLER_LINES))
-    return tuple(found)
+            windows.append(window(frame.repo_path, text, line, CALLER_LINES))
+    return tuple(windows)
 
 
 def window(path: str, text: str, line: int, lines: int) -> Preview:
-    """At most `lines` lines with `line` in their middle, as far as the file allows.
+    """Cut at most `lines` lines with `line` in their middle, as far as the file allows.
 
     >>> found = window("a.py", "1\\n2\\n3\\n4\\n5\\n", line=4, lines=3)
     >>> found.start, found.end, found.text, found.lines
@@ -140,7 +140,7 @@ def window(path: str, text: str, line: int, lines: int) -> Preview:
 
 
 def line_of_interest(case: Case, path: str, text: str) -> int:
-    """The line of `path` that an analyst wants to see first; 1 where nothing is known."""
+    """Find the line of `path` that an analyst wants to see first; 1 where nothing is known."""
     return next((line for way in INTERESTS if (line := way(case, path, text))), 1)
 
 
@@ -179,14 +179,14 @@ INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (
 
 
 def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release, ...]:
-    """The last three releases made before the error was last seen, newest first."""
+    """List the last three releases made before the error was last seen, newest first."""
     seen = max((g.last_seen for g in case.groups if g.last_seen), default=None)
     known = (release for release in releases if seen is None or release.at <= seen)
     return tuple(sorted(known, key=lambda release: release.at, reverse=True)[:RELEASES])
 
 
 def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[DroppedGroup, ...]:
-    """At most three ignored groups of the case's class, or with the same message but for names."""
+    """List at most three ignored groups of the case's class, or of its message but for names."""
     classes = {last_segment(g.error_class) for g in case.groups}
     classes.add(last_segment(root_class(case.leader, case.trace)))
     templates = {message_template(g.message) for g in case.groups} - {""}

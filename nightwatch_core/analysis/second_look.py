@@ -25,14 +25,14 @@ NOT_ENOUGH = "too little is left of the allowance ({bound})"
 
 
 def wanted(first: Analysis) -> str:
-    """Why a second look is wanted; empty where it is not."""
+    """Say why a second look is wanted; empty where it is not."""
     if first.passes >= MOST_PASSES:
         return ""
     return next((why for why, holds in WEAK if holds(first)), "")
 
 
 def left_of(may: Allowance, used: Usage, seconds: float) -> Allowance:
-    """What the first look left; turns are counted anew, for they bound one conversation."""
+    """Reckon what the first look left; turns are counted anew, for they bound one conversation."""
     cost = None if may.cost is None else max(may.cost - _spent(used, may.cost), 0.0)
     return may.model_copy(
         update={
@@ -44,13 +44,13 @@ def left_of(may: Allowance, used: Usage, seconds: float) -> Allowance:
 
 
 def seed(first: Analysis) -> str:
-    """What the first look found, for the second: findings, files read, what was ruled out."""
+    """Write for the second look what the first found: findings, files read, what was ruled out."""
     parts = (
         (f"Finding ({first.confidence} confidence)", (f"{first.title}: {first.root_cause}",)),
         ("Quoted from the code", tuple(_quote(first))),
         ("Files it read", first.read),
-        ("Explanations it ruled out", _said(first, "ruled out")),
-        ("Explanations it left open", _said(first, "open")),
+        ("Explanations it ruled out", _hypotheses(first, "ruled out")),
+        ("Explanations it left open", _hypotheses(first, "open")),
         ("What it would look at next", first.next_steps),
     )
     return "\n\n".join(
@@ -61,7 +61,7 @@ def seed(first: Analysis) -> str:
 
 
 def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
-    """The first verdict, with the reason why it was left at that."""
+    """Return the first verdict, with the reason why it was left at that."""
     look = SecondLook(
         wanted=why, skipped=hindered, confidence=(first.confidence,), score=(first.score,)
     )
@@ -69,7 +69,7 @@ def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
 
 
 def failed(first: Analysis, why: str, trouble: NightWatchError) -> Analysis:
-    """The first verdict, after a second look that came to none; what that used still counts."""
+    """Return the first verdict after a second look that came to none; what that used counts."""
     used = trouble.usage or Usage()
     look = SecondLook(
         wanted=why,
@@ -82,7 +82,7 @@ def failed(first: Analysis, why: str, trouble: NightWatchError) -> Analysis:
 
 
 def better(first: Analysis, second: Analysis, why: str) -> Analysis:
-    """The better of two verdicts, with what both took; a tie keeps the first."""
+    """Return the better of two verdicts, with what both took; a tie keeps the first."""
     by = advantage(first, second)
     look = SecondLook(
         wanted=why,
@@ -116,7 +116,7 @@ def _quote(first: Analysis) -> list[str]:
     ]
 
 
-def _said(first: Analysis, standing: str) -> tuple[str, ...]:
+def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
     return tuple(
         f"{one.statement} ({one.because})" if one.because else one.statement
         for one in first.hypotheses

@@ -25,6 +25,11 @@ class Prepared(Value):
     unknown: UnexplainedCase
     research: ResearchContext
 
+    @property
+    def fingerprint(self) -> str:
+        """The case's name."""
+        return self.unknown.case.fingerprint
+
 
 class Waves(Value):
     """The leaders' assignments, and the families to continue with."""
@@ -45,17 +50,16 @@ def first_wave(
 ) -> Waves:
     """Group the cases, the best ranked first, into families and assign the leaders.
 
-    Every case is dealt its allowance by its rank (`able` is the model's, for what USD are worth); a
+    Every case gets its allowance by its rank (`able` is the model's, for what USD are worth); a
     leader for whom nothing is left waits for what the first wave leaves.
     """
     related = families(tuple(one.unknown.case for one in prepared))
     waves = Waves(night=night, code=code, prepared=prepared, families=related, leaders=())
-    dealt = _by_rank(prepared, split_budget(options, len(prepared), able=able))
-    by_name = {one.unknown.case.fingerprint: one for one in prepared}
+    shares = zip(prepared, split_budget(options, len(prepared), able=able), strict=True)
+    by_name = {one.fingerprint: (one, allowance) for one, allowance in shares}
+    leading = (by_name[family.leader.fingerprint] for family in related)
     leaders = tuple(
-        _assignment(waves, by_name[name], by_name[name].research, dealt[name])
-        for name in (family.leader.fingerprint for family in related)
-        if dealt[name].tokens > 0
+        _assignment(waves, one, allowance) for one, allowance in leading if allowance.tokens > 0
     )
     return waves.model_copy(update={"leaders": leaders})
 
@@ -65,29 +69,29 @@ def second_wave(
 ) -> tuple[Assignment, ...]:
     """Assign all others: siblings told what their leader found, with what wave 1 left."""
     begun = {assignment.case.fingerprint for assignment in waves.leaders}
-    found = {analysis.fingerprint: analysis for analysis in first.analyses}
+    analyses = {analysis.fingerprint: analysis for analysis in first.analyses}
     leader_of = {
-        case.fingerprint: found.get(family.leader.fingerprint)
+        case.fingerprint: analyses.get(family.leader.fingerprint)
         for family in waves.families
         for case in family.siblings
     }
-    waiting = tuple(one for one in waves.prepared if _name(one) not in begun)
-    spent = used(first.analyses, first.failures)
-    dealt = _by_rank(waiting, split_budget(options, len(waiting), spent, able))
+    waiting = tuple(one for one in waves.prepared if one.fingerprint not in begun)
+    spent = total_usage(first.analyses, first.failures)
+    allowances = split_budget(options, len(waiting), spent, able)
     return tuple(
-        _assignment(waves, one, _told(one.research, leader_of.get(_name(one))), dealt[_name(one)])
-        for one in waiting
+        _assignment(waves, one, allowance, leader_of.get(one.fingerprint))
+        for one, allowance in zip(waiting, allowances, strict=True)
     )
 
 
-def used(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:
-    """What all analyses together have used, those that failed too."""
-    fallen = sum((failure.usage for failure in failures), Usage())
-    return sum((analysis.usage for analysis in analyses), fallen)
+def total_usage(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:
+    """Add up what all analyses have used, those that failed too."""
+    usages = (*(one.usage for one in failures), *(one.usage for one in analyses))
+    return sum(usages, Usage())
 
 
-def run_context(leader: Analysis) -> tuple[str, ...]:
-    """The leader's finding and learnings, then the files it examined and the patterns it saw.
+def leader_findings(leader: Analysis) -> tuple[str, ...]:
+    """List for siblings the leader's finding, learnings, files examined and patterns seen.
 
     Finding and learnings are at most four lines of 200 characters; all lines together stay within
     1,500 characters.
@@ -96,38 +100,26 @@ def run_context(leader: Analysis) -> tuple[str, ...]:
         f"learned: {one.fact} ({one.path}:{one.line})" if one.path else f"learned: {one.fact}"
         for one in leader.learnings[: MOST_TOLD - 1]
     )
-    told = (summary(leader), *(_line(learning, LONGEST_SUMMARY) for learning in learnings))
-    tags = _line(", ".join(leader.tags), LONGEST_SUMMARY)
+    lines = (summary(leader), *(_line(learning) for learning in learnings))
+    tags = _line(", ".join(leader.tags))
     patterns = f"patterns seen: {tags}" if tags else ""
-    left = LEADER_FINDINGS - sum(len(line) + 1 for line in (*told, patterns)) - 1
-    return tuple(filter(None, (*told, _files(leader.read, left), patterns)))
+    left = LEADER_FINDINGS - sum(len(line) + 1 for line in (*lines, patterns)) - 1
+    return tuple(filter(None, (*lines, _files(leader.read, left), patterns)))
 
 
 def _assignment(
-    waves: Waves, one: Prepared, research: ResearchContext, allowance: Allowance
+    waves: Waves, one: Prepared, allowance: Allowance, leader: Analysis | None = None
 ) -> Assignment:
+    findings = leader_findings(leader) if leader else one.research.leader_findings
     return Assignment(
         case=one.unknown.case,
         traces=one.unknown.traces,
-        research=research,
+        research=one.research.model_copy(update={"leader_findings": findings}),
         allowance=allowance,
         commit=waves.code.commit,
         night=waves.night.id,
         given=waves.night.given,
     )
-
-
-def _by_rank(prepared: tuple[Prepared, ...], dealt: tuple[Allowance, ...]) -> dict[str, Allowance]:
-    return dict(zip(map(_name, prepared), dealt, strict=True))
-
-
-def _name(one: Prepared) -> str:
-    return one.unknown.case.fingerprint
-
-
-def _told(research: ResearchContext, leader: Analysis | None) -> ResearchContext:
-    told = run_context(leader) if leader else ()
-    return research.model_copy(update={"leader_findings": told})
 
 
 def _files(read: tuple[str, ...], room: int) -> str:
@@ -143,8 +135,8 @@ def _files(read: tuple[str, ...], room: int) -> str:
     return f"{text}and {left} more" if left else text.removesuffix(", ")
 
 
-def _line(text: str, limit: int) -> str:
-    return shortened(_flat(text), limit)
+def _line(text: str) -> str:
+    return shortened(_flat(text), LONGEST_SUMMARY)
 
 
 def _flat(text: str) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime
 
 from nightwatch_core.analysis import complexity
-from nightwatch_core.analysis.waves import used
+from nightwatch_core.analysis.waves import total_usage
 from nightwatch_core.code.suspects import named_first
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.memory.fallback import fallback_summary
@@ -84,7 +84,7 @@ def add_findings(
             "complaints": _complaints(report, found, fresh),
             "outcomes": outcomes,
             "followed": found.memory.past.followed,
-            "usage": used(fresh, failures),
+            "usage": total_usage(fresh, failures),
             "code_reads": code_reads(fresh),
             "accounts": accounting.accounts((*found.memory.known, *fresh), failures),
         }

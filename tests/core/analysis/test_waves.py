@@ -3,7 +3,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nightwatch_core.analysis.limits import LEADER_FINDINGS
-from nightwatch_core.analysis.waves import Prepared, first_wave, run_context, second_wave, used
+from nightwatch_core.analysis.waves import (
+    Prepared,
+    first_wave,
+    leader_findings,
+    second_wave,
+    total_usage,
+)
 from nightwatch_core.models.analysis import Failure, Learning, Usage
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Window
@@ -123,9 +129,9 @@ def test_a_night_that_spent_all_leaves_nothing():
 def test_what_all_used():
     usage = Usage(calls=2, input_tokens=3, cost=0.5)
     failure = Failure(case=A.unknown.case, reason="r", usage=Usage(calls=1, cost=None))
-    assert used(()) == Usage()
-    assert used((analysis(usage=usage),) * 2).calls == 4
-    both = used((analysis(usage=usage),), (failure,))
+    assert total_usage(()) == Usage()
+    assert total_usage((analysis(usage=usage),) * 2).calls == 4
+    both = total_usage((analysis(usage=usage),), (failure,))
     assert (both.calls, both.cost) == (3, None)
 
 
@@ -137,7 +143,7 @@ def test_siblings_are_told_finding_learnings_files_and_patterns():
         read=("shop/cart.py", "shop/pay.py"),
         tags=("race-condition", "external-api"),
     )
-    assert run_context(leader) == (
+    assert leader_findings(leader) == (
         "No price (high; shop/cart.py): It is called cost.",
         "learned: Prices are in cents (shop/cart.py:2)",
         "files examined: shop/cart.py, shop/pay.py",
@@ -146,12 +152,12 @@ def test_siblings_are_told_finding_learnings_files_and_patterns():
 
 
 def test_nothing_is_said_of_nothing():
-    assert len(run_context(analysis(read=(), learnings=(), tags=()))) == 1
+    assert len(leader_findings(analysis(read=(), learnings=(), tags=()))) == 1
 
 
 def test_files_are_named_whole_or_counted():
     read = tuple(f"app/models/{'x' * 90}_{n}.rb" for n in range(40))
-    (_, files) = run_context(analysis(read=read))
+    (_, files) = leader_findings(analysis(read=read))
     named = files.removeprefix("files examined: ").split(", ")
     assert named[-1] == f"and {40 - len(named) + 1} more"
     assert set(named[:-1]) <= set(read)
@@ -168,7 +174,7 @@ def test_it_is_bounded(text, facts, read, tags):
         title=text, root_cause=text, read=tuple(read), tags=tuple(tags),
         learnings=tuple(Learning(fact=fact, path=text) for fact in facts),
     )  # fmt: skip
-    lines = run_context(leader)
+    lines = leader_findings(leader)
     assert sum(len(line) + 1 for line in lines) <= LEADER_FINDINGS
     summaries = [line for line in lines if not line.startswith(("files examined", "patterns"))]
     assert len(summaries) <= 4
