@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from nightwatch_core.models.error import ExceptionLink, Frame
 from nightwatch_core.traces.limits import CHAINS, FRAMES, HEADER_LINES, LINKS
@@ -145,6 +146,25 @@ def shortened(chain: Chain) -> Chain:
     )
 
 
+class LineReader(Protocol):
+    """What reads a text line by line."""
+
+    def read(self, line: str) -> None:
+        """Read the next line."""
+        ...
+
+    def finish(self) -> tuple[Chain, ...]:
+        """Return the chains that were read."""
+        ...
+
+
+def read_with(reader: LineReader, lines: Iterable[str]) -> tuple[Chain, ...]:
+    """Return the chains that the reader finds in the lines of a text."""
+    for line in lines:
+        reader.read(line)
+    return reader.finish()
+
+
 def read_blocks(
     lines: Iterable[str],
     frame_of: Callable[[str], Frame | None],
@@ -191,13 +211,13 @@ def find_header(
     nearest: Header | None = None
     below = ""
     for line in reversed(above):
-        found, rest = relation_of(line)
+        stated, rest = relation_of(line)
         header = header_of(rest)
         if header and not header.message and rest.endswith(":"):
             header = Header(header.error_class, below)  # the message has a line of its own
         below = line.strip(" #\t") or below
-        if found is not Relation.SEPARATE:
-            return found, header or nearest
+        if stated is not Relation.SEPARATE:
+            return stated, header or nearest
         nearest = nearest or header
     return relation, nearest
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from nightwatch_core.models.error import Frame
-from nightwatch_core.traces.chains import Chain, Chains, Header, Relation
+from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_with
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 from nightwatch_core.traces.limits import HEADER_LINES
 
@@ -47,10 +47,7 @@ def read(lines: Sequence[str]) -> tuple[Chain, ...]:
     >>> [link.error_class for link in chains[0]]
     ['Shop.CartException', 'System.IO.IOException']
     """
-    reader = _Reader()
-    for line in lines:
-        reader.read(line)
-    return reader.finish()
+    return read_with(_Reader(), lines)
 
 
 class _Reader:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from nightwatch_core.models.error import ExceptionLink, Frame
-from nightwatch_core.traces.chains import Chain, Chains, Header
+from nightwatch_core.traces.chains import Chain, Chains, Header, read_with
 
 CLUES = (".go:", ".s:")
 
@@ -31,10 +31,7 @@ def read(lines: Sequence[str]) -> tuple[Chain, ...]:
     >>> read(("panic: empty", "main.total(0x1)", "\\t/srv/cart.go:3 +0x1d"))[0][0].message
     'empty'
     """
-    goroutines = _Goroutines()
-    for line in lines:
-        goroutines.read(line)
-    return goroutines.finish()
+    return read_with(_Goroutines(), lines)
 
 
 class _Goroutines:

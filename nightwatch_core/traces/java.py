@@ -73,9 +73,9 @@ def frame_of(line: str) -> Frame | None:
     name = _LOADER.sub("", match["name"], count=1)
     module, _, function = name.rpartition(".")
     source = match["source"].partition(":")[0]
-    known = "." in source
+    is_named = "." in source
     return Frame(
-        path=source if known else UNKNOWN_PATH,
+        path=source if is_named else UNKNOWN_PATH,
         line=int(match["line"]) if match["line"] and int(match["line"]) > 0 else None,
         function=function,
         module=module,

@@ -69,8 +69,8 @@ class PathIndex:
         ('shop/a.py', 'x/shop/a.py')
         """
         tail = f"/{suffix}"
-        found = (p for p in self.named(suffix.rpartition("/")[2]) if f"/{p}".endswith(tail))
-        return tuple(sorted(found, key=lambda path: (path.count("/"), path)))
+        ending = (p for p in self.named(suffix.rpartition("/")[2]) if f"/{p}".endswith(tail))
+        return tuple(sorted(ending, key=lambda path: (path.count("/"), path)))
 
 
 def _last_two(path: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nightwatch_core.models.error import Frame
-from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, relation_of
+from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_with, relation_of
 from nightwatch_core.traces.limits import HEADER_LINES
 
 CLUES = (".php", "#0 ", ".phtml", ".inc")
@@ -55,10 +55,7 @@ def read(lines: Sequence[str]) -> tuple[Chain, ...]:
     >>> [frame.place for frame in chains[0][0].frames]
     ['/srv/cart.php:3', '/srv/web.php:9']
     """
-    reader = _Reader()
-    for line in lines:
-        reader.read(line)
-    return reader.finish()
+    return read_with(_Reader(), lines)
 
 
 class _Reader:
@@ -131,12 +128,12 @@ class _Reader:
     def _place_above(self) -> tuple[Header, Frame | None, Relation]:
         header, place, relation = Header(), None, Relation.SEPARATE
         for line in reversed(self._above[-HEADER_LINES:]):
-            found, _ = relation_of(line)
+            stated, _ = relation_of(line)
             text, frame = place_of(line)
             place = place or frame
             if not header.error_class:
                 header = header_of(text) or header
-            relation = found if relation is Relation.SEPARATE else relation
+            relation = stated if relation is Relation.SEPARATE else relation
             if header.error_class:
                 break
         return header, place, relation
@@ -200,7 +197,7 @@ def _unescaped(name: str) -> str:
 
 def _owned(function: str) -> tuple[str, str]:
     for separator in ("->", "::"):
-        owner, found, name = function.rpartition(separator)
-        if found:
+        owner, is_owned, name = function.rpartition(separator)
+        if is_owned:
             return owner, name
     return "", function

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from nightwatch_core.models.error import Frame
-from nightwatch_core.traces.chains import Chain, Chains, Header, Relation
+from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_with
 
 CLUES = ('File "',)
 
@@ -32,10 +32,7 @@ def read(lines: Sequence[str]) -> tuple[Chain, ...]:
     >>> chains[0][0].error_class, chains[0][0].frames[0].code
     ('ZeroDivisionError', 'a / b')
     """
-    reader = _Reader()
-    for line in lines:
-        reader.read(line)
-    return reader.finish()
+    return read_with(_Reader(), lines)
 
 
 class _Reader:

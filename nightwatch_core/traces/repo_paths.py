@@ -67,9 +67,9 @@ def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) 
     if len(parts) == 1:
         return by_tail(path, frame, index, placement)
     for depth in range(len(parts), max(0, len(parts) - 3), -1):
-        found = one_of(index.ending("/".join((*parts[:depth], path))), placement)
-        if found:
-            return found
+        file = one_of(index.ending("/".join((*parts[:depth], path))), placement)
+        if file:
+            return file
     if path.endswith(_EXACT_PACKAGES):
         return ""
     return by_tail("/".join((*parts[:-1], path)), frame, index, placement)
@@ -104,8 +104,8 @@ def by_tail(path: str, frame: Frame, index: PathIndex, placement: Placement) -> 
     """
     best, longest = index.nearest(path)
     whole = tuple(c for c in best if c.count("/") + 1 == longest)
-    found = one_of(best, placement) or one_of(whole, placement)
-    return found if longest > 1 or frame.in_app else ""
+    file = one_of(best, placement) or one_of(whole, placement)
+    return file if longest > 1 or frame.in_app else ""
 
 
 def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
@@ -131,7 +131,7 @@ def repo_path(frame: Frame, index: PathIndex, placement: Placement) -> str:
     ways = WAYS
     if "/" not in path and path.endswith(_PACKAGED) and frame.module:
         ways = (by_package,)
-    return next((found for way in ways if (found := way(path, frame, index, placement))), "")
+    return next((file for way in ways if (file := way(path, frame, index, placement))), "")
 
 
 def is_beyond_doubt(frame: Frame, path: str) -> bool:

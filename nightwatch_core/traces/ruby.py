@@ -4,7 +4,15 @@ import re
 from collections.abc import Sequence
 
 from nightwatch_core.models.error import Frame
-from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, close_block, open_block
+from nightwatch_core.traces.chains import (
+    Chain,
+    Chains,
+    Header,
+    Relation,
+    close_block,
+    open_block,
+    read_with,
+)
 
 CLUES = (":in", ".rb:", ".erb:", ".rake:", ".ru:", ".haml:", ".slim:")
 
@@ -46,10 +54,7 @@ def read(lines: Sequence[str]) -> tuple[Chain, ...]:
     >>> read(("KeyError: key not found", "app/cart.rb:7:in 'Cart#total'"))[0][0].error_class
     'KeyError'
     """
-    reader = _Reader()
-    for line in lines:
-        reader.read(line)
-    return reader.finish()
+    return read_with(_Reader(), lines)
 
 
 class _Reader:
