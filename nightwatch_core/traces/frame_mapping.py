@@ -39,7 +39,7 @@ def untraced(traced: tuple[Traced, ...]) -> str:
 
 
 def digest(text: str | None) -> str:
-    """Twelve hex digits that tell whether a file changed; empty for no file.
+    """Return twelve hex digits that tell whether a file changed; empty for no file.
 
     >>> digest("a"), digest(None)
     ('ca978112ca1b', '')

@@ -86,7 +86,7 @@ def by_prefix(path: str, frame: Frame, index: PathIndex, placement: Placement) -
 
 
 def by_exact(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """The path is one of the repository's; of a bare name the frame has to be ours for sure."""
+    """Return the path where the tree has it; a bare name only of a frame that is surely ours."""
     return path if path in index and ("/" in path or frame.in_app) else ""
 
 

@@ -34,7 +34,7 @@ class Checkout:
     """
 
     def __init__(self, folder: Path, base_branch: str = "") -> None:
-        """`base_branch` empty means the branch that the checkout has checked out."""
+        """Take a folder; an empty `base_branch` means the one that it has checked out."""
         self._folder = folder
         self._base_branch = base_branch
 

@@ -49,13 +49,13 @@ def _first_line(body: str) -> str:
 
 
 def github_merge(commit: MainlineCommit) -> PullName:
-    """GitHub's merge commit: "Merge pull request #41 from owner/branch", title in the body."""
+    """Read GitHub's: "Merge pull request #41 from owner/branch", title in the body."""
     match = re.match(r"Merge pull request #(\d{1,9})\b", commit.subject)
     return (int(match[1]), _first_line(commit.body)) if match and commit.is_merge else None
 
 
 def gitlab_merge(commit: MainlineCommit) -> PullName:
-    """GitLab's: "Merge branch …", the title, and "See merge request group/project!12"."""
+    """Read GitLab's: "Merge branch …", the title, and "See merge request group/project!12"."""
     match = re.search(r"^See merge request \S{0,300}!(\d{1,9})\s*$", commit.body, re.MULTILINE)
     if not match:
         return None
@@ -64,7 +64,7 @@ def gitlab_merge(commit: MainlineCommit) -> PullName:
 
 
 def bitbucket_merge(commit: MainlineCommit) -> PullName:
-    """Bitbucket's: "Merged in branch (pull request #7)", title in the body."""
+    """Read Bitbucket's: "Merged in branch (pull request #7)", title in the body."""
     match = re.match(r"Merged in .{0,300}? \(pull request #(\d{1,9})\)$", commit.subject)
     return (int(match[1]), _first_line(commit.body)) if match else None
 

@@ -175,7 +175,7 @@ class Writes:
     """Writes to GitHub: one after the other, not too many, and none twice where it was lost."""
 
     def __init__(self, clock: Clock, pause: Callable[[float], None]) -> None:
-        """`pause` waits that many seconds."""
+        """Make nothing yet; `pause` waits that many seconds."""
         self._clock = clock
         self._pause = pause
         self._times: deque[float] = deque()

@@ -57,7 +57,7 @@ class Origin(NamedTuple):
         return f"Origin({self.address!r})"
 
     def environment(self, token: str, negotiation: str) -> dict[str, str]:
-        """For the one git command that talks to GitHub; `noop` asks for objects by name."""
+        """Return what makes one git command talk to GitHub; `noop` asks for objects by name."""
         parts = urlsplit(self.address)
         secret = _basic(token)
         settings = (
@@ -90,7 +90,7 @@ class Clone:
     """The store and the view below `folder`; safe for many processes."""
 
     def __init__(self, folder: Path, origin: Origin) -> None:
-        """Nothing is done before the first `fetch`."""
+        """Do nothing before the first `fetch`."""
         self._folder = folder
         self._origin = origin
 
@@ -206,7 +206,7 @@ class ClonedCheckout(Checkout):
     """Branches, tags and history of the store."""
 
     def __init__(self, clone: Clone, repository: str, base_branch: str) -> None:
-        """`repository` is owner/name; the clone has been fetched."""
+        """Take a clone that has been fetched; `repository` is owner/name."""
         super().__init__(clone.store.folder, base_branch)
         self._clone = clone
         self._repository = repository
@@ -226,7 +226,7 @@ class ClonedReader(GitReader):
     """The files of one commit, which were fetched; blame fetches what it needs besides."""
 
     def __init__(self, clone: Clone, commit: Commit) -> None:
-        """Raises `GiveUp` where the commit is not named by its full sha."""
+        """Raise `GiveUp` where the commit is not named by its full sha."""
         super().__init__(clone.view, commit)
         self._clone = clone
 

@@ -32,7 +32,7 @@ class CodeCache:
     """Single flight in front of records; safe for many threads and many readers."""
 
     def __init__(self, records: Records, room: int = CACHED_CHARACTERS) -> None:
-        """`records` outlive the process; `room` is in characters of the values' JSON."""
+        """Keep values in `records`, which outlive us, and `room` characters of them in memory."""
         self._records = records
         self._values: SingleFlight[str, tuple[Any, int]] = SingleFlight(room, lambda kept: kept[1])
 

@@ -1,6 +1,8 @@
 """A GitHub repository as the code host: cloned where that is allowed, else read by the API."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 from urllib.parse import quote
 
 from nightwatch_core.adapters.git.checkout import spellings
@@ -17,6 +19,8 @@ from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.ports import CodeReader, Records
 
+T = TypeVar("T")
+
 
 class GitHubHost:
     """A `CodeHost`; once cloning was refused it asks the API only."""
@@ -29,21 +33,11 @@ class GitHubHost:
 
     def head(self, release: str = "") -> Commit:
         """Return the commit of `release` (a tag or sha), else the head of the base branch."""
-        if clone := self._clone:
-            try:
-                return clone.head(release)
-            except CloneRefused as refused:
-                self._give_up(refused)
-        return self._api.head(release)
+        return self._read(lambda host: host.head(release))
 
     def reader(self, commit: Commit) -> CodeReader:
         """Read the tree at that commit."""
-        if clone := self._clone:
-            try:
-                return clone.reader(commit)
-            except CloneRefused as refused:
-                self._give_up(refused)
-        return self._api.reader(commit)
+        return self._read(lambda host: host.reader(commit))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Return pull requests merged into the base branch, from the history where refused."""
@@ -66,8 +60,13 @@ class GitHubHost:
         name = f"{commit.repository} at {commit.sha[:10]} ({commit.because})"
         return f"{name}, {files} files, read {how}"
 
-    def _give_up(self, refused: CloneRefused) -> None:
-        self._clone, self._why = None, str(refused)
+    def _read(self, read: Callable[["CloneHost | ApiHost"], T]) -> T:
+        if self._clone:
+            try:
+                return read(self._clone)
+            except CloneRefused as refused:
+                self._clone, self._why = None, str(refused)
+        return read(self._api)
 
 
 class ApiHost:

@@ -34,7 +34,7 @@ class AnswerStore:
     """A folder of answers, one file each; damage counts as absence."""
 
     def __init__(self, folder: Path, owner: str) -> None:
-        """Nothing is written before the first `keep`; what one owner may see no other is shown."""
+        """Write nothing before the first `keep`; no owner is shown what another one saw."""
         self._folder = folder
         self._owner = hashlib.sha256(owner.encode()).hexdigest()
 
@@ -78,7 +78,7 @@ class CachingClient(httpx.Client):
     """An HTTP client that asks GitHub whether what it keeps is still true."""
 
     def __init__(self, answers: AnswerStore | None, **options: Any) -> None:
-        """Without `answers` it keeps nothing."""
+        """Keep answers in `answers`, without it nothing."""
         super().__init__(**options)
         self._answers = answers
 
