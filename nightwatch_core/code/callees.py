@@ -10,10 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from itertools import product
 
-from nightwatch_core.code.candidate_files import TEST
 from nightwatch_core.code.definitions import defined_name, definition_of
 from nightwatch_core.code.languages import language_of
-from nightwatch_core.code.likely_files import class_files
+from nightwatch_core.code.likely_files import TEST, class_files
 from nightwatch_core.code.limits import (
     CALLEE_CHARACTERS,
     CALLEE_HITS,

@@ -2,8 +2,8 @@
 
 import re
 
-from nightwatch_core.code.candidate_files import TEST
 from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.source import assignment, body_of, called, receiver_before
 from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit

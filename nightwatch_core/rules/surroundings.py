@@ -2,7 +2,7 @@
 
 import re
 
-from nightwatch_core.code.candidate_files import TEST, ranked_places
+from nightwatch_core.code.likely_files import TEST, ranked_places
 from nightwatch_core.code.source import indent, masked
 from nightwatch_core.models.error import Frame
 from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, line_of_frame, quoted

@@ -13,7 +13,7 @@ from typing import Any
 import recall_data
 from recall_shelf import new_shelf
 
-from nightwatch_core.code.candidate_files import ranked_places
+from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.families import signature
 from nightwatch_core.intake.fingerprint import fingerprint

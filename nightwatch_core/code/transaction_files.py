@@ -3,11 +3,68 @@
 A guess names files that may not exist; whoever asks keeps those that do.
 """
 
+import re
 from collections.abc import Callable, Iterable
 
-from inflection import camelize
+from inflection import camelize, pluralize, singularize, underscore
 
-from nightwatch_core.code.file_clues import Clue
+from nightwatch_core.code.limits import TRANSACTION_NAMES
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.transactions import Endpoint
+
+_PARAMETER = re.compile(r"[:<{\[*(]|^\d+$|^[0-9a-f-]{16,}$")
+_ROLES = re.compile(
+    r"_(?:controller|view_set|viewset|view|resource|handler|endpoint|mailer|job|worker|service)$"
+)
+
+
+class Clue(Value):
+    """An endpoint in the forms that file names take.
+
+    `names` as written without parameters, `path` in snake case, `resource` the last of it without
+    its role ("orders" of OrdersController), `raw` with parameters, for file-based routers.
+    """
+
+    kind: str = "other"
+    names: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
+    resource: str = ""
+    action: str = ""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The namespace in snake case."""
+        return self.path[:-1]
+
+    @property
+    def one(self) -> str:
+        """The resource in the singular: "status" of "statuses"."""
+        return singularize(self.resource) if self.resource else ""
+
+    @property
+    def nouns(self) -> tuple[str, ...]:
+        """Resource, singular and plural, without repetition."""
+        many = pluralize(self.resource) if self.resource else ""
+        return tuple(dict.fromkeys(n for n in (self.resource, self.one, many) if n))
+
+
+def clue_of(endpoint: Endpoint) -> Clue:
+    """Put an endpoint in the forms that file names take.
+
+    >>> clue_of(Endpoint(kind="controller", names=("Admin", "OrdersController"))).path
+    ('admin', 'orders_controller')
+    >>> found = clue_of(Endpoint(kind="route", names=("api", "order_statuses", ":id")))
+    >>> found.resource, found.one
+    ('order_statuses', 'order_status')
+    """
+    raw = endpoint.names[:TRANSACTION_NAMES]
+    names = tuple(name for name in raw if not _PARAMETER.search(name))
+    path = tuple(underscore(name) for name in names)
+    resource = _ROLES.sub("", path[-1]) if path else ""
+    action, kind = endpoint.action, endpoint.kind
+    return Clue(kind=kind, names=names, raw=raw, path=path, resource=resource, action=action)
+
 
 _TEMPLATES = ("html.erb", "html.haml", "html.slim", "json.jbuilder", "rss.builder", "text.erb")
 _SCRIPTS = ("ts", "js", "tsx", "jsx", "mjs")
@@ -36,7 +93,8 @@ def rails_models(c: Clue) -> Iterable[str]:
 
 def rails_views(c: Clue) -> Iterable[str]:
     """`app/views/admin/orders/show.html.erb` and the other template languages."""
-    folder = c.resource if c.kind != "mail" and not _is_mailer(c) else (c.path or ("",))[-1]
+    is_mailer = bool(c.path) and c.path[-1].endswith(("_mailer", "_notifier"))
+    folder = c.resource if c.kind != "mail" and not is_mailer else (c.path or ("",))[-1]
     if folder and c.action:
         for ending in _TEMPLATES:
             yield _joined("app/views", c.folders, folder, f"{c.action}.{ending}")
@@ -47,10 +105,6 @@ def rails_helpers(c: Clue) -> Iterable[str]:
     if c.resource:
         yield _joined("app/helpers", c.folders, f"{c.resource}_helper.rb")
         yield f"app/helpers/{c.resource}_helper.rb"
-
-
-def _is_mailer(c: Clue) -> bool:
-    return bool(c.path) and c.path[-1].endswith(("_mailer", "_notifier"))
 
 
 def ruby_constants(c: Clue) -> Iterable[str]:
@@ -76,11 +130,9 @@ def python_modules(c: Clue) -> Iterable[str]:
 def python_routes(c: Clue) -> Iterable[str]:
     """Views of Django, blueprints of Flask, routers of FastAPI, by the noun in the address."""
     if c.kind == "route":
+        forms = ("{}/views", "views/{}", "routers/{}", "routes/{}", "{}/routes", "{}/router")
         for noun in c.nouns:
-            for form in ("{}/views.py", "views/{}.py", "routers/{}.py", "routes/{}.py"):
-                yield form.format(noun)
-            for form in ("{}/routes.py", "{}/router.py", "api/{}.py", "blueprints/{}.py"):
-                yield form.format(noun)
+            yield from (f"{form}.py".format(noun) for form in (*forms, "api/{}", "blueprints/{}"))
             yield f"{noun}.py"
 
 
@@ -97,16 +149,12 @@ def next_routes(c: Clue) -> Iterable[str]:
     """`app/api/orders/[id]/route.ts`, `pages/api/orders/[id].ts` and the like."""
     if c.kind not in ("route", "other") or not c.raw:
         return
-    parts = tuple(_bracketed(part) for part in (*c.raw, *_last(c)))
+    last = (c.action,) if c.kind == "other" and c.action else ()  # pages/api/orders looks like one
+    parts = tuple(_bracketed(part) for part in (*c.raw, *last))
     stem = _joined(parts).removeprefix("pages/").removeprefix("app/")
     for form in ("app/{}/route", "app/{}/page", "pages/{}", "pages/{}/index"):
         for ending in _SCRIPTS[:4]:
             yield f"{form.format(stem)}.{ending}"
-
-
-def _last(c: Clue) -> tuple[str, ...]:
-    """`pages/api/orders` reads like an action of `pages/api`."""
-    return (c.action,) if c.kind == "other" and c.action else ()
 
 
 def _bracketed(part: str) -> str:
