@@ -1,1 +1,6 @@
-"""Memory."""
+"""What earlier nights taught: lessons, what recalls them, what became of our proposals, notes.
+
+From below: `limits` and `nights`; `recall` and `outcomes`; `notes`; `lessons`; `reuse`;
+`prior_analyses`. Files and databases are adapters'; what several lessons have in common is
+`patterns`.
+"""

@@ -27,11 +27,11 @@ def unanswered_assignments(
 def mark_fallback(analysis: Analysis, failure: Failure) -> Analysis:
     """The stand-in's analysis, which says that it is one and why, and what the model had used."""
     why = line(failure.reason, 300).rstrip(".")
-    told = _NEXT.format(said=FELL_BACK.capitalize(), why=why)
+    step = _NEXT.format(said=FELL_BACK.capitalize(), why=why)
     update = {
         "by_fallback": True,
         "tags": (FELL_BACK, *analysis.tags),
-        "next_steps": (told, *analysis.next_steps),
+        "next_steps": (step, *analysis.next_steps),
         "usage": failure.usage + analysis.usage,
     }
     return analysis.model_copy(update=update)

@@ -180,19 +180,19 @@ def group_similar(
     >>> group_similar(4, {(0, 1): 0.9, (1, 2): 0.7, (0, 2): 0.1, (2, 3): 0.2})
     [(0, 1), (2,), (3,)]
     """
-    found: dict[int, tuple[int, ...]] = {number: (number,) for number in range(count)}
+    groups: dict[int, tuple[int, ...]] = {number: (number,) for number in range(count)}
     sums = {pair: value for pair, value in similarities.items() if value > 0}
     while sums:
-        one, other = max(sums, key=lambda pair: (_average(pair, sums, found), -pair[0], -pair[1]))
-        if _average((one, other), sums, found) < threshold:
+        one, other = max(sums, key=lambda pair: (_average(pair, sums, groups), -pair[0], -pair[1]))
+        if _average((one, other), sums, groups) < threshold:
             break
-        found[one] = tuple(sorted((*found[one], *found.pop(other))))
+        groups[one] = tuple(sorted((*groups[one], *groups.pop(other))))
         del sums[one, other]
         for pair in [pair for pair in sums if other in pair]:
             rest = pair[0] if pair[1] == other else pair[1]
             joined = (min(one, rest), max(one, rest))
             sums[joined] = sums.get(joined, 0.0) + sums.pop(pair)
-    return sorted(found.values())
+    return sorted(groups.values())
 
 
 def _average(

@@ -48,14 +48,14 @@ def detect(
     found, only the earlier one speaks; likewise for rules over nights. A pattern that is `known`
     from documents keeps its title. `on` is tonight's date: the night of those that no lesson dates.
     """
-    found: list[Pattern] = []
+    kept: list[Pattern] = []
     for name, rule in PATTERN_RULES:
         for pattern in rule(analyses, lessons):
             nights = pattern.nights or ((on,) if on else ())
             named = pattern.model_copy(update={"rule": name, "nights": nights})
-            if not any(_says_no_more(named, told) for told in found):
-                found.append(named)
-    ranked = sorted(found, key=lambda pattern: (-pattern.occurrences, pattern.title))
+            if not any(_says_no_more(named, earlier) for earlier in kept):
+                kept.append(named)
+    ranked = sorted(kept, key=lambda pattern: (-pattern.occurrences, pattern.title))
     return with_known_titles(ranked[:MOST], known)
 
 
@@ -74,11 +74,11 @@ def with_known_titles(found: Iterable[Pattern], known: tuple[Pattern, ...]) -> t
     A pattern is the known one of the same title, or, where the title follows the code, of the same
     rule and at least half of whose errors, two or more, are known members.
     """
-    told = list(found)
-    free = [one for one in known if one.title not in {pattern.title for pattern in told}]
+    patterns = list(found)
+    free = [one for one in known if one.title not in {pattern.title for pattern in patterns}]
     kept = {one.title for one in known}
     named = []
-    for pattern in told:
+    for pattern in patterns:
         same = None if pattern.title in kept else _by_members(pattern, free)
         if same is not None:
             free.remove(same)
@@ -135,9 +135,9 @@ def patterns_for(
     has that class.
     """
     near = [(_nearness(case, one), one) for one in patterns]
-    found = [(points, one) for points, one in near if points]
-    found.sort(key=lambda pair: (-pair[0], *_age(pair[1])))
-    return tuple(one for _, one in found[:limit])
+    near_first = [(points, one) for points, one in near if points]
+    near_first.sort(key=lambda pair: (-pair[0], *_age(pair[1])))
+    return tuple(one for _, one in near_first[:limit])
 
 
 def _nearness(case: Case, pattern: Pattern) -> int:
@@ -157,9 +157,9 @@ def _nearness(case: Case, pattern: Pattern) -> int:
 def _places(case: Case) -> frozenset[str]:
     """Where the case fails, as modules are written: file, transaction, module of a transaction."""
     top = case.trace.top if case.trace else None
-    said = (group.transaction for group in case.groups)
-    found = {place for one in said for place in (one, endpoint(one).module)}
-    return frozenset(found | ({top.repo_path or top.path} if top else set())) - {""}
+    transactions = (group.transaction for group in case.groups)
+    places = {place for one in transactions for place in (one, endpoint(one).module)}
+    return frozenset(places | ({top.repo_path or top.path} if top else set())) - {""}
 
 
 def _age(pattern: Pattern) -> tuple[int, int, str]:

@@ -35,31 +35,31 @@ def recurring_class(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...])
     by a class in the knowledge of three nights. But a class that a language raises for everything
     has to come back in one file: elsewhere it is another error that happens to be called the same.
     """
-    found: dict[tuple[str, str], list[Lesson]] = defaultdict(list)
+    by_class: dict[tuple[str, str], list[Lesson]] = defaultdict(list)
     for lesson in open_lessons(lessons):
         generic = last_segment(lesson.error_class) in GENERIC_CLASSES
         place = (lesson.module or lesson.transaction) if generic else ""
-        found[lesson.error_class, place].append(lesson)
+        by_class[lesson.error_class, place].append(lesson)
     return [
-        _recurring(name, place, known)
-        for (name, place), known in found.items()
-        if count_nights(known) >= NIGHTS
+        _recurring(name, place, lessons_of)
+        for (name, place), lessons_of in by_class.items()
+        if count_nights(lessons_of) >= NIGHTS
     ]
 
 
-def _recurring(name: str, place: str, known: list[Lesson]) -> Pattern:
+def _recurring(name: str, place: str, lessons: list[Lesson]) -> Pattern:
     there = f" in {line(place, 60)}" if place else ""
-    days = dates_seen(known)
+    days = dates_seen(lessons)
     return Pattern(
         title=line(f"{line(name, 120 - 20 - len(there))} keeps coming back{there}", 120),
-        description=f"Seen on {len(days)} nights in {_places(known)}.",
+        description=f"Seen on {len(days)} nights in {_places(lessons)}.",
         pattern_type="recurring_error",
         error_classes=(line(name, 200),),
-        modules=most_frequent(one.module or one.transaction for one in known),
-        occurrences=all_occurrences(known),
-        suggestion=_against_recurrence(known),
-        fingerprints=_fingerprints(known),
-        tags=shared_tags(one.tags for one in known),
+        modules=most_frequent(one.module or one.transaction for one in lessons),
+        occurrences=all_occurrences(lessons),
+        suggestion=_against_recurrence(lessons),
+        fingerprints=_fingerprints(lessons),
+        tags=shared_tags(one.tags for one in lessons),
         because=(f"the same class{there} on {len(days)} nights since {days[0]}",),
         nights=days,
     )
@@ -71,49 +71,49 @@ def hot_spot(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> lis
     Only the file a finding leads to counts: files that everything passes through are cited often
     and seldom at fault. Three tellings of one cause are one way.
     """
-    found: dict[str, list[Lesson]] = defaultdict(list)
+    by_file: dict[str, list[Lesson]] = defaultdict(list)
     for lesson in open_lessons(lessons):
         if lesson.module and (lesson.fix_confidence != "low" or lesson.evidence):
-            found[lesson.module].append(lesson)
+            by_file[lesson.module].append(lesson)
     return [
-        _hot(file, known, ways)
-        for file, known in found.items()
-        if count_nights(known) >= NIGHTS and (ways := _ways(known)) >= WAYS
+        _hot(file, lessons_of, ways)
+        for file, lessons_of in by_file.items()
+        if count_nights(lessons_of) >= NIGHTS and (ways := _ways(lessons_of)) >= WAYS
     ]
 
 
 def _ways(lessons: Sequence[Lesson]) -> int:
     """In how many ways a file breaks: errors whose causes are told alike are one."""
     errors = by_error(lessons[-_MOST_IN_FILE:])
-    told = [
+    causes = [
         cause_terms(held[-1].root_cause, ((cited.path, cited.line) for cited in held[-1].evidence))
         for held in errors
     ]
-    rarity = Rarity(told)
+    rarity = Rarity(causes)
     alike = {
-        (one, other): similarity(told[one], told[other], rarity)
-        for one, other in combinations(range(len(told)), 2)
+        (one, other): similarity(causes[one], causes[other], rarity)
+        for one, other in combinations(range(len(causes)), 2)
     }
-    return len(group_similar(len(told), alike))
+    return len(group_similar(len(causes), alike))
 
 
-def _hot(file: str, known: list[Lesson], ways: int) -> Pattern:
-    days = dates_seen(known)
-    classes = most_frequent(one.error_class for one in known)
+def _hot(file: str, lessons: list[Lesson], ways: int) -> Pattern:
+    days = dates_seen(lessons)
+    classes = most_frequent(one.error_class for one in lessons)
     more = f" and {len(classes) - 3} more" if len(classes) > 3 else ""
-    told = f"{', '.join(classes[:3])}{more}"
+    names = f"{', '.join(classes[:3])}{more}"
     return Pattern(
         title=line(f"{line(file, 90)} breaks in many ways", 120),
-        description=line(f"{ways} causes on {len(days)} nights: {told}.", 500),
+        description=line(f"{ways} causes on {len(days)} nights: {names}.", 500),
         pattern_type="systemic_issue",
         error_classes=classes,
         modules=most_frequent((file,)),
-        occurrences=all_occurrences(known),
+        occurrences=all_occurrences(lessons),
         suggestion=line(
             f"Review {line(file, 200)} as a whole, and test it, before the next fix.", 400
         ),
-        fingerprints=_fingerprints(known),
-        tags=shared_tags(one.tags for one in known),
+        fingerprints=_fingerprints(lessons),
+        tags=shared_tags(one.tags for one in lessons),
         because=(f"{ways} different causes lead to this file",),
         nights=days,
     )

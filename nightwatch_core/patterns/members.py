@@ -97,11 +97,11 @@ def pattern_of_cases(
     tags: tuple[str, ...] = (),
 ) -> Pattern:
     """A pattern of cases of one night; the title holds no number, so that it stays the same."""
-    told = "; ".join(line(one.case.title, 120) for one in cases[:5])
+    titles = "; ".join(line(one.case.title, 120) for one in cases[:5])
     more = f" and {len(cases) - 5} more" if len(cases) > 5 else ""
     return Pattern(
         title=line(title, 120),
-        description=f"{line(description, 300)} {told}{more}.",
+        description=f"{line(description, 300)} {titles}{more}.",
         pattern_type="systemic_issue",
         error_classes=most_frequent(one.case.leader.error_class for one in cases),
         modules=most_frequent(map(module, cases)),

@@ -56,12 +56,12 @@ def same_cause(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> l
         (one, other): similarity(causes[one], causes[other], rarity)
         for one, other in combinations(range(len(cases)), 2)
     }
-    found = [
+    patterns = [
         _one_cause([cases[n] for n in group], [causes[n] for n in group], rarity, case_names)
         for group in group_similar(len(cases), alike)
         if count_errors((cases[n] for n in group), case_names) > 1
     ]
-    return sorted(_with_own_titles(found), key=lambda one: (-len(one.fingerprints), one.title))
+    return sorted(_with_own_titles(patterns), key=lambda one: (-len(one.fingerprints), one.title))
 
 
 def _one_cause(
@@ -138,26 +138,24 @@ def same_tags(analyses: tuple[Analysis, ...], lessons: tuple[Lesson, ...]) -> li
     Words of a case's class or transaction are names, which say nothing about the cause.
     """
     case_names = CaseNames(lessons)
-    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in analyses if is_confident(one)][
-        :_MOST_PAIRS
-    ]
+    confident = [one for one in analyses if is_confident(one)][:_MOST_PAIRS]
+    tagged = [(one, telling_tags(one) - _OUTSIDE) for one in confident]
     themes = {one & other for (_, one), (_, other) in combinations(tagged, 2)}
-    found = {
-        theme: [analysis for analysis, tags in tagged if theme <= tags]
+    by_theme = {
+        theme: cases
         for theme in themes
         if len(theme) > 1
+        and (cases := [one for one, tags in tagged if theme <= tags])
+        and count_errors(cases, case_names) >= SHARING
     }
-    found = {
-        theme: cases for theme, cases in found.items() if count_errors(cases, case_names) >= SHARING
-    }
-    ranked = sorted(found, key=lambda theme: (-len(found[theme]), -len(theme), sorted(theme)))
+    ranked = sorted(by_theme, key=lambda theme: (-len(by_theme[theme]), -len(theme), sorted(theme)))
     return [
         pattern_of_cases(
             f"Shared theme: {', '.join(sorted(theme))}",
-            found[theme],
+            by_theme[theme],
             case_names,
-            description=f"{len(found[theme])} errors of one night share these tags.",
-            suggestion=f"Look for one remedy in {first_places(found[theme])}.",
+            description=f"{len(by_theme[theme])} errors of one night share these tags.",
+            suggestion=f"Look for one remedy in {first_places(by_theme[theme])}.",
             because=(f"all are tagged {', '.join(sorted(theme))}",),
             tags=tuple(sorted(theme)),
         )

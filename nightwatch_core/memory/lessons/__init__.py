@@ -1,1 +1,4 @@
-"""Lessons: made from analyses, written as documents, kept up to date, put away."""
+"""Lessons: made from analyses, written as documents, merged, kept up to date, put away.
+
+Whether one may be used again is `reuse`; where documents lie is the stores'.
+"""

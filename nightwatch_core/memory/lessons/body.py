@@ -57,7 +57,7 @@ def _standing(lesson: Lesson) -> str:
     """Why the lesson is not to be relied upon, where it is not."""
     gone = f"Superseded by {code_span(lesson.superseded_by)}." if lesson.superseded_by else ""
     stale = f"Stale: {markdown(lesson.stale, 300)}." if lesson.stale else ""
-    return " ".join(f"**{said}**" for said in (gone, stale) if said)
+    return " ".join(f"**{reason}**" for reason in (gone, stale) if reason)
 
 
 def _root_cause(lesson: Lesson) -> str:

@@ -63,8 +63,8 @@ def notes_in(text: str) -> tuple[Notes, ...]:
     >>> notes_in("<future-agent-notes><gotcha>a &lt; b</gotcha></future-agent-notes>")[0].gotchas
     ('a < b',)
     """
-    found = (_notes(body) for body in sections(text.replace("\r\n", "\n").replace("\r", "\n")))
-    return tuple(notes for notes in found if not notes.empty)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return tuple(notes for body in sections(text) if not (notes := _notes(body)).empty)
 
 
 def sections(text: str) -> Iterator[str]:
@@ -207,11 +207,11 @@ def _longest_closing(marks: list[re.Match[str]]) -> list[dict[str, int]]:
     """For each mark and what follows it: the longest fence of either kind that could close."""
     longest: list[dict[str, int]] = [{}]
     for mark in reversed(marks):
-        known = longest[-1]
+        so_far = longest[-1]
         fence = mark["fence"]
         if fence and not mark["rest"].strip():
-            known = {**known, fence[0]: max(known.get(fence[0], 0), len(fence))}
-        longest.append(known)
+            so_far = {**so_far, fence[0]: max(so_far.get(fence[0], 0), len(fence))}
+        longest.append(so_far)
     return longest[::-1]
 
 

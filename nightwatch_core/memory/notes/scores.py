@@ -50,19 +50,19 @@ def intent_words(intent: str) -> Words:
     >>> intent_words("Why are the DB queries so slow?")
     {'db': 'db', 'query': 'queries', 'slow': 'slow'}
     """
-    found: dict[str, str] = {}
+    roots: dict[str, str] = {}
     for word in intent[:20_000].replace("_", " ").split():
         for part in sorted(words(word), key=word.find):
-            if (root := stem(part)) and len(found) < MOST_INTENT_WORDS:
-                found.setdefault(root, part.lower())
-    return found
+            if (root := stem(part)) and len(roots) < MOST_INTENT_WORDS:
+                roots.setdefault(root, part.lower())
+    return roots
 
 
 def scores(wanted: Words, tasks: Iterable[TaskFile]) -> tuple[list[Scored], Mapping[str, float]]:
     """Every document with its score, in the order given, and the weight of each word."""
     every = [_hits(wanted, task) for task in tasks]
-    known = Counter(root for hits in every for root in hits.best)
-    weights = {root: _rarity(known[root], len(every)) for root in wanted}
+    documents = Counter(root for hits in every for root in hits.best)
+    weights = {root: _rarity(documents[root], len(every)) for root in wanted}
     most = sum(weights.values())
     return [_scored(hits, weights, most, wanted) for hits in every], weights
 
@@ -129,10 +129,10 @@ def _hits(wanted: Words, task: TaskFile) -> Hits:
     best: dict[str, float] = {}
     sources: dict[str, None] = {}
     for source, weight, text in _parts(task):
-        found = hits_in(text, wanted) if text else set()
-        for root in found:
+        roots = hits_in(text, wanted) if text else set()
+        for root in roots:
             best[root] = max(best.get(root, 0.0), weight)
-        if found and source:
+        if roots and source:
             sources[source] = None
     return Hits(task, best, tuple(sources))
 

@@ -1,1 +1,4 @@
-"""What became of our proposals: followed up, measured, and counted on the scoreboard."""
+"""What became of our proposals: followed up, measured in production, counted on the scoreboard.
+
+What people are told of it belongs to `report`; asking the tracker is an adapter's.
+"""

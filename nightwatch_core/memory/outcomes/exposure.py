@@ -177,9 +177,9 @@ def _over(
     own = [stretch for _, stretch in seen]
     lengths = sum((one.window.until - one.window.since).total_seconds() for one in own) / 3_600
     share = covered(own, begin, until).hours / lengths
-    found = sum(bounded_count(one.occurrences) for one, _ in seen) * share
+    occurrences = sum(bounded_count(one.occurrences) for one, _ in seen) * share
     looked = covered((*own, *quiet), begin, until)
-    return looked.model_copy(update={"occurrences": round(found)})
+    return looked.model_copy(update={"occurrences": round(occurrences)})
 
 
 def _stretch(seen: NightSeen, window: Window | None) -> Stretch:

@@ -207,8 +207,8 @@ def _lately(seen: Evidence, days: int) -> OccurrenceCount:
     begin = window.until - timedelta(days=days + 1)
     looked = looked_at(records, night.kind.key, begin, window.since).hours
     hours = max(looked, total(nights).hours) + seen.counted.hours
-    found = total(nights).occurrences + seen.counted.occurrences
-    return OccurrenceCount(occurrences=found, hours=hours)
+    occurrences = total(nights).occurrences + seen.counted.occurrences
+    return OccurrenceCount(occurrences=occurrences, hours=hours)
 
 
 def _timed(count: OccurrenceCount) -> OccurrenceCount:

@@ -81,17 +81,17 @@ def _plain(text: str) -> str:
 
 def _started(lesson: Lesson, items: tuple[OwnItem, ...], tonight: Tonight) -> FixWatch:
     """The watch that goes on, or a new one for a pull request merged after it."""
-    known, end = lesson.watch, tonight.night.window.until
+    current, end = lesson.watch, tonight.night.window.until
     pulls = (one for one in items if one.kind == "pull" and one.state == "merged")
     merged = {one.number: aware(one.merged_at or end) for one in pulls}
     number = max(merged, key=lambda one: (merged[one], one), default=None)
-    is_later = known is None or (number is not None and merged[number] > aware(known.merged_at))
-    if known and (number in (None, known.number) or not is_later):
-        return known
+    is_later = current is None or (number is not None and merged[number] > aware(current.merged_at))
+    if current and (number in (None, current.number) or not is_later):
+        return current
     if number is None:
         raise ValueError("nothing of the lesson is merged: ask for a watch only after a merge")
     at = merged[number]
-    since = aware(known.deployed_at) if known and known.deployed_at else None
+    since = aware(current.deployed_at) if current and current.deployed_at else None
     before = before_fix(lesson, at, tonight.records, tonight.night, since)
     return FixWatch(number=number, merged_at=at, before=before)
 
@@ -233,6 +233,6 @@ def _is_ours(lesson: Lesson, tonight: Tonight) -> bool:
     key, nights = tonight.night.kind.key, {seen.night for seen in lesson.nights}
     if any(group.fingerprint in lesson.names for group in tonight.groups):
         return True
-    known = [(one.id, one.night.kind.key) for one in tonight.records if one.night]
-    ours = {at for night, at in known if night in nights}
-    return key in ours if ours else all(at == key for _, at in known)
+    sources = [(one.id, one.night.kind.key) for one in tonight.records if one.night]
+    ours = {at for night, at in sources if night in nights}
+    return key in ours if ours else all(at == key for _, at in sources)

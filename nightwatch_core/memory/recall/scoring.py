@@ -67,7 +67,7 @@ def query_terms(
     weights: Sequence[float] = WEIGHTS,
 ) -> dict[int, QueryTerm]:
     """Every term of the query with its worth; `frequencies` are lessons a term, 0 where unknown."""
-    found: dict[int, QueryTerm] = {}
+    terms: dict[int, QueryTerm] = {}
     for field, numbers in enumerate(query.fields):
         counts = Counter(numbers)
         boost = weights[field] / math.sqrt(len(counts) or 1)
@@ -76,16 +76,16 @@ def query_terms(
             lessons = min(frequencies.get(number, 0), corpus.lessons)
             worth = boost * math.log1p((corpus.lessons - lessons + 0.5) / (lessons + 0.5))
             own = worth * count * (SATURATION + 1) / (count + slack)
-            found[number] = QueryTerm(field, worth, own, lessons)
-    return found
+            terms[number] = QueryTerm(field, worth, own, lessons)
+    return terms
 
 
 def worth_asking(terms: Mapping[int, QueryTerm]) -> tuple[int, ...]:
     """The terms that find candidates: the worthiest, together in not too many lessons."""
-    known = (number for number, term in terms.items() if term.lessons)
+    present = (number for number, term in terms.items() if term.lessons)
     room = MOST_POSTINGS
     asked: list[int] = []
-    for number in sorted(known, key=lambda number: (-terms[number].worth, number)):
+    for number in sorted(present, key=lambda number: (-terms[number].worth, number)):
         if terms[number].lessons <= room or not asked:
             asked.append(number)
             room -= terms[number].lessons
@@ -98,12 +98,12 @@ def candidates(
     terms: Mapping[int, QueryTerm], lessons_with: Callable[[int], Iterable[int]]
 ) -> list[int]:
     """The lessons that share most with the query, by `lessons_with` a term; best first."""
-    found: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for number in worth_asking(terms):
         worth = terms[number].worth
         for lesson in lessons_with(number):
-            found[lesson] = found.get(lesson, 0.0) + worth
-    return heapq.nlargest(MOST_CANDIDATES, found, key=lambda lesson: (found[lesson], lesson))
+            scores[lesson] = scores.get(lesson, 0.0) + worth
+    return heapq.nlargest(MOST_CANDIDATES, scores, key=lambda lesson: (scores[lesson], lesson))
 
 
 def points(
@@ -111,21 +111,21 @@ def points(
 ) -> list[float]:
     """What one lesson scores in each field, by its terms and how many each field has."""
     counts = Counter(numbers)
-    found = [0.0] * len(lengths)
+    scores = [0.0] * len(lengths)
     slack = [_slack(length, mean) for length, mean in zip(lengths, corpus.lengths, strict=True)]
     for number in terms.keys() & counts.keys():
         field, worth, _, _ = terms[number]
         count = counts[number]
-        found[field] += worth * count * (SATURATION + 1) / (count + slack[field])
-    return found
+        scores[field] += worth * count * (SATURATION + 1) / (count + slack[field])
+    return scores
 
 
 def own_points(terms: Mapping[int, QueryTerm], fields: int) -> list[float]:
     """What the error itself would score in each field."""
-    found = [0.0] * fields
+    scores = [0.0] * fields
     for term in terms.values():
-        found[term.field] += term.own
-    return found
+        scores[term.field] += term.own
+    return scores
 
 
 def share(scored: float, own: Sequence[float], lengths: Sequence[int]) -> float:
@@ -134,8 +134,8 @@ def share(scored: float, own: Sequence[float], lengths: Sequence[int]) -> float:
     >>> share(3.0, (4.0, 4.0), (1, 1)), round(share(3.0, (4.0, 4.0), (1, 0)), 3)
     (0.375, 0.652)
     """
-    told = zip(own, lengths, strict=True)
-    possible = sum(points if length else points * UNTOLD for points, length in told)
+    pairs = zip(own, lengths, strict=True)
+    possible = sum(points if length else points * UNTOLD for points, length in pairs)
     return min(1.0, scored / possible) if possible else 0.0
 
 

@@ -110,8 +110,8 @@ def _owner(module: str, path: str) -> str:
 
 def _causes(case: Case, links: tuple[ExceptionLink, ...]) -> tuple[str, ...]:
     """The exceptions of the chain, root cause first, but for the one that was reported."""
-    told = (case.leader.error_class, case.leader.message)
-    below = (one for one in reversed(links) if (one.error_class, one.message) != told)
+    reported = (case.leader.error_class, case.leader.message)
+    below = (one for one in reversed(links) if (one.error_class, one.message) != reported)
     return _unique(
         (
             line(f"{one.error_class}: {one.message}", limits.LONGEST_MESSAGE)
@@ -157,8 +157,8 @@ def classes(document: SearchDocument) -> Iterable[str]:
 
 def template(document: SearchDocument) -> Iterable[str]:
     """The message without what changes from one occurrence to the next."""
-    found = message_template(document.message)
-    return (found,) if len(found) > 3 else ()
+    text = message_template(document.message)
+    return (text,) if len(text) > 3 else ()
 
 
 def words(document: SearchDocument) -> Iterable[str]:
@@ -169,8 +169,8 @@ def words(document: SearchDocument) -> Iterable[str]:
     """
     text = _PLACEHOLDER.sub(" ", message_template(document.message))
     named = set(_named_classes(text))
-    said = [w for chunk in _CHUNK.findall(text) if chunk not in named for w in _words(chunk)]
-    return (*said, *(f"{one} {other}" for one, other in zip(said, said[1:], strict=False)))
+    single = [w for chunk in _CHUNK.findall(text) if chunk not in named for w in _words(chunk)]
+    return (*single, *(f"{one} {other}" for one, other in zip(single, single[1:], strict=False)))
 
 
 def transaction(document: SearchDocument) -> Iterable[str]:
@@ -223,8 +223,8 @@ def terms_of(document: SearchDocument) -> Terms:
 
 def _number(field: int, text: str) -> int:
     """32 bits: two of a million terms may share one, which moves a score by next to nothing."""
-    told = f"{field}\0{text}".encode("utf-8", "replace")
-    return int.from_bytes(hashlib.blake2b(told, digest_size=4).digest(), "big")
+    key = f"{field}\0{text}".encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(key, digest_size=4).digest(), "big")
 
 
 def _named_classes(text: str) -> list[str]:

@@ -121,5 +121,5 @@ def _rank(case: Case, entry: IndexEntry, found: Match) -> tuple[int, float, int,
 
 def own_entry(case: Case, entries: Iterable[IndexEntry]) -> IndexEntry | None:
     """Find the lesson about this very case; None where it is new."""
-    same = [(entry, found) for entry in entries if (found := match(case, entry)).is_same]
+    same = [(entry, near) for entry in entries if (near := match(case, entry)).is_same]
     return min(same, key=lambda pair: _rank(case, *pair))[0] if same else None

@@ -22,12 +22,12 @@ def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson,
     """
     wanted = tuple(dict.fromkeys(_WORD.findall(query.lower()[:500])))
     scored = ((lesson, _match(wanted, lesson)) for lesson in lessons)
-    found = [(lesson, match) for lesson, match in scored if match.because]
-    return tuple(sorted(found, key=lambda pair: (-pair[1].score, pair[0].file)))
+    matches = [(lesson, match) for lesson, match in scored if match.because]
+    return tuple(sorted(matches, key=lambda pair: (-pair[1].score, pair[0].file)))
 
 
 def _match(wanted: tuple[str, ...], lesson: Lesson) -> Match:
-    told = (lesson.error_class, lesson.transaction, lesson.message, lesson.title)
-    text = " ".join((*told, lesson.root_cause, *lesson.names, *lesson.tags)).lower()
+    names = (lesson.error_class, lesson.transaction, lesson.message, lesson.title)
+    text = " ".join((*names, lesson.root_cause, *lesson.names, *lesson.tags)).lower()
     held = tuple(word for word in wanted if word in text)
     return Match(score=round(len(held) / max(len(wanted), 1), 2), because=held)

@@ -60,11 +60,11 @@ def comparable_nights(tonight: RunReport, reports: Iterable[RunReport]) -> tuple
 def night_groups(report: RunReport) -> NightGroups:
     """All error groups a report tells of, each once."""
     cases = (*(one.case for one in report.analyses), *(one.case for one in report.failures))
-    told = chain(
+    every = chain(
         (group for case in cases for group in case.groups),
         (dropped.group for dropped in report.dropped),
     )
-    groups = {group.fingerprint: _slim(group) for group in told}
+    groups = {group.fingerprint: _slim(group) for group in every}
     return NightGroups(window=report.night.window, groups=tuple(groups.values()))
 
 
@@ -81,13 +81,13 @@ def backtest(
     fixed = {name for one in lessons if was_fixed(one) for name in one.names}
     names = {group.fingerprint for groups in hidden for group in groups}
     users = [sum(g.users for g in groups if g.users is not None) for groups in hidden]
-    known = any(g.users is not None for groups in hidden for g in groups)
+    counted = any(g.users is not None for groups in hidden for g in groups)
     return Backtest(
         nights=len(hidden),
         groups=len(names),
         occurrences=sum(group.occurrences for groups in hidden for group in groups),
         fixed_later=len(names & fixed),
-        users=max(users) if known else None,
+        users=max(users) if counted else None,
     )
 
 
@@ -134,8 +134,8 @@ def is_steady(seen: Sequence[float]) -> bool:
 
 def was_fixed(lesson: Lesson) -> bool:
     """Whether a fix of ours was merged for it, whatever came of the fix."""
-    said = (*(fate.kind for fate in lesson.fates), *(one.outcome for one in lesson.proposed))
-    return lesson.watch is not None or any(kind in _REMEDIED for kind in (*said, lesson.outcome))
+    ends = (*(fate.kind for fate in lesson.fates), *(one.outcome for one in lesson.proposed))
+    return lesson.watch is not None or any(kind in _REMEDIED for kind in (*ends, lesson.outcome))
 
 
 def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
@@ -144,13 +144,13 @@ def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
     It did where the next night that was looked at was without it, or where it was followed by
     three quiet hours of the same night.
     """
-    found, next_has_it = 0, True  # of the night after tonight nothing is known
+    times, next_has_it = 0, True  # of the night after tonight nothing is known
     for night in nights:
         own = [group for group in night.groups if group.fingerprint in names]
         if own and (not next_has_it or all(map(_calmed, own))):
-            found += 1
+            times += 1
         next_has_it = bool(own)
-    return found
+    return times
 
 
 def _calmed(group: ErrorGroup) -> bool:

@@ -85,8 +85,8 @@ def _transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
 def _start_of_transaction(seen: Sequence[ErrorGroup]) -> IgnoreRule | None:
     """What transactions that differ in their last step share, if that has a name of its own."""
     names = {group.transaction.strip() for group in seen}
-    found = [_PARENT.match(name[:_LONGEST_NAME]) for name in names]
-    parents = {each.group() if each else "" for each in found}
+    matches = [_PARENT.match(name[:_LONGEST_NAME]) for name in names]
+    parents = {each.group() if each else "" for each in matches}
     parent = next(iter(parents))
     steps = {step.lower() for step in _STEP_NAME.findall(parent)} - _COMMON_STEPS
     if len(names) == 1 or len(parents) > 1 or not steps:
@@ -132,8 +132,8 @@ def _shared_start(texts: set[str]) -> str:
 
 
 def _fixed_start(text: str) -> str:
-    found = _FIXED_START.match(text)
-    return found.group() if found else ""
+    match = _FIXED_START.match(text)
+    return match.group() if match else ""
 
 
 def _plain(rules: Iterable[IgnoreRule | None]) -> tuple[IgnoreRule, ...]:

@@ -64,15 +64,15 @@ def suggest_rules(
     because the error comes too often, is no reason for another. Each rule holds for 30 days, and up
     to a rate. Most occurrences first, at most 10.
     """
-    known = noise_evidence(report, lessons, rules, nights)
-    noise = [one for one in lessons if not why_not_noise(one, known)]
+    evidence = noise_evidence(report, lessons, rules, nights)
+    noise = [one for one in lessons if not why_not_noise(one, evidence)]
     noise.sort(key=lambda one: (-_times(one), one.fingerprint))
-    found: dict[IgnoreRule, list[Lesson]] = {}
+    by_rule: dict[IgnoreRule, list[Lesson]] = {}
     for lesson in noise[:MOST_TRIED]:
-        if rule := _narrowest(lesson, noise, lessons, known):
-            found.setdefault(rule, []).append(lesson)
-    told = (_suggestion(rule, about, lessons, known) for rule, about in found.items())
-    ranked = sorted(told, key=lambda one: (-one.backtest.occurrences, one.pattern))
+        if rule := _narrowest(lesson, noise, lessons, evidence):
+            by_rule.setdefault(rule, []).append(lesson)
+    suggestions = (_suggestion(rule, about, lessons, evidence) for rule, about in by_rule.items())
+    ranked = sorted(suggestions, key=lambda one: (-one.backtest.occurrences, one.pattern))
     return tuple(ranked[:MOST])
 
 
@@ -109,10 +109,10 @@ def _proves_itself(
         return False
     taught = (group for one in lessons if matches(rule, group := as_group(one)))
     harmless = {name for one in noise for name in one.names}
-    told = {name: one for one in lessons for name in one.names}
+    lesson_of = {name: one for one in lessons for name in one.names}
     return all(
         group.fingerprint in harmless
-        or _same_elsewhere(group, told.get(group.fingerprint), lesson, tonight)
+        or _same_elsewhere(group, lesson_of.get(group.fingerprint), lesson, tonight)
         for group in chain(*(night.groups for night in nights), taught)
     )
 
@@ -148,12 +148,12 @@ def _suggestion(
 def _evidence(lessons: list[Lesson], tonight: NoiseEvidence) -> str:
     dates = sorted({seen.date for one in lessons for seen in one.nights})
     low = sum(seen.confidence == "low" for one in lessons for seen in one.nights)
-    told = sum(len(one.nights) for one in lessons)
+    sightings = sum(len(one.nights) for one in lessons)
     names = "; ".join(as_group(one).title for one in lessons[:3])
     times = sum(map(_times, lessons))
     return line(
         f"seen on {len(dates)} nights from {dates[0]} to {dates[-1]}, {times} times, "
-        f"no fix is known; confidence was low on {low} of {told} sightings"
+        f"no fix is known; confidence was low on {low} of {sightings} sightings"
         f"{''.join(_asides(lessons, tonight))}: {names}",
         600,
     )
