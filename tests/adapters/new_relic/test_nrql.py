@@ -20,7 +20,7 @@ NAMES = SURROGATES_TOO | st.text("'\\\"`%\n\0 <>n()=-/A", max_size=300)
 @example("x' OR error.class IS NULL LIMIT MAX --", "\\")
 @example("\\'", "%" * 300)
 @example("<n>\ud800", "line\nbreak\0")
-def test_no_name_changes_a_query_and_every_name_is_found(name: str, transaction: str) -> None:
+def test_no_name_changes_a_query_and_every_name_is_found(name, transaction):
     template = transaction_template(transaction)
     text = nrql.occurrences(("GUID",), WINDOW, name, template, "")
     query = Parser(text).parse()
@@ -34,7 +34,7 @@ def test_no_name_changes_a_query_and_every_name_is_found(name: str, transaction:
 
 
 @given(NAMES)
-def test_a_plain_name_matches_only_itself(name: str) -> None:
+def test_a_plain_name_matches_only_itself(name):
     condition = nrql.matching("error.class", name)
     query = Parser(f"SELECT id FROM ErrorTrace WHERE {condition} SINCE 1 UNTIL 2").parse()
     assert query.where({"error.class": name})
@@ -44,7 +44,7 @@ def test_a_plain_name_matches_only_itself(name: str) -> None:
 
 
 @given(NAMES)
-def test_a_literal_is_read_back_or_refused(text: str) -> None:
+def test_a_literal_is_read_back_or_refused(text):
     try:
         said = nrql.literal(text)
     except ValueError:
@@ -55,12 +55,12 @@ def test_a_literal_is_read_back_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["\0", "a\nb", "\x7f", "\u2028", "\ud800", "x" * 1_001])
-def test_what_cannot_be_said_is_refused(text: str) -> None:
+def test_what_cannot_be_said_is_refused(text):
     with pytest.raises(ValueError, match="value"):
         nrql.literal(text)
 
 
-def test_an_escape_that_is_not_documented_is_never_needed() -> None:
+def test_an_escape_that_is_not_documented_is_never_needed():
     for name in ("App\\Cart", "it's", '"', "`", "%'\\" * 99):
         assert "\\" not in nrql.matching("error.class", name)
 
@@ -76,20 +76,20 @@ def test_an_escape_that_is_not_documented_is_never_needed() -> None:
         nrql.keys("ErrorTrace", ("A",), WINDOW),
     ],
 )
-def test_every_query_is_understood(text: str) -> None:
+def test_every_query_is_understood(text):
     query = Parser(text).parse()
     assert query.literals[0] == "A"
     assert query.until == 1795233600000
 
 
-def test_the_count_leads_because_it_ranks_the_facets() -> None:
+def test_the_count_leads_because_it_ranks_the_facets():
     text = nrql.errors(("A",), WINDOW, EVERYTHING, nrql.FACETS)
     assert text.startswith("SELECT count(*) AS 'n', ")
     assert text.endswith(" LIMIT MAX")
     assert nrql.NOT_EXPECTED in text
 
 
-def test_only_attributes_that_exist_are_selected() -> None:
+def test_only_attributes_that_exist_are_selected():
     known = frozenset({"userId", "tags.releaseTag", "hostname"})
     text = nrql.errors(("A",), WINDOW, known, nrql.FACETS)
     assert "uniqueCount(userId) AS 'u1'" in text
@@ -98,14 +98,14 @@ def test_only_attributes_that_exist_are_selected() -> None:
     assert "enduser.id" not in text
 
 
-def test_a_query_that_the_service_refuses_for_its_length_is_not_made() -> None:
+def test_a_query_that_the_service_refuses_for_its_length_is_not_made():
     with pytest.raises(ValueError, match="longer"):
         nrql.count(tuple("G" * 100 for _ in range(50)), WINDOW)
     longest = nrql.occurrences(("G" * 100,) * 10, WINDOW, "🔥" * 300, "🔥" * 300, "release")
     assert len(longest.encode()) <= nrql.LONGEST_QUERY
 
 
-def test_the_stand_in_refuses_what_is_not_escaped() -> None:
+def test_the_stand_in_refuses_what_is_not_escaped():
     for value in ("'it's'", "'tail\\'", "'line\nbreak'", "'\\n'"):
         with pytest.raises(BadNrql):
             Parser(f"SELECT id FROM ErrorTrace WHERE id = {value} SINCE 1 UNTIL 2").parse()

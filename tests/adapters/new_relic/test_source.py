@@ -1,15 +1,15 @@
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
-from services.nerdgraph import ACCOUNT, KEY, NOW, NerdGraphService, entity, frame, inbox_group
+from services.nerdgraph import ACCOUNT, KEY, NOW, entity, frame, inbox_group
 
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.source import NewRelic
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.intake.grouping import hours_of
-from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+from nightwatch_core.models.error import Window
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -44,14 +44,14 @@ HOSTILE = (
 class FixedClock:
     seconds = 0.0
 
-    def now(self) -> datetime:
+    def now(self):
         return NOW
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return self.seconds
 
 
-def source(service: NerdGraphService, key: str = KEY, **given: Any) -> NewRelic:
+def source(service, key=KEY, **given):
     client = NerdGraph(key, service.url, times=QUICK, deadline=5.0, pause=lambda _: None)
     values: dict[str, Any] = {
         **{"app_name": "shop", "watermark": None, "clock": FixedClock()},
@@ -60,17 +60,17 @@ def source(service: NerdGraphService, key: str = KEY, **given: Any) -> NewRelic:
     return NewRelic(key, ACCOUNT, url=service.url, client=client, **values)
 
 
-def fetched(service: NerdGraphService) -> Fetched:
+def fetched(service):
     return source(service).error_groups(WINDOW)
 
 
-def only(found: Fetched) -> ErrorGroup:
+def only(found):
     assert found.partial == ()
     assert len(found.groups) == 1
     return found.groups[0]
 
 
-def test_the_window_follows_the_watermark_and_the_lag(service: NerdGraphService) -> None:
+def test_the_window_follows_the_watermark_and_the_lag(service):
     watermark = NOW - timedelta(hours=30)
     lag = timedelta(minutes=3)
     after = source(service, watermark=watermark)
@@ -84,14 +84,14 @@ def test_the_window_follows_the_watermark_and_the_lag(service: NerdGraphService)
     assert service.requests == []
 
 
-def test_a_window_that_was_read_before_is_said_to_be(service: NerdGraphService) -> None:
+def test_a_window_that_was_read_before_is_said_to_be(service):
     just_read = source(service, watermark=NOW - timedelta(seconds=20))
     found = just_read.error_groups(just_read.window(None, NOW))
     assert found.groups == ()
     assert "were read before" in found.partial[0]
 
 
-def test_groups_carry_counts_users_hosts_releases_and_hours(service: NerdGraphService) -> None:
+def test_groups_carry_counts_users_hosts_releases_and_hours(service):
     for ago, user, version in ((20, "ann", "v1"), (3, "bob", "v2"), (1, "bob", "v2")):
         service.error(
             "KeyError",
@@ -114,7 +114,7 @@ def test_groups_carry_counts_users_hosts_releases_and_hours(service: NerdGraphSe
     assert [at for at, n in enumerate(group.hourly) if n] == [4, 21, 23]
 
 
-def test_the_first_hour_counts_only_what_lies_in_the_window(service: NerdGraphService) -> None:
+def test_the_first_hour_counts_only_what_lies_in_the_window(service):
     window = Window(since=NOW - timedelta(minutes=90), until=NOW)
     for minutes in (110, 100, 80, 30):
         service.error("KeyError", ago=timedelta(minutes=minutes))
@@ -122,9 +122,7 @@ def test_the_first_hour_counts_only_what_lies_in_the_window(service: NerdGraphSe
     assert (group.occurrences, group.hourly) == (2, (1, 1))
 
 
-def test_two_messages_of_one_transaction_are_two_groups_every_night(
-    service: NerdGraphService,
-) -> None:
+def test_two_messages_of_one_transaction_are_two_groups_every_night(service):
     for at in range(6):
         name = "total" if at % 2 else "price"
         service.error("NoMethodError", "orders/show", f"no '{name}' in order {at}")
@@ -136,13 +134,13 @@ def test_two_messages_of_one_transaction_are_two_groups_every_night(
     assert sum(group.occurrences for group in second.groups) == 7
 
 
-def test_users_are_not_counted_once_a_message(service: NerdGraphService) -> None:
+def test_users_are_not_counted_once_a_message(service):
     for order in range(40):
         service.error("KeyError", message=f"order {order} is gone", userId=f"user {order % 8}")
     assert only(fetched(service)).users == 8
 
 
-def test_expected_errors_and_other_applications_are_left_out(service: NerdGraphService) -> None:
+def test_expected_errors_and_other_applications_are_left_out(service):
     service.entities.append(entity("GUID-other", "other", "python"))
     service.error("KeyError", **{"error.expected": False})
     service.error("NotFound", **{"error.expected": True})
@@ -152,7 +150,7 @@ def test_expected_errors_and_other_applications_are_left_out(service: NerdGraphS
     assert only(fetched(service)).error_class == "KeyError"
 
 
-def test_errors_without_transaction_or_message_are_counted(service: NerdGraphService) -> None:
+def test_errors_without_transaction_or_message_are_counted(service):
     service.error("BootError", transaction=None, message="no port")
     service.error("KeyError", message=None)
     service.error("KeyError", "orders/show", "no 'total'")
@@ -164,12 +162,12 @@ def test_errors_without_transaction_or_message_are_counted(service: NerdGraphSer
     }
 
 
-def test_a_quiet_application_is_a_complete_empty_answer(service: NerdGraphService) -> None:
+def test_a_quiet_application_is_a_complete_empty_answer(service):
     found = fetched(service)
     assert (found.groups, found.partial, found.rejects) == ((), (), ())
 
 
-def test_more_errors_than_the_service_lists_are_said(service: NerdGraphService) -> None:
+def test_more_errors_than_the_service_lists_are_said(service):
     letters = "abcdefghijklmnopqrstuvwxyz"
     names = [f"{x}{y}{z}" for x in letters for y in letters for z in letters][:5_003]
     for name in (*names, "aaa"):
@@ -180,7 +178,7 @@ def test_more_errors_than_the_service_lists_are_said(service: NerdGraphService) 
     assert found.partial == ("3 more occurrences are not listed: too many different errors",)
 
 
-def test_two_entities_of_one_name_are_one_application(service: NerdGraphService) -> None:
+def test_two_entities_of_one_name_are_one_application(service):
     service.entities += [entity("GUID-two", "shop", "ruby"), entity("GUID-x", "shop", "go", 99)]
     service.error("KeyError")
     service.error("KeyError", guid="GUID-two")
@@ -188,7 +186,7 @@ def test_two_entities_of_one_name_are_one_application(service: NerdGraphService)
     assert only(fetched(service)).occurrences == 2
 
 
-def test_the_inbox_says_what_the_team_said(service: NerdGraphService) -> None:
+def test_the_inbox_says_what_the_team_said(service):
     person = {"email": "ann@example.org", "userInfo": {"id": 1, "name": "Ann  Example"}}
     back = round((NOW - HOUR).timestamp() * 1_000)
     service.inbox = [
@@ -217,7 +215,7 @@ def test_the_inbox_says_what_the_team_said(service: NerdGraphService) -> None:
     assert set(came_back.values()) == {None}
 
 
-def test_of_two_returns_the_later_one_counts(service: NerdGraphService) -> None:
+def test_of_two_returns_the_later_one_counts(service):
     times = [round((NOW - hours * HOUR).timestamp() * 1_000) for hours in (3, 1, 2)]
     service.inbox = [
         inbox_group("KeyError", f"no {at}", "UNRESOLVED", regressedAt=at) | {"id": str(at)}
@@ -227,27 +225,27 @@ def test_of_two_returns_the_later_one_counts(service: NerdGraphService) -> None:
     assert only(fetched(service)).regressed_at == NOW - HOUR
 
 
-def test_an_assignee_without_a_name_is_told_without_an_address(service: NerdGraphService) -> None:
+def test_an_assignee_without_a_name_is_told_without_an_address(service):
     who = {"email": "ann@example.org", "userInfo": None}
     service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", assignment=who)]
     service.error("KeyError")
     assert only(fetched(service)).inbox == "assigned to ann"
 
 
-def test_a_regression_of_an_earlier_night_is_none_tonight(service: NerdGraphService) -> None:
+def test_a_regression_of_an_earlier_night_is_none_tonight(service):
     before = round((NOW - DAY - HOUR).timestamp() * 1_000)
     service.inbox = [inbox_group("KeyError", "", "UNRESOLVED", regressedAt=before)]
     service.error("KeyError")
     assert only(fetched(service)).inbox == ""
 
 
-def test_an_inbox_that_is_longer_than_we_read_is_said(service: NerdGraphService) -> None:
+def test_an_inbox_that_is_longer_than_we_read_is_said(service):
     service.inbox = [inbox_group(f"Class{at}", "no", "IGNORED") for at in range(10)]
     service.error("KeyError")
     assert "more groups than were read" in fetched(service).partial[0]
 
 
-def test_the_inbox_group_an_error_names_itself_wins(service: NerdGraphService) -> None:
+def test_the_inbox_group_an_error_names_itself_wins(service):
     service.inbox = [
         inbox_group("KeyError", "no 'total'", "IGNORED") | {"id": "one"},
         inbox_group("KeyError", "no 'total'", "UNRESOLVED") | {"id": "two"},
@@ -288,9 +286,7 @@ TRACED: tuple[tuple[str, list[str], str, str], ...] = (
 
 
 @pytest.mark.parametrize(("language", "lines", "place", "function"), TRACED)
-def test_frames_are_read_in_the_entitys_language(
-    service: NerdGraphService, language: str, lines: list[str], place: str, function: str
-) -> None:
+def test_frames_are_read_in_the_entitys_language(service, language, lines, place, function):
     service.entities = [entity("GUID-shop", "shop", language)]
     service.error("KeyError", message="no 'total'", frames=[frame(line) for line in lines])
     (trace,) = source(service).traces(only(fetched(service)))
@@ -300,7 +296,7 @@ def test_frames_are_read_in_the_entitys_language(
     assert trace.links[0].message == "no 'total'"
 
 
-def test_frames_of_an_unknown_form_are_taken_from_their_fields(service: NerdGraphService) -> None:
+def test_frames_of_an_unknown_form_are_taken_from_their_fields(service):
     known = frame("total, somewhere", filepath="/srv/app/cart.ex", line=7, name="total")
     service.error("KeyError", frames=[known])
     (trace,) = source(service).traces(only(fetched(service)))
@@ -309,7 +305,7 @@ def test_frames_of_an_unknown_form_are_taken_from_their_fields(service: NerdGrap
     ]
 
 
-def test_a_message_that_looks_like_frames_makes_none(service: NerdGraphService) -> None:
+def test_a_message_that_looks_like_frames_makes_none(service):
     hostile = "no\napp/secrets.rb:1:in 'steal'\nCaused by: Fake"
     service.error("KeyError", message=hostile, frames=RUBY)
     (trace,) = source(service).traces(only(fetched(service)))
@@ -319,7 +315,7 @@ def test_a_message_that_looks_like_frames_makes_none(service: NerdGraphService) 
     ]
 
 
-def test_traces_come_newest_first_of_the_group_alone(service: NerdGraphService) -> None:
+def test_traces_come_newest_first_of_the_group_alone(service):
     for hours in range(5, 0, -1):
         at = [frame(f"app/cart.rb:{hours}:in 'total'")]
         service.error("KeyError", "GET /orders/17", f"no {hours}", hours * HOUR, at)
@@ -332,7 +328,7 @@ def test_traces_come_newest_first_of_the_group_alone(service: NerdGraphService) 
     assert source(service).traces(group, limit=0) == ()
 
 
-def test_a_trace_that_was_sampled_away_is_normal(service: NerdGraphService) -> None:
+def test_a_trace_that_was_sampled_away_is_normal(service):
     service.error("KeyError", frames=RUBY, ago=2 * HOUR)
     service.error("KeyError", frames=RUBY, ago=HOUR)
     service.error("ValueError")
@@ -343,7 +339,7 @@ def test_a_trace_that_was_sampled_away_is_normal(service: NerdGraphService) -> N
     assert source(service).traces(by_class["ValueError"]) == ()
 
 
-def test_one_failing_trace_leaves_the_others(service: NerdGraphService) -> None:
+def test_one_failing_trace_leaves_the_others(service):
     service.error("KeyError", frames=RUBY, ago=2 * HOUR)
     service.error("KeyError", frames=RUBY, ago=HOUR)
     group = only(fetched(service))
@@ -356,7 +352,7 @@ def test_one_failing_trace_leaves_the_others(service: NerdGraphService) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_names_are_data(service: NerdGraphService, name: str) -> None:
+def test_hostile_names_are_data(service, name):
     service.error(name, f"WebTransaction/{name}", name, frames=RUBY)
     service.error("Innocent", frames=[frame("app/innocent.rb:1:in 'x'")])
     found = fetched(service)
@@ -367,9 +363,7 @@ def test_hostile_names_are_data(service: NerdGraphService, name: str) -> None:
 
 
 @pytest.mark.parametrize("kept", [RUBY, None])
-def test_what_a_pattern_finds_too_much_is_left_out(
-    service: NerdGraphService, kept: list[dict[str, Any]] | None
-) -> None:
+def test_what_a_pattern_finds_too_much_is_left_out(service, kept):
     other = [frame("app/other.rb:1:in 'x'")]
     name = "App\\Cart'"
     service.error(name, "GET /orders/17", "no", frames=kept, ago=5 * HOUR)
@@ -384,7 +378,7 @@ def test_what_a_pattern_finds_too_much_is_left_out(
     assert [trace.frames[0].path for trace in traces] == ["app/models/cart.rb"] * bool(kept)
 
 
-def test_an_application_of_a_similar_name_is_another(service: NerdGraphService) -> None:
+def test_an_application_of_a_similar_name_is_another(service):
     service.entities += [entity("GUID-1", "ann's", "go"), entity("GUID-2", "ann-s", "go")]
     service.error("Ours", guid="GUID-1")
     service.error("Theirs", guid="GUID-2")
@@ -392,7 +386,7 @@ def test_an_application_of_a_similar_name_is_another(service: NerdGraphService) 
     assert [group.error_class for group in found.groups] == ["Ours"]
 
 
-def test_a_hostile_application_name_is_data(service: NerdGraphService) -> None:
+def test_a_hostile_application_name_is_data(service):
     name = "shop' OR name LIKE '%\\"
     service.entities.append(entity("GUID-evil", name, "go"))
     service.error("KeyError")
@@ -401,7 +395,7 @@ def test_a_hostile_application_name_is_data(service: NerdGraphService) -> None:
     assert [group.error_class for group in found.groups] == ["Evil"]
 
 
-def test_deployments_newest_first(service: NerdGraphService) -> None:
+def test_deployments_newest_first(service):
     for days, version, commit in ((40, "v0", "c0"), (3, "v1", "c1"), (1, "v2", None)):
         at = round((NOW - days * DAY).timestamp() * 1_000)
         made = {"timestamp": at, "version": version, "commit": commit, "entityGuid": "GUID-shop"}
@@ -411,14 +405,14 @@ def test_deployments_newest_first(service: NerdGraphService) -> None:
     assert releases[0].at == NOW - DAY
 
 
-def test_the_probe_says_what_is_there(service: NerdGraphService) -> None:
+def test_the_probe_says_what_is_there(service):
     service.error("KeyError")
     assert source(service).probe() == (
         "application 'shop' (ruby) in account 1: 1 unexpected errors in the last 24 hours"
     )
 
 
-def test_the_probe_says_what_to_do(service: NerdGraphService) -> None:
+def test_the_probe_says_what_to_do(service):
     with pytest.raises(StopTheNight, match="user key"):
         source(service, key="NRAK-WRONG").probe()
     with pytest.raises(StopTheNight, match="there are 'shop'"):
@@ -454,13 +448,7 @@ MATRIX: tuple[tuple[str, dict[str, Any], type[NightWatchError]], ...] = (
 
 @pytest.mark.parametrize("match", ["query FindEntity", "FACET"])
 @pytest.mark.parametrize(("how", "given", "expected"), MATRIX)
-def test_a_failed_fetch_is_never_an_empty_success(
-    service: NerdGraphService,
-    how: str,
-    given: dict[str, Any],
-    expected: type[NightWatchError],
-    match: str,
-) -> None:
+def test_a_failed_fetch_is_never_an_empty_success(service, how, given, expected, match):
     service.error("KeyError")
     times = 1 if how == "slow" else 99
     service.fail(how, match=match, times=times, **given)
@@ -472,9 +460,7 @@ def test_a_failed_fetch_is_never_an_empty_success(
 
 
 @pytest.mark.parametrize(("how", "given", "_expected"), [row for row in MATRIX if row[0] != "slow"])
-def test_what_stands_beside_the_counts_may_fail(
-    service: NerdGraphService, how: str, given: dict[str, Any], _expected: object
-) -> None:
+def test_what_stands_beside_the_counts_may_fail(service, how, given, _expected):
     service.error("KeyError", **{"service.version": "v1"})
     service.fail(how, match="query ErrorGroups", times=99, **given)
     service.fail(how, match="TIMESERIES", times=99, **given)
@@ -485,14 +471,14 @@ def test_what_stands_beside_the_counts_may_fail(
     assert "could not be read" in said
 
 
-def test_a_moment_of_trouble_is_waited_out(service: NerdGraphService) -> None:
+def test_a_moment_of_trouble_is_waited_out(service):
     service.error("KeyError")
     service.fail("429", match="FACET", times=1)
     service.fail("status", match="query ErrorGroups", times=1, status=502)
     assert only(fetched(service)).occurrences == 1
 
 
-def test_a_window_that_is_too_much_is_read_in_parts(service: NerdGraphService) -> None:
+def test_a_window_that_is_too_much_is_read_in_parts(service):
     for hours in (1, 2, 13, 14, 23):
         service.error("KeyError", ago=hours * HOUR, userId="ann", message=f"no {hours}")
     path = ["actor", "account", "whole"]
@@ -504,7 +490,7 @@ def test_a_window_that_is_too_much_is_read_in_parts(service: NerdGraphService) -
     assert len(counted) == 5  # the day, its first half, both quarters of that, its second half
 
 
-def test_messages_that_cannot_be_told_apart_are_said(service: NerdGraphService) -> None:
+def test_messages_that_cannot_be_told_apart_are_said(service):
     service.error("KeyError", message="no 'total'")
     path = ["actor", "account", "detail"]
     service.fail("errors", match="$detail", times=9, code="SERVER_ERROR", path=path)
@@ -513,14 +499,14 @@ def test_messages_that_cannot_be_told_apart_are_said(service: NerdGraphService) 
     assert "told apart by message" in found.partial[0]
 
 
-def test_rows_left_out_without_an_error_are_a_failure(service: NerdGraphService) -> None:
+def test_rows_left_out_without_an_error_are_a_failure(service):
     service.error("KeyError")
     service.fail("null", match="FACET", times=9, path=["actor", "account", "whole", "results"])
     with pytest.raises(TryLater):
         fetched(service)
 
 
-def test_rows_that_cannot_be_read_are_kept_as_rejects(service: NerdGraphService) -> None:
+def test_rows_that_cannot_be_read_are_kept_as_rejects(service):
     rows: list[Any] = [
         {"facet": ["KeyError", "orders/show"], "n": 3.0, "first": "soon", "last": 1e300},
         {"facet": [None, "orders/show"], "n": 1},
@@ -538,7 +524,7 @@ def test_rows_that_cannot_be_read_are_kept_as_rejects(service: NerdGraphService)
     assert len(found.rejects) == 6
 
 
-def test_calls_of_a_night(service: NerdGraphService) -> None:
+def test_calls_of_a_night(service):
     for many, expected in ((3, 11), (10, 25)):
         service.events.clear()
         service.exceptions.clear()
@@ -552,7 +538,7 @@ def test_calls_of_a_night(service: NerdGraphService) -> None:
     assert {request.key for request in service.requests} == {KEY}
 
 
-def test_a_long_lived_worker_sees_what_is_new(service: NerdGraphService) -> None:
+def test_a_long_lived_worker_sees_what_is_new(service):
     clock = FixedClock()
     night = source(service, clock=clock)
     service.error("KeyError")
@@ -563,7 +549,7 @@ def test_a_long_lived_worker_sees_what_is_new(service: NerdGraphService) -> None
     assert night.error_groups(WINDOW).groups[0].users == 1
 
 
-def test_attributes_that_cannot_be_asked_for_are_said(service: NerdGraphService) -> None:
+def test_attributes_that_cannot_be_asked_for_are_said(service):
     service.error("KeyError", userId="ann")
     service.fail("errors", match="keyset()", times=9, code="TIMEOUT")
     found = fetched(service)
@@ -574,7 +560,7 @@ def test_attributes_that_cannot_be_asked_for_are_said(service: NerdGraphService)
 # -- transactions: known where New Relic says so, and never in the way
 
 
-def test_all_transactions_of_the_window_are_counted(service: NerdGraphService) -> None:
+def test_all_transactions_of_the_window_are_counted(service):
     service.entities += [entity("GUID-two", "shop", "ruby"), entity("GUID-x", "other", "go")]
     service.error("KeyError")
     assert fetched(service).traffic is None  # none at all: they are not recorded
@@ -588,12 +574,12 @@ def test_all_transactions_of_the_window_are_counted(service: NerdGraphService) -
     assert found.groups[0].occurrences == 1
 
 
-def test_a_quiet_night_has_its_traffic_too(service: NerdGraphService) -> None:
+def test_a_quiet_night_has_its_traffic_too(service):
     service.traffic(500)
     assert (fetched(service).groups, fetched(service).traffic) == ((), 500)
 
 
-def test_it_costs_no_request_of_its_own(service: NerdGraphService) -> None:
+def test_it_costs_no_request_of_its_own(service):
     service.error("KeyError")
     service.traffic(10)
     fetched(service)
@@ -605,7 +591,7 @@ def test_it_costs_no_request_of_its_own(service: NerdGraphService) -> None:
 @pytest.mark.parametrize(
     "code", ["TIMEOUT", "SERVER_ERROR", "TOO_MANY_REQUESTS", "ACCESS_DENIED", "INVALID_INPUT"]
 )
-def test_without_it_the_night_is_whole(service: NerdGraphService, code: str) -> None:
+def test_without_it_the_night_is_whole(service, code):
     service.error("KeyError")
     service.traffic(10)
     service.fail(
@@ -630,7 +616,7 @@ def test_without_it_the_night_is_whole(service: NerdGraphService, code: str) -> 
         {"results": [{"count": 3}]},
     ],
 )
-def test_what_is_no_number_is_not_known(service: NerdGraphService, part: Any) -> None:
+def test_what_is_no_number_is_not_known(service, part):
     rows = [{"facet": ["KeyError", "x"], "n": 3.0}]
     errors = {"results": rows, "totalResult": {"n": 3.0}, "otherResult": None}
     account = {"whole": errors, "classes": {"results": []}, "detail": {"results": []}}
@@ -641,7 +627,7 @@ def test_what_is_no_number_is_not_known(service: NerdGraphService, part: Any) ->
     assert [group.occurrences for group in found.groups] == [3]
 
 
-def test_a_window_read_in_parts_has_the_sum_of_all(service: NerdGraphService) -> None:
+def test_a_window_read_in_parts_has_the_sum_of_all(service):
     service.error("KeyError", ago=HOUR)
     service.traffic(30, 20 * HOUR)
     service.traffic(12, 2 * HOUR)
@@ -650,7 +636,7 @@ def test_a_window_read_in_parts_has_the_sum_of_all(service: NerdGraphService) ->
     assert fetched(service).traffic == 42
 
 
-def test_half_of_a_windows_traffic_is_not_taken_for_all(service: NerdGraphService) -> None:
+def test_half_of_a_windows_traffic_is_not_taken_for_all(service):
     service.error("KeyError", ago=HOUR)
     service.traffic(30, 20 * HOUR)
     service.traffic(12, 2 * HOUR)

@@ -4,30 +4,26 @@ import json
 import logging
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 from core.report_fixture import analysis, complete, degraded, empty, failed, group, hostile, huge
 from services.slack import ALL_SCOPES, Channel
-from slack_team import HISTORY, LINK, POST, UPDATE, Team, a_team, errors
+from slack_team import HISTORY, LINK, POST, UPDATE, a_team, errors
 
 from nightwatch_core.adapters.slack.calls import ADVICE
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.report import RunReport
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
+def team(tmp_path):
     with a_team(tmp_path / "state") as team:
         yield team
 
 
 @pytest.mark.parametrize("count", [3, 10])
-def test_a_night_is_a_message_with_a_reply_per_error(team: Team, count: int) -> None:
+def test_a_night_is_a_message_with_a_reply_per_error(team, count):
     address = team.tell(errors(count))
 
     parent, *replies = team.slack.shown()
@@ -46,7 +42,7 @@ def test_a_night_is_a_message_with_a_reply_per_error(team: Team, count: int) -> 
 
 
 @pytest.mark.parametrize("report", [empty(), degraded(), failed(), huge(), hostile()])
-def test_every_night_gets_through_and_pings_nobody(team: Team, report: RunReport) -> None:
+def test_every_night_gets_through_and_pings_nobody(team, report):
     team.tell(report)
 
     assert team.slack.shown()[0].blocks[0]["type"] == "header"
@@ -54,12 +50,12 @@ def test_every_night_gets_through_and_pings_nobody(team: Team, report: RunReport
     assert all(each.startswith("https://git.example/") for each in team.slack.links())
 
 
-def test_posts_are_a_second_apart(team: Team) -> None:
+def test_posts_are_a_second_apart(team):
     team.tell(errors(3))
     assert team.clock.slept == [1.1] * 4
 
 
-def test_a_rerun_edits_what_changed_and_posts_nothing_twice(team: Team) -> None:
+def test_a_rerun_edits_what_changed_and_posts_nothing_twice(team):
     before = team.tell()
     count = len(team.slack.posted)
     team.slack.requests.clear()
@@ -78,14 +74,14 @@ def test_a_rerun_edits_what_changed_and_posts_nothing_twice(team: Team) -> None:
     assert {each.parse for each in team.slack.posted} == {"none"}
 
 
-def test_the_same_night_told_again_costs_one_call(team: Team) -> None:
+def test_the_same_night_told_again_costs_one_call(team):
     team.tell()
     team.slack.requests.clear()
     team.tell()
     assert team.methods() == [LINK]
 
 
-def test_another_night_and_another_channel_are_told_anew(team: Team) -> None:
+def test_another_night_and_another_channel_are_told_anew(team):
     team.slack.channels["C0OTHER"] = Channel("C0OTHER")
     other = complete().night.model_copy(update={"id": "2026-11-21-aa"})
     team.tell(empty())
@@ -94,7 +90,7 @@ def test_another_night_and_another_channel_are_told_anew(team: Team) -> None:
     assert [each.channel for each in team.slack.posted] == ["C0NIGHTS", "C0NIGHTS", "C0OTHER"]
 
 
-def test_an_error_that_came_late_is_added_and_one_that_went_is_withdrawn(team: Team) -> None:
+def test_an_error_that_came_late_is_added_and_one_that_went_is_withdrawn(team):
     team.tell(errors(2))
     late = analysis(9, case=Case(leader=group(9, error_class="LateError")))
     team.tell(complete(analyses=(analysis(1), late)))
@@ -109,7 +105,7 @@ def test_an_error_that_came_late_is_added_and_one_that_went_is_withdrawn(team: T
     assert "no longer part" not in team.slack.shown()[2].text
 
 
-def test_a_deleted_night_is_told_anew_with_its_thread(team: Team) -> None:
+def test_a_deleted_night_is_told_anew_with_its_thread(team):
     team.tell(errors(2))
     for each in team.slack.posted:
         each.deleted = True
@@ -120,7 +116,7 @@ def test_a_deleted_night_is_told_anew_with_its_thread(team: Team) -> None:
     assert {each.thread_ts for each in replies} == {parent.ts}
 
 
-def test_a_reply_to_a_deleted_night_is_tried_again_with_a_new_one(team: Team) -> None:
+def test_a_reply_to_a_deleted_night_is_tried_again_with_a_new_one(team):
     report = errors(1)
     team.tell(report)
     for each in team.slack.posted:
@@ -136,7 +132,7 @@ def test_a_reply_to_a_deleted_night_is_tried_again_with_a_new_one(team: Team) ->
     assert {each.thread_ts for each in replies} == {parent.ts}
 
 
-def test_a_message_too_old_to_edit_is_posted_anew(team: Team) -> None:
+def test_a_message_too_old_to_edit_is_posted_anew(team):
     team.tell(empty())
     team.slack.fail(UPDATE, "edit_window_closed")
     team.tell(empty(errors=3))
@@ -153,7 +149,7 @@ def test_a_message_too_old_to_edit_is_posted_anew(team: Team) -> None:
         (" dana@tidepool.example ", ["users.lookupByEmail", "conversations.open"]),
     ],
 )
-def test_a_person_is_told_in_a_direct_message(team: Team, target: str, methods: list[str]) -> None:
+def test_a_person_is_told_in_a_direct_message(team, target, methods):
     notifier = team.notifier(target)
     notifier.publish(empty())
     notifier.publish(empty(errors=2))
@@ -166,7 +162,7 @@ def test_a_person_is_told_in_a_direct_message(team: Team, target: str, methods: 
 @pytest.mark.parametrize(
     "target", ["general", "#general", "@dana", "", "dana@", "C0/../x", "c0low"]
 )
-def test_a_name_is_no_target(team: Team, target: str) -> None:
+def test_a_name_is_no_target(team, target):
     with pytest.raises(GiveUp, match=r"neither a channel's id .* nor an e-mail address"):
         team.tell(target=target)
     assert team.slack.requests == []
@@ -190,9 +186,7 @@ def test_a_name_is_no_target(team: Team, target: str) -> None:
         ("C0NIGHTS", POST, "something_new", "something_new: see the method's page"),
     ],
 )
-def test_a_refusal_says_what_to_do(
-    team: Team, target: str, method: str, code: str, told: str
-) -> None:
+def test_a_refusal_says_what_to_do(team, target, method, code, told):
     if method:
         team.slack.fail(method, code)
     with pytest.raises(GiveUp, match=re.escape(told)):
@@ -203,19 +197,19 @@ def test_a_refusal_says_what_to_do(
         assert HISTORY not in team.methods(), "nor for one whose fate is unknown"
 
 
-def test_every_advice_says_something() -> None:
+def test_every_advice_says_something():
     for code, text in ADVICE.items():
         assert re.fullmatch("[a-z_]+", code)
         assert len(text) > 15
 
 
-def test_a_missing_scope_is_named(team: Team) -> None:
+def test_a_missing_scope_is_named(team):
     team.slack.scopes = ALL_SCOPES - {"im:write"}
     with pytest.raises(GiveUp, match="give the app the scope im:write"):
         team.tell(empty(), "U0DANA")
 
 
-def test_a_wrong_token_is_not_repeated(team: Team, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wrong_token_is_not_repeated(team, caplog):
     caplog.set_level(logging.DEBUG)
     notifier = team.notifier(token="xoxb-wrong-canary")
     with pytest.raises(GiveUp, match="SLACK_BOT_TOKEN is not a token Slack knows") as refused:
@@ -224,7 +218,7 @@ def test_a_wrong_token_is_not_repeated(team: Team, caplog: pytest.LogCaptureFixt
     assert "canary" not in said
 
 
-def test_what_slack_says_is_not_believed(team: Team) -> None:
+def test_what_slack_says_is_not_believed(team):
     said = {"error": "xoxb-canary <!channel>", "needed": "xoxb canary"}
     team.slack.fail(POST, "error", value=json.dumps(said))
     with pytest.raises(GiveUp) as refused:
@@ -233,9 +227,7 @@ def test_what_slack_says_is_not_believed(team: Team) -> None:
 
 
 @pytest.mark.parametrize("code", ["invalid_blocks", "msg_blocks_too_long"])
-def test_refused_blocks_become_text(
-    team: Team, code: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_refused_blocks_become_text(team, code, caplog):
     team.slack.fail(POST, code)
     team.tell(degraded())
 
@@ -251,7 +243,7 @@ def test_refused_blocks_become_text(
     assert "is incomplete" not in parent.text
 
 
-def test_a_text_that_is_refused_too_is_a_failed_delivery(team: Team) -> None:
+def test_a_text_that_is_refused_too_is_a_failed_delivery(team):
     team.slack.fail(POST, "invalid_blocks", times=2)
     with pytest.raises(GiveUp, match="neither the blocks nor the plain text"):
         team.tell(empty())
@@ -260,7 +252,7 @@ def test_a_text_that_is_refused_too_is_a_failed_delivery(team: Team) -> None:
 # -- probe
 
 
-def test_the_probe_says_where_messages_go(team: Team) -> None:
+def test_the_probe_says_where_messages_go(team):
     said = team.notifier().probe()
     assert said == "Slack workspace Tidepool as nightwatch, messages go to nightwatch"
     assert team.slack.posted == []
@@ -276,15 +268,13 @@ def test_the_probe_says_where_messages_go(team: Team) -> None:
         ("dana@tidepool.example", {"users:read.email"}, "lacks users:read.email"),
     ],
 )
-def test_the_probe_names_missing_scopes(
-    team: Team, target: str, lacking: set[str], told: str
-) -> None:
+def test_the_probe_names_missing_scopes(team, target, lacking, told):
     team.slack.scopes = ALL_SCOPES - lacking
     with pytest.raises(GiveUp, match=told):
         team.notifier(target).probe()
 
 
-def test_the_probe_says_what_it_could_not_look_at(team: Team) -> None:
+def test_the_probe_says_what_it_could_not_look_at(team):
     team.slack.scopes = frozenset({"chat:write"})
     said = team.notifier().probe()
     assert "not looked at: that needs channels:read" in said
@@ -299,14 +289,12 @@ def test_the_probe_says_what_it_could_not_look_at(team: Team) -> None:
         ({"member": False, "kind": "groups"}, "channel_not_found"),
     ],
 )
-def test_the_probe_finds_channels_we_may_not_post_to(
-    team: Team, changes: dict[str, Any], told: str
-) -> None:
+def test_the_probe_finds_channels_we_may_not_post_to(team, changes, told):
     team.slack.channels["C0NIGHTS"] = Channel("C0NIGHTS", **changes)
     with pytest.raises(GiveUp, match=told):
         team.notifier().probe()
 
 
-def test_the_probe_refuses_a_wrong_token(team: Team) -> None:
+def test_the_probe_refuses_a_wrong_token(team):
     with pytest.raises(GiveUp, match="SLACK_BOT_TOKEN is not a token Slack knows"):
         team.notifier(token="xoxb-other").probe()

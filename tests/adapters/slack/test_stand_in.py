@@ -1,8 +1,5 @@
 """The stand-in for Slack refuses what Slack refuses."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from services.slack import ALL_SCOPES, Channel, Slack
 from slack_sdk import WebClient
@@ -14,16 +11,16 @@ DIVIDER = {"type": "divider"}
 
 
 @pytest.fixture
-def slack() -> Iterator[Slack]:
+def slack():
     with Slack() as server:
         yield server
 
 
-def client(slack: Slack) -> WebClient:
+def client(slack):
     return WebClient(slack.token, base_url=slack.url, retry_handlers=[])
 
 
-def section(text: str = "x", **more: Any) -> dict[str, Any]:
+def section(text="x", **more):
     return {"type": "section", "text": {"type": "mrkdwn", "text": text}, **more}
 
 
@@ -50,7 +47,7 @@ def section(text: str = "x", **more: Any) -> dict[str, Any]:
         ([section("x" * 2_500)] * 5, "msg_blocks_too_long"),
     ],
 )
-def test_it_refuses_blocks(slack: Slack, blocks: list[dict[str, Any]], code: str) -> None:
+def test_it_refuses_blocks(slack, blocks, code):
     with pytest.raises(SlackApiError) as refused:
         client(slack).chat_postMessage(channel="C0NIGHTS", text="x", blocks=blocks)
     assert refused.value.response["error"] == code
@@ -70,7 +67,7 @@ def test_it_refuses_blocks(slack: Slack, blocks: list[dict[str, Any]], code: str
     ],
 )
 @pytest.mark.filterwarnings("ignore:The top-level")
-def test_it_refuses_messages(slack: Slack, given: dict[str, Any], code: str) -> None:
+def test_it_refuses_messages(slack, given, code):
     slack.channels["C0OLD"] = Channel("C0OLD", archived=True)
     slack.channels["C0OUTSIDE"] = Channel("C0OUTSIDE", member=False)
     with pytest.raises(SlackApiError) as refused:
@@ -78,7 +75,7 @@ def test_it_refuses_messages(slack: Slack, given: dict[str, Any], code: str) -> 
     assert refused.value.response["error"] == code
 
 
-def test_it_knows_what_each_method_needs(slack: Slack) -> None:
+def test_it_knows_what_each_method_needs(slack):
     slack.scopes = ALL_SCOPES - {"channels:history"}
     with pytest.raises(SlackApiError) as refused:
         client(slack).conversations_history(channel="C0NIGHTS")
@@ -90,7 +87,7 @@ def test_it_knows_what_each_method_needs(slack: Slack) -> None:
         client(slack).chat_update(channel="C0NIGHTS", ts=told["ts"], text="x" * 4_001)
 
 
-def test_it_tells_whom_a_careless_message_pings_and_where_it_links(slack: Slack) -> None:
+def test_it_tells_whom_a_careless_message_pings_and_where_it_links(slack):
     blocks = [
         section("<!channel> <@U1> see https://evil.example"),
         section("<https://b.example|x>"),

@@ -14,7 +14,7 @@ from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame,
 SEEN = datetime(2026, 11, 3, tzinfo=UTC)
 
 
-def group(number: int, error_class: str = "KeyError", transaction: str = "") -> ErrorGroup:
+def group(number, error_class="KeyError", transaction=""):
     return ErrorGroup(
         fingerprint=f"v1:{number}",
         source="file",
@@ -24,9 +24,7 @@ def group(number: int, error_class: str = "KeyError", transaction: str = "") -> 
     )
 
 
-def trace(
-    path: str = "app/a.rb", function: str = "total", line: int | None = 3, root: str = "KeyError"
-) -> Trace:
+def trace(path="app/a.rb", function="total", line=3, root="KeyError"):
     inner = Frame(path=f"/srv/{path}", repo_path=path, function=function, line=line, in_app=True)
     library = Frame(path="/gems/x.rb", function="call", line=1)
     wrapper = ExceptionLink(
@@ -35,7 +33,7 @@ def trace(
     return Trace(links=(wrapper, ExceptionLink(error_class=root, frames=(library, inner))))
 
 
-def test_one_root_class_in_one_place_is_one_case() -> None:
+def test_one_root_class_in_one_place_is_one_case():
     first, second, third = group(1), group(2, "Wrapped"), group(3)
     found = cases(
         (
@@ -49,7 +47,7 @@ def test_one_root_class_in_one_place_is_one_case() -> None:
     assert found[0].trace == trace(line=3)
 
 
-def test_groups_without_a_place_stand_alone() -> None:
+def test_groups_without_a_place_stand_alone():
     outside = Trace(
         links=(ExceptionLink(error_class="KeyError", frames=(Frame(path="/gems/x.rb"),)),)
     )
@@ -58,7 +56,7 @@ def test_groups_without_a_place_stand_alone() -> None:
     assert {case.signature for case in found} == {""}
 
 
-def test_the_line_tells_code_without_a_name_apart() -> None:
+def test_the_line_tells_code_without_a_name_apart():
     for nameless in (
         "",
         "<main>",
@@ -74,21 +72,21 @@ def test_the_line_tells_code_without_a_name_apart() -> None:
     assert signature(group(1), named[0]) == signature(group(1), named[1])
 
 
-def test_one_group_told_twice_is_no_relative_of_itself() -> None:
+def test_one_group_told_twice_is_no_relative_of_itself():
     found = cases(((group(1), trace()), (group(1), trace())))
     assert [case.groups for case in found] == [(group(1),)]
 
 
-def test_nothing_to_do() -> None:
+def test_nothing_to_do():
     assert cases(()) == ()
     assert families(()) == ()
 
 
-def alone(number: int, known: Trace | None, error_class: str = "KeyError", tx: str = "") -> Case:
+def alone(number, known, error_class="KeyError", tx=""):
     return Case(leader=group(number, error_class, tx), trace=known)
 
 
-def test_each_rule_makes_its_family() -> None:
+def test_each_rule_makes_its_family():
     pairs = (
         (alone(1, trace()), alone(2, trace(root="TypeError"))),
         (alone(3, trace("b.rb", "x")), alone(4, trace("b.rb", "y"))),
@@ -101,7 +99,7 @@ def test_each_rule_makes_its_family() -> None:
         assert family.because == because
 
 
-def test_strangers_stay_apart_and_keep_their_order() -> None:
+def test_strangers_stay_apart_and_keep_their_order():
     strangers = (
         alone(1, trace("a.rb", "x")),
         alone(2, trace("b.rb", "x", root="TypeError")),
@@ -117,7 +115,7 @@ def test_strangers_stay_apart_and_keep_their_order() -> None:
     assert not any(family.siblings or family.because for family in found)
 
 
-def test_the_closest_leader_is_joined_and_not_the_first() -> None:
+def test_the_closest_leader_is_joined_and_not_the_first():
     by_module = alone(1, trace("a.rb", "x"), tx="Controller/o/show")
     by_frame = alone(2, trace("b.rb", "y", root="TypeError"))
     case = alone(3, trace("b.rb", "y"), tx="Controller/o/edit")
@@ -125,13 +123,13 @@ def test_the_closest_leader_is_joined_and_not_the_first() -> None:
     assert [family.siblings for family in found] == [(), (case,)]
 
 
-def test_a_full_family_starts_another() -> None:
+def test_a_full_family_starts_another():
     many = tuple(alone(n, trace(function=f"f{n}")) for n in range(12))
     found = families(many)
     assert [1 + len(family.siblings) for family in found] == [MOST_IN_FAMILY, MOST_IN_FAMILY, 2]
 
 
-def analysis(title: str, root_cause: str) -> Analysis:
+def analysis(title, root_cause):
     return Analysis(
         case=Case(leader=group(1, "Shop::Oops")),
         title=title,
@@ -142,7 +140,7 @@ def analysis(title: str, root_cause: str) -> Analysis:
     )
 
 
-def test_a_summary_holds_title_files_and_cause() -> None:
+def test_a_summary_holds_title_files_and_cause():
     assert (
         summary(analysis("Rates are\nempty", "rates is nil"))
         == "Rates are empty (high; app/a.rb, app/b.rb): rates is nil"
@@ -150,6 +148,6 @@ def test_a_summary_holds_title_files_and_cause() -> None:
     assert summary(analysis("", "x")).startswith("Oops (high")
 
 
-def test_a_summary_is_bounded() -> None:
+def test_a_summary_is_bounded():
     assert len(summary(analysis("t" * 5_000, "c" * 5_000))) <= 200
     assert len(summary(analysis("t", "c" * 5_000), limit=50)) == 50

@@ -5,38 +5,38 @@ import re
 from nightwatch_core.intake.fingerprint import fingerprint, frame_signature
 
 
-def test_ids_do_not_change_the_name() -> None:
+def test_ids_do_not_change_the_name():
     one = fingerprint("shop", "KeyError", "GET /orders/1?a=1", "no order 1")
     other = fingerprint("shop", "KeyError", "GET /orders/22", "no order 22")
     assert one == other
     assert re.fullmatch(r"v1:[0-9a-f]{16}", one)
 
 
-def test_every_part_changes_the_name() -> None:
+def test_every_part_changes_the_name():
     parts = ("shop", "KeyError", "orders#show", "no total")
     changed = [("bank", *parts[1:]), ("shop", "NameError", *parts[2:]), (*parts[:2], "x", parts[3])]
     names = {fingerprint(*p) for p in (parts, *changed, (*parts[:3], "no price"))}
     assert len(names) == 5
 
 
-def test_parts_do_not_run_into_each_other() -> None:
+def test_parts_do_not_run_into_each_other():
     assert fingerprint("a", "b", "", "") != fingerprint("", "ab", "", "")
     assert fingerprint("", "K", "x", "") != fingerprint("", "K", "", "x")
 
 
-def test_anonymous_classes_keep_their_name() -> None:
+def test_anonymous_classes_keep_their_name():
     assert fingerprint("", "#<Class:0x00007f1>::Empty", "", "") == fingerprint(
         "", "#<Class:0x00009b2>::Empty", "", ""
     )
 
 
-def test_hostile_parts_have_a_name() -> None:
+def test_hostile_parts_have_a_name():
     for text in ("\x00", "\ud800", "é" * 10_000, '","class":"', "\n" * 9_000):
         assert fingerprint(text, text, text, text).startswith("v1:")
         assert frame_signature(text, text, text).startswith("f1:")
 
 
-def test_a_place_is_one_whatever_surrounds_the_function() -> None:
+def test_a_place_is_one_whatever_surrounds_the_function():
     plain = frame_signature("KeyError", "app/order.rb", "total")
     for function in ("Order#total", "block in total", "block (2 levels) in Order#total"):
         assert frame_signature("KeyError", "app/order.rb", function) == plain
@@ -46,10 +46,10 @@ def test_a_place_is_one_whatever_surrounds_the_function() -> None:
     assert frame_signature("E", "a.go", "Total.func1.2") == frame_signature("E", "a.go", "Total")
 
 
-def test_places_differ_by_class_path_and_function() -> None:
+def test_places_differ_by_class_path_and_function():
     places = [("A", "a.py", "f"), ("B", "a.py", "f"), ("A", "b.py", "f"), ("A", "a.py", "step1")]
     assert len({frame_signature(*place) for place in (*places, ("A", "a.py", "step2"))}) == 5
 
 
-def test_a_class_alone_is_no_place() -> None:
+def test_a_class_alone_is_no_place():
     assert frame_signature("KeyError", "", "") == ""

@@ -9,12 +9,12 @@ DAY = datetime(2026, 11, 3, tzinfo=UTC)
 WINDOW = Window(since=DAY, until=DAY + timedelta(days=1))
 
 
-def seen(hours: float = 0, **fields: object) -> Occurrence:
+def seen(hours=0, **fields):
     values = {"error_class": "KeyError", "last_seen": DAY + timedelta(hours=hours), **fields}
     return Occurrence.model_validate(values)
 
 
-def test_one_group_says_all() -> None:
+def test_one_group_says_all():
     found = group(
         [
             seen(5, message="no order 2", user="b", host="web-2", release="2.0", app="shop"),
@@ -34,7 +34,7 @@ def test_one_group_says_all() -> None:
     assert only.message == "no order 3"
 
 
-def test_most_frequent_first_then_by_title() -> None:
+def test_most_frequent_first_then_by_title():
     found = group(
         [seen(error_class="B"), seen(error_class="A"), seen(error_class="C", count=5)],
         "file",
@@ -43,24 +43,24 @@ def test_most_frequent_first_then_by_title() -> None:
     assert [g.error_class for g in found] == ["C", "A", "B"]
 
 
-def test_the_transaction_is_shown_without_ids() -> None:
+def test_the_transaction_is_shown_without_ids():
     found = group(
         [seen(transaction="GET /orders/1"), seen(transaction="GET /orders/2")], "f", WINDOW
     )
     assert [g.transaction for g in found] == ["GET /orders/<n>"]
 
 
-def test_counts_of_users_are_not_added_up() -> None:
+def test_counts_of_users_are_not_added_up():
     assert group([seen(users=7), seen(users=4), seen(user="a")], "file", WINDOW)[0].users == 7
 
 
-def test_hourly_counts_cover_the_window() -> None:
+def test_hourly_counts_cover_the_window():
     hourly = group([seen(0.2), seen(0.9), seen(23.5)], "file", WINDOW)[0].hourly
     assert len(hourly) == 24
     assert (hourly[0], hourly[23], sum(hourly)) == (2, 1, 3)
 
 
-def test_long_windows_show_their_end() -> None:
+def test_long_windows_show_their_end():
     window = Window(since=DAY - timedelta(days=60), until=DAY + timedelta(hours=1))
     old = [seen(-hours) for hours in range(24 * 60)]
     hourly = group(old, "file", window)[0].hourly
@@ -68,7 +68,7 @@ def test_long_windows_show_their_end() -> None:
     assert hourly == (1,) * HOURLY_BUCKETS
 
 
-def test_counts_over_unknown_hours_draw_no_curve() -> None:
+def test_counts_over_unknown_hours_draw_no_curve():
     assert group([seen(3, count=40)], "file", WINDOW)[0].hourly == ()
     spread = seen(5, count=40, first_seen=DAY + timedelta(hours=1))
     assert group([spread, seen(2)], "file", WINDOW)[0].hourly == ()
@@ -76,7 +76,7 @@ def test_counts_over_unknown_hours_draw_no_curve() -> None:
     assert group([within], "file", WINDOW)[0].hourly[5] == 40
 
 
-def test_records_without_a_time_are_counted() -> None:
+def test_records_without_a_time_are_counted():
     found = group(
         [seen(last_seen=None, release="1"), seen(last_seen=None, release="2")], "f", WINDOW
     )
@@ -84,13 +84,13 @@ def test_records_without_a_time_are_counted() -> None:
     assert found[0].hourly == ()
 
 
-def test_swapped_times_are_put_right() -> None:
+def test_swapped_times_are_put_right():
     swapped = seen(1, first_seen=DAY + timedelta(hours=3))
     only = group([swapped], "file", WINDOW)[0]
     assert (only.first_seen, only.last_seen) == (DAY + timedelta(hours=1), DAY + timedelta(hours=3))
 
 
-def test_traces_are_few_and_newest_release_first() -> None:
+def test_traces_are_few_and_newest_release_first():
     tally = Tally("file")
     for number in range(40):
         raw = f"KeyError: {number}\n  app/a.rb:{number % 7}:in `f'\n  app/b.rb:1:in `g'"
@@ -101,7 +101,7 @@ def test_traces_are_few_and_newest_release_first() -> None:
     assert kept[0].seen == DAY + timedelta(hours=3.9)
 
 
-def test_the_same_trace_is_kept_once() -> None:
+def test_the_same_trace_is_kept_once():
     tally = Tally("file")
     for number in range(3):
         tally.add(seen(stacktrace=f"KeyError: {number}\n  app/a.rb:1:in `f'\n  app/b.rb:2:in `g'"))
@@ -109,12 +109,12 @@ def test_the_same_trace_is_kept_once() -> None:
     assert tally.stacks("v1:unknown") == ()
 
 
-def test_hosts_are_bounded() -> None:
+def test_hosts_are_bounded():
     found = group([seen(host=f"web-{n:03}") for n in range(100)], "file", WINDOW)
     assert len(found[0].hosts) == MAX_HOSTS
 
 
-def test_memory_is_bounded() -> None:
+def test_memory_is_bounded():
     tally = Tally("file", max_groups=3, max_stack_text=100)
     for number in range(10):
         tally.add(seen(error_class=f"E{chr(65 + number)}", stacktrace="x" * 60))
@@ -122,5 +122,5 @@ def test_memory_is_bounded() -> None:
     assert tally.records == 10
 
 
-def test_nothing_gives_nothing() -> None:
+def test_nothing_gives_nothing():
     assert group([], "file", WINDOW) == ()

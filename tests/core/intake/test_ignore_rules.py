@@ -14,7 +14,7 @@ from nightwatch_core.intake.ignore_rules import (
     rules_in_force,
 )
 from nightwatch_core.models.error import ErrorGroup, Window
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, MatchMode
+from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 
 GROUP = ErrorGroup(
     fingerprint="v1:1",
@@ -40,7 +40,7 @@ Field = Literal["error_class", "message", "transaction", "any"]
         ("glob", "error_class", "Net::?eadTimeout"),
     ],
 )
-def test_matches(match: MatchMode, field: Field, pattern: str) -> None:
+def test_matches(match, field, pattern):
     assert matches(IgnoreRule(pattern=pattern, match=match, field=field), GROUP)
 
 
@@ -56,37 +56,37 @@ def test_matches(match: MatchMode, field: Field, pattern: str) -> None:
         ("glob", "any", "(a+)+$"),
     ],
 )
-def test_does_not_match(match: MatchMode, field: Field, pattern: str) -> None:
+def test_does_not_match(match, field, pattern):
     assert not matches(IgnoreRule(pattern=pattern, match=match, field=field), GROUP)
 
 
 @pytest.mark.parametrize("match", list(MODES))
 @pytest.mark.parametrize("pattern", ["", " ", "\n\t"])
-def test_an_empty_pattern_covers_nothing(match: MatchMode, pattern: str) -> None:
+def test_an_empty_pattern_covers_nothing(match, pattern):
     bare = ErrorGroup(fingerprint="v1:1", source="file", error_class="")
     assert not any(
         matches(IgnoreRule(pattern=pattern, match=match), group) for group in (GROUP, bare)
     )
 
 
-def test_a_greedy_glob_is_refused_with_a_reason() -> None:
+def test_a_greedy_glob_is_refused_with_a_reason():
     rule = IgnoreRule(pattern="*a" * 200, match="glob")
     assert complaint(rule)
     assert not matches(rule, GROUP)
 
 
-def test_globs_stay_fast_on_hostile_text() -> None:
+def test_globs_stay_fast_on_hostile_text():
     hostile = GROUP.model_copy(update={"message": "a" * 1_000_000})
     assert not matches(IgnoreRule(pattern="*a*a*a*a*a*a*b", match="glob"), hostile)
 
 
 @given(st.text(max_size=40), st.text(max_size=80))
-def test_no_glob_breaks(pattern: str, message: str) -> None:
+def test_no_glob_breaks(pattern, message):
     group = GROUP.model_copy(update={"message": message})
     assert matches(IgnoreRule(pattern=pattern, match="glob"), group) in (True, False)
 
 
-def test_the_first_rule_that_covers_is_named() -> None:
+def test_the_first_rule_that_covers_is_named():
     rules = (
         IgnoreRule(pattern="x"),
         IgnoreRule(pattern="net", line=2),
@@ -100,7 +100,7 @@ END = datetime(2031, 12, 31, 4, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)
 
 
-def held(rule: IgnoreRule, groups: tuple[ErrorGroup, ...] = (GROUP,), window: Window = DAY):
+def held(rule, groups=(GROUP,), window=DAY):
     rules, told = rules_in_force(
         IgnoreRules(rules=(rule,), complaints=("line 9: wrong",)), groups, window
     )
@@ -110,7 +110,7 @@ def held(rule: IgnoreRule, groups: tuple[ErrorGroup, ...] = (GROUP,), window: Wi
 
 
 @pytest.mark.parametrize(("day", "over"), [(30, True), (31, False)])
-def test_a_rule_holds_to_the_end_of_its_last_day(day: int, over: bool) -> None:
+def test_a_rule_holds_to_the_end_of_its_last_day(day, over):
     rule = IgnoreRule(pattern="wp-login", line=4, expires=date(2031, 12, day))
     assert bool(held(rule)) is over
     if over:
@@ -121,7 +121,7 @@ def test_a_rule_holds_to_the_end_of_its_last_day(day: int, over: bool) -> None:
         assert held(rule, ())[0].endswith("hides nothing any more")
 
 
-def several(*counts: int) -> tuple[ErrorGroup, ...]:
+def several(*counts):
     return tuple(
         GROUP.model_copy(update={"fingerprint": f"v1:{at}", "occurrences": count})
         for at, count in enumerate(counts)
@@ -142,15 +142,13 @@ def several(*counts: int) -> tuple[ErrorGroup, ...]:
         ((2,), 0, False),
     ],
 )
-def test_a_rule_does_not_hold_above_its_rate(
-    counts: tuple[int, ...], hours: float, over: bool
-) -> None:
+def test_a_rule_does_not_hold_above_its_rate(counts, hours, over):
     window = Window(since=END - timedelta(hours=hours), until=END)
     rule = IgnoreRule(pattern="wp-login", unless_rate_above=50)
     assert bool(held(rule, several(*counts), window)) is over
 
 
-def test_it_says_how_often_the_error_came() -> None:
+def test_it_says_how_often_the_error_came():
     rule = IgnoreRule(pattern="wp-login", line=4, unless_rate_above=50)
     assert held(rule, several(400, 1_000)) == (
         "ignore.yml line 4, contains 'wp-login', does not hold tonight: 1,400 occurrences a day "
@@ -158,12 +156,12 @@ def test_it_says_how_often_the_error_came() -> None:
     )
 
 
-def test_what_a_rule_does_not_cover_does_not_count() -> None:
+def test_what_a_rule_does_not_cover_does_not_count():
     other = GROUP.model_copy(update={"message": "else", "occurrences": 999})
     assert held(IgnoreRule(pattern="wp-login", unless_rate_above=50), (GROUP, other)) == ()
 
 
-def test_rules_that_are_over_are_not_told_without_end() -> None:
+def test_rules_that_are_over_are_not_told_without_end():
     old = IgnoreRule(pattern="\x1b[31m" + "a" * 400, expires=date(2030, 1, 1))
     rules, told = rules_in_force(IgnoreRules(rules=(old,) * 100), (GROUP,), DAY)
     assert rules.rules == ()
@@ -173,7 +171,7 @@ def test_rules_that_are_over_are_not_told_without_end() -> None:
 
 
 @given(st.lists(st.integers(0, 100), max_size=5), st.floats(0.5, 200), st.booleans())
-def test_every_rule_holds_or_is_told(counts: list[int], rate: float, ended: bool) -> None:
+def test_every_rule_holds_or_is_told(counts, rate, ended):
     day = date(2031, 12, 30) if ended else None
     rules = tuple(
         IgnoreRule(pattern=pattern, unless_rate_above=rate, expires=day)

@@ -18,30 +18,30 @@ END = datetime(2026, 11, 3, 2, tzinfo=UTC)
 DAY = Window(since=END - timedelta(hours=24), until=END)
 
 
-def group(**values: object) -> ErrorGroup:
+def group(**values):
     known = {"fingerprint": "v1:1", "source": "file", "error_class": "NoMethodError"}
     return ErrorGroup.model_validate(known | values)
 
 
-def test_the_score_is_the_weighted_sum_of_its_terms() -> None:
+def test_the_score_is_the_weighted_sum_of_its_terms():
     seen = group(occurrences=50, transaction="Controller/a/b", last_seen=END - timedelta(hours=6))
     values = {"occurrences": 0.5, "severity": 0.7, "recency": 0.75, "user-facing": 1.0}
     assert terms(seen, DAY) == values
     assert score(seen, DAY) == pytest.approx(0.4 * 0.5 + 0.3 * 0.7 + 0.2 * 0.75 + 0.1 * 1.0)
 
 
-def test_recency_falls_from_one_to_zero_over_the_window() -> None:
+def test_recency_falls_from_one_to_zero_over_the_window():
     hours = [recency(END - timedelta(hours=h), DAY) for h in (0, 12, 24, 48)]
     assert hours == [1.0, 0.5, 0.0, 0.0]
     assert recency(END + timedelta(hours=5), DAY) == 1.0
 
 
-def test_recency_is_a_half_where_unknown() -> None:
+def test_recency_is_a_half_where_unknown():
     assert recency(None, DAY) == 0.5
     assert recency(END.replace(tzinfo=None), DAY) == 0.5
 
 
-def test_a_window_without_length_does_not_divide_by_zero() -> None:
+def test_a_window_without_length_does_not_divide_by_zero():
     assert recency(END, Window(since=END, until=END)) == 1.0
 
 
@@ -70,11 +70,11 @@ def test_a_window_without_length_does_not_divide_by_zero() -> None:
         ("Shop::CartAccessDenied", 0.3),
     ],
 )
-def test_figures(error_class: str, figure: float) -> None:
+def test_figures(error_class, figure):
     assert severity(error_class) == figure
 
 
-def test_no_class_has_two_figures() -> None:
+def test_no_class_has_two_figures():
     for table in (SEVERITIES, NAMESPACE_SEVERITIES):
         names = [name for listed in table.values() for name in listed]
         assert len(names) == len(set(names))
@@ -106,11 +106,11 @@ def test_no_class_has_two_figures() -> None:
         ("", 0.6),
     ],
 )
-def test_user_facing(transaction: str, figure: float) -> None:
+def test_user_facing(transaction, figure):
     assert user_facing(transaction) == figure
 
 
-def test_every_row_of_the_table_decides_something() -> None:
+def test_every_row_of_the_table_decides_something():
     examples = (
         "Controller/a/b",
         "GET /a",

@@ -15,7 +15,7 @@ DAY = Window(since=END - timedelta(hours=24), until=END)
 BOTS = IgnoreRules(rules=(IgnoreRule(pattern="wp-login", line=4, reason="bots"),))
 
 
-def group(number: int, occurrences: int = 1, message: str = "") -> ErrorGroup:
+def group(number, occurrences=1, message=""):
     return ErrorGroup(
         fingerprint=f"v1:{number:02}",
         source="file",
@@ -25,12 +25,12 @@ def group(number: int, occurrences: int = 1, message: str = "") -> ErrorGroup:
     )
 
 
-def test_the_best_are_kept_best_first() -> None:
+def test_the_best_are_kept_best_first():
     found = select([group(n, occurrences=n * 10) for n in range(1, 6)], IgnoreRules(), 2, DAY)
     assert [g.occurrences for g in found.kept] == [50, 40]
 
 
-def test_every_drop_has_its_reason() -> None:
+def test_every_drop_has_its_reason():
     groups = (group(1, 90), group(2, 99, "GET /wp-login.php"), group(3, 10))
     found = select(groups, BOTS, 1, DAY)
     assert found.kept == (groups[0],)
@@ -41,12 +41,12 @@ def test_every_drop_has_its_reason() -> None:
     assert [one.kind for one in found.dropped] == ["ignored", "limit"]
 
 
-def test_what_the_rules_tell_stays_with_the_selection() -> None:
+def test_what_the_rules_tell_stays_with_the_selection():
     tonight = narrow(Selection(told=("a rule expired",)), RecallResult(), 1)
     assert tonight.selection.told == ("a rule expired",)
 
 
-def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> None:
+def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason():
     there = group(1, 99).model_copy(
         update={"triage": Triage(state="ignored", assignee="Ann", service="Acme", inbox="Issues")}
     )
@@ -61,7 +61,7 @@ def test_what_the_team_ignores_at_the_source_is_dropped_with_that_reason() -> No
     assert len(DROPS) == 2
 
 
-def test_a_regression_ranks_up() -> None:
+def test_a_regression_ranks_up():
     back = group(1, 20).model_copy(update={"triage": Triage(state="regressed")})
     assert select((group(2, 40), back), BOTS, 1, DAY).kept == (back,)
     assert select((group(2, 99), back), BOTS, 1, DAY).kept == (group(2, 99),)
@@ -71,9 +71,7 @@ def test_a_regression_ranks_up() -> None:
 
 
 @given(st.permutations([group(n, occurrences=n % 3) for n in range(9)]), st.integers(-1, 12))
-def test_nothing_is_lost_and_order_of_input_does_not_matter(
-    groups: list[ErrorGroup], limit: int
-) -> None:
+def test_nothing_is_lost_and_order_of_input_does_not_matter(groups, limit):
     found = select(groups, BOTS, limit, DAY)
     assert found == select(sorted(groups, key=lambda g: g.fingerprint), BOTS, limit, DAY)
     assert len(found.kept) == min(9, max(0, limit))
@@ -81,7 +79,7 @@ def test_nothing_is_lost_and_order_of_input_does_not_matter(
     assert sorted(g.fingerprint for g in told) == sorted(g.fingerprint for g in groups)
 
 
-def test_known_errors_take_no_place_from_new_ones() -> None:
+def test_known_errors_take_no_place_from_new_ones():
     groups = [group(n, occurrences=n * 10) for n in range(1, 6)]
     known = frozenset(g.fingerprint for g in groups[3:])
     found = select(groups, IgnoreRules(), 1, DAY, known)
@@ -89,7 +87,7 @@ def test_known_errors_take_no_place_from_new_ones() -> None:
     assert [one.group for one in found.dropped] == [groups[1], groups[0]]
 
 
-def test_new_cases_beyond_the_limit_are_dropped_with_their_groups() -> None:
+def test_new_cases_beyond_the_limit_are_dropped_with_their_groups():
     one, two, three, old = (group(n) for n in range(1, 5))
     first, second = Case(leader=one, others=(two,)), Case(leader=three)
     told = Analysis(case=Case(leader=old), title="t", root_cause="r", confidence="low")
