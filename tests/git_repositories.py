@@ -1,8 +1,12 @@
-"""Real git repositories for tests, each made with two or three git calls."""
+"""Real git repositories for tests, each kind made once and copied."""
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,10 +44,20 @@ def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
 
 def repository(folder: Path, *changes: Change, bare: bool = False, more: bytes = b"") -> Path:
     """A repository whose branch main ends at the last change; `more` goes to fast-import as is."""
-    folder.mkdir(parents=True)
-    git(folder, "init", "--quiet", "--initial-branch=main", *(("--bare",) if bare else ()))
     stream = b"".join(_commit(index, change) for index, change in enumerate(changes))
-    git(folder, "fast-import", "--quiet", stdin=stream + more)
+    shutil.copytree(_made(stream + more, bare), folder, symlinks=True)
+    return folder
+
+
+@cache
+def _made(stream: bytes, bare: bool) -> Path:
+    """The repository of a stream, to be copied: most tests want one that another has had."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    init = ("init", "--quiet", "--initial-branch=main", "--template=")
+    git(folder, *init, *(("--bare",) if bare else ()))
+    (folder / ("hooks" if bare else ".git/hooks")).mkdir()
+    git(folder, "fast-import", "--quiet", stdin=stream)
     if not bare:
         git(folder, "reset", "--quiet", "--hard")
     return folder

@@ -1,22 +1,11 @@
-"""What a night does when a service fails: one cell a way of failing, each a whole night.
+"""What a night does when a service fails: one cell a way of failing, each a whole night."""
 
-.venv/bin/python -m tests.connected.matrix          # runs all, prints a Markdown table
-.venv/bin/python -m tests.connected.matrix slack    # those whose name holds this
-"""
-
-import re
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from connected import shop
-from connected.prefect_server import prefect_server
 from connected.world import Night, World
 
 ALWAYS = 2_000  # requests
@@ -149,24 +138,3 @@ def run_all(cells: Sequence[Cell], folder: Path, prefect: str) -> dict[str, Outc
         folders = (folder / f"{number}" for number in range(len(cells)))
         found = list(pool.map(run, cells, folders, [prefect] * len(cells)))
     return {cell.name: outcome for cell, outcome in zip(cells, found, strict=True)}
-
-
-def rows(cells: Sequence[Cell]) -> Iterator[str]:
-    """The cells as they were found to be, as a Markdown table."""
-    yield "| Service | fails how | exit | the report says | still published | seconds |"
-    yield "| --- | --- | ---: | --- | --- | ---: |"
-    with tempfile.TemporaryDirectory() as name, prefect_server(Path(name) / "server") as prefect:
-        found = run_all(cells, Path(name), prefect)
-    for cell in cells:
-        outcome = found[cell.name]
-        said = re.sub(r"\s+", " ", outcome.night.told).strip().replace("|", "\\|")
-        yield (
-            f"| {cell.service} | {cell.way} | {outcome.night.code} | {said[:300] or '–'} "
-            f"| {outcome.published or 'nothing'} | {outcome.night.seconds:.0f} |"
-        )
-
-
-if __name__ == "__main__":
-    wanted = " ".join(sys.argv[1:]).lower()
-    for row in rows(tuple(cell for cell in CELLS if wanted in cell.name.lower())):
-        print(row, flush=True)

@@ -3,7 +3,7 @@
     with World(tmp_path) as world:
         night = world.night("--max-errors", "3")
         night.code, night.output, night.report       # what the night said
-        world.calls(), world.bell.effects            # what the services heard
+        world.bell.effects                           # what the services heard
 
 `python flows/nightly.py` runs in a process of its own. With `prefect` its API is that server's;
 without, every night starts one for itself, which takes some ten seconds.
@@ -11,7 +11,6 @@ without, every night starts one for itself, which takes some ten seconds.
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -48,7 +47,6 @@ class Night:
 
     code: int  # -9: killed
     output: str
-    seconds: float
     report: dict[str, Any]  # empty where none was kept
 
     @property
@@ -134,7 +132,6 @@ class World:
         stored it: before the answer is given, or with `answered` right after. Or as soon as `when`
         holds, which is asked all the time.
         """
-        begun = time.monotonic()
         with tempfile.TemporaryFile() as output:
             process = self._started(flags, variables, output)
             if kill:
@@ -148,10 +145,9 @@ class World:
             finally:
                 self.bell.heard = lambda effect: None
                 self._end(process)
-            seconds = time.monotonic() - begun
             output.seek(0)
             said = output.read().decode(errors="replace")
-        return Night(code, said, seconds, self._report())
+        return Night(code, said, self._report())
 
     def _killer(
         self, process: subprocess.Popen[bytes], kill: Callable[[Effect], bool], answered: bool
@@ -204,27 +200,6 @@ class World:
         keys = [marker.key for marker in markers if marker]
         parts = [part for _, part in self.slack.parts()]
         return [name for name, count in Counter((*keys, *parts)).items() if count > 1]
-
-    def calls(self) -> dict[str, int]:
-        """HTTP requests by service, git's apart."""
-        cloning = sum(".git/" in one.path for one in self.github.requests)
-        return {
-            "New Relic": len(self.newrelic.requests),
-            "GitHub API": len(self.github.requests) - cloning,
-            "GitHub git": cloning,
-            "Claude": len(self.claude.requests),
-            "Slack": len(self.slack.requests),
-        }
-
-    def asked(self) -> dict[str, Counter[str]]:
-        """What was asked how often, numbers and shas left out."""
-        number = re.compile(r"\b[0-9a-f]{40}\b|(?<=/)\d+")
-        return {
-            "New Relic": Counter(one.operation for one in self.newrelic.requests),
-            "GitHub": Counter(number.sub("*", call) for call in self.github.calls()),
-            "Claude": Counter(f"{one.method} {one.path}" for one in self.claude.requests),
-            "Slack": Counter(one.method for one in self.slack.requests),
-        }
 
     def forget_requests(self) -> None:
         """Count from here."""
