@@ -1,8 +1,9 @@
 """Agent files: front matter that says how an analysis is led, and the prompt that leads it."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import cast
 
 from nightwatch_core.analysis.agent_fields import CHECKS, FrontMatter, problems, read_front_matter
 from nightwatch_core.analysis.limits import BASES, PROMPT
@@ -66,8 +67,8 @@ def spec_from(text: str, name: str) -> AgentSpec:
 
 
 def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
-    """An agent with what its bases give: their prompts before its own, their fields where it says
-    nothing. Its name, description and languages are its own; examples replace those of a base.
+    """Build an agent with what its bases give: their prompts before its own, their fields where
+    it says nothing. Name, description and languages are its own; examples replace a base's.
 
     `text_of` gives the text of an agent's file, None where there is none; a base analyser without
     a file is the built-in one. Raises `StopTheNight` as `spec_from`, also where bases go round in
@@ -77,11 +78,11 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
     fields: dict[str, object] = {}
     for _, front in reversed(chain):
         fields = {key: value for key, value in fields.items() if key not in _OWN}
-        fields |= {key: _tuple(v) for key, v in front.meta.items() if v is not None}
+        fields |= {key: value for key, value in front.meta.items() if value is not None}
     bodies = [front.body.strip() for _, front in reversed(chain)]
-    examples = fields.get("examples")
-    told = [f"<example>\n{one.strip()}\n</example>" for one in examples or ()]  # type: ignore[attr-defined]
-    prompt = "\n\n".join(filter(None, (*bodies, *((_EXAMPLES, *told) if told else ()))))
+    given = cast(Sequence[str], fields.get("examples") or ())
+    examples = [f"<example>\n{one.strip()}\n</example>" for one in given]
+    prompt = "\n\n".join(filter(None, (*bodies, *((_EXAMPLES, *examples) if examples else ()))))
     if not 0 < len(prompt) <= PROMPT:
         said = f"the prompt below the front matter must have 1 to {PROMPT} characters"
         raise BrokenFile(f"agents/{name}.md:1: {said}", _languages(chain[0][1]))
@@ -166,42 +167,24 @@ def _shared(specs: Iterable[AgentSpec]) -> tuple[str, ...]:
 
 
 def choose(agents: Agents, language: str, name: str = "") -> AgentSpec:
-    """The agent of that name; else the first for the language; else the base; else the built-in.
+    """Choose the agent of that name, else the first for the language, the base, the built-in.
 
     Raises `StopTheNight` with the names there are where the named one is not among them, and with
     what is wrong where the chosen one is broken; a broken file that nobody chose is no trouble.
     """
-    if name:
-        return _named(agents, name)
-    spoken = language.lower()
-    leads = _all(agents)
-    speaking = sorted(n for n, one in leads.items() if spoken and spoken in one.languages)
-    return _sound(leads[speaking[0]] if speaking else leads.get(BASE, BUILT_IN))
-
-
-def _named(agents: Agents, name: str) -> AgentSpec:
-    leads = _all(agents)
-    if name not in leads and name != BASE:
+    leads: dict[str, AgentSpec | BrokenAgent] = {one.name: one for one in agents.specs}
+    leads |= {one.name: one for one in agents.broken}
+    if name and name not in leads and name != BASE:
         known = ", ".join(dict.fromkeys((*sorted(leads), BASE)))
         raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {known}")
-    return _sound(leads.get(name, BUILT_IN))
-
-
-def _all(agents: Agents) -> dict[str, AgentSpec | BrokenAgent]:
-    sound = {one.name: one for one in agents.specs}
-    return {**sound, **{one.name: one for one in agents.broken}}
-
-
-def _sound(one: AgentSpec | BrokenAgent) -> AgentSpec:
-    if isinstance(one, BrokenAgent):
-        raise StopTheNight(one.complaint)
-    return one
+    spoken = language.lower()
+    speaking = sorted(n for n, one in leads.items() if spoken and spoken in one.languages)
+    chosen = leads.get(name or (speaking[0] if speaking else BASE), BUILT_IN)
+    if isinstance(chosen, BrokenAgent):
+        raise StopTheNight(chosen.complaint)
+    return chosen
 
 
 def _languages(front: FrontMatter) -> tuple[str, ...]:
     named = front.meta.get("languages")
     return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()
-
-
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value

@@ -124,7 +124,7 @@ def _research_sections(research: ResearchContext) -> Iterator[Section]:
         rows = "\n".join(line(f"{one.path}: {'; '.join(one.because)}", 400) for one in files)
         yield _section(6, "## Likely files (they exist)", rows)
     if priors := research.priors[: limits.PRIORS]:
-        yield _section(5, "## Prior knowledge", "\n\n".join(map(prior_text, priors)), _PRIORS)
+        yield _section(5, "## Prior knowledge", "\n\n".join(map(_prior, priors)), _PRIORS)
     if patterns := research.patterns[: limits.PATTERNS]:
         told = "\n\n".join(map(pattern_told, patterns))
         yield _section(4, "## Known patterns", told, _PATTERNS)
@@ -168,8 +168,8 @@ def _suspect(suspect: Suspect) -> str:
     )
 
 
-def prior_text(prior: PriorAnalysis) -> str:
-    """Write an earlier case: what was found, and what became of it; it belongs into a fence."""
+def _prior(prior: PriorAnalysis) -> str:
+    """An earlier case: what was found, and what became of it."""
     lesson, match = prior.lesson, prior.match
     rows = (
         f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} (match "
