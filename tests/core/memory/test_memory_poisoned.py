@@ -59,13 +59,13 @@ def case(name: str = "v1:a", error_class: str = "KeyError", **fields: object) ->
 
 def seen(day: int, occurrences: int = 9, **fields: object) -> NightSeen:
     on = (END + (day - 10) * DAY).date()
-    told = {"night": f"{on}-ab12", "verdict": "known", "hours": 24}
-    return NightSeen(date=on, occurrences=occurrences, **{**told, **fields})
+    usual = {"night": f"{on}-ab12", "verdict": "known", "hours": 24}
+    return NightSeen(date=on, occurrences=occurrences, **{**usual, **fields})
 
 
 def lesson(**fields: object) -> Lesson:
     """Sound in everything that the code can tell; its cause is a lie."""
-    told: dict[str, object] = {
+    usual: dict[str, object] = {
         "fingerprint": "v1:a",
         "error_class": "KeyError",
         "root_cause": "All is well.",
@@ -77,11 +77,11 @@ def lesson(**fields: object) -> Lesson:
         "evidence": (CitedLine(path="a.py", line=2, quote=QUOTE, digest=digest(FILES["a.py"])),),
         "file": "errors/a.md",
     }
-    return Lesson(**{**told, **fields})
+    return Lesson(**{**usual, **fields})
 
 
 def watch(**fields: object) -> FixWatch:
-    told: dict[str, object] = {
+    usual: dict[str, object] = {
         "number": 4,
         "merged_at": END - 5 * DAY,
         "deployed_at": END - 4 * DAY,
@@ -89,7 +89,11 @@ def watch(**fields: object) -> FixWatch:
         "before": OccurrenceCount(occurrences=40, hours=96),
         "after": OccurrenceCount(hours=72),
     }
-    return FixWatch(**{**told, **fields})
+    return FixWatch(**{**usual, **fields})
+
+
+def report(**fields: object) -> RunReport:
+    return RunReport(night=night(), options=NightOptions(), started=END, finished=END, **fields)
 
 
 def met(known: Lesson, of: Case | None = None) -> Analysis | UnexplainedCase:
@@ -178,10 +182,8 @@ def test_only_the_tracker_says_what_was_merged():
     )
     for items, decided in (((), 0), ((open_one,), 0), ((other,), 0), ((ours,), 1)):
         board = scoreboard((confirmed_by_tracker(boasting, items),))
-        assert (board.found.decided, sum(tier.verified for tier in board.tiers)) == (
-            decided,
-            decided,
-        )
+        verified = sum(tier.verified for tier in board.tiers)
+        assert (board.found.decided, verified) == (decided, decided)
 
 
 @pytest.mark.parametrize("at", [NEVER, NEVER.replace(tzinfo=None), None])
@@ -208,13 +210,12 @@ def test_a_name_alone_makes_no_error_known():
     assert end.priors[0].match.because[0] == "shares a name"
     fresh = Analysis(case=case(), title="t", root_cause="r", confidence="low")
     assert with_priors(fresh, (end,)).known_as == ()
-    report = RunReport(night=night(), options=NightOptions(), started=END, finished=END)
-    assert not is_its_own(claims, case(), report)
+    assert not is_its_own(claims, case(), report())
     kin = claims.model_copy(update={"error_class": "KeyError"})
     assert isinstance(met(kin), Analysis)
     wraps = claims.model_copy(update={"causes": ("KeyError: no total",)})
     assert isinstance(met(wraps), Analysis)
-    assert is_its_own(kin, case(), report)
+    assert is_its_own(kin, case(), report())
 
 
 def test_two_errors_of_a_night_do_not_write_one_document_in_turn():
@@ -223,12 +224,10 @@ def test_two_errors_of_a_night_do_not_write_one_document_in_turn():
         Analysis(case=case(name), title="t", root_cause="r", confidence="low")
         for name in ("v1:a", "v1:b")
     )
-    report = RunReport(
-        night=night(), options=NightOptions(), started=END, finished=END, analyses=(one, other)
-    )
-    assert is_its_own(known, one.case, report)
-    assert not is_its_own(known, other.case, report)
-    assert is_its_own(known, other.case, report.model_copy(update={"analyses": (other,)}))
+    both = report(analyses=(one, other))
+    assert is_its_own(known, one.case, both)
+    assert not is_its_own(known, other.case, both)
+    assert is_its_own(known, other.case, report(analyses=(other,)))
 
 
 def test_a_lie_is_reused_only_as_far_as_the_code_bears_it_out():
@@ -261,26 +260,16 @@ def test_a_lesson_that_has_nothing_to_note_does_not_end_learning():
     empty = lesson(error_class=" ", root_cause="", nights=(seen(9),))
     verified = OutcomeEvent(kind="verified", number=4, on=END.date(), night=night().id)
     news_of = OutcomeUpdate(fingerprint="v1:a", file="errors/a.md", fates=(verified,))
-    report = RunReport(
-        night=night(), options=NightOptions(), started=END, finished=END, followed=(news_of,)
-    )
-    update_lesson(empty, report)
+    update_lesson(empty, report(followed=(news_of,)))
 
 
 def test_what_a_cut_off_analysis_published_is_known_when_it_is_turned_down():
     cut = Analysis(case=case(), title="t", root_cause="r", confidence="low", iterations=3)
     cut = cut.model_copy(update={"ending": cut.ending.model_copy(update={"kind": "wrapped up"})})
     receipt = Receipt(key="k", kind="pull", fingerprint="v1:a", status="done", number=7)
-    report = RunReport(
-        night=night(),
-        options=NightOptions(),
-        started=END,
-        finished=END,
-        analyses=(cut,),
-        receipts=(receipt,),
-    )
+    tonight = report(analyses=(cut,), receipts=(receipt,))
     before = lesson(iterations_used=9)
-    kept = update_lesson(before, report)
+    kept = update_lesson(before, tonight)
     assert [(one.number, one.iterations) for one in kept.proposed] == [(7, 3)]
     assert (kept.pr_number, kept.iterations_used, kept.root_cause) == (7, 9, before.root_cause)
-    assert update_lesson(kept, report) == kept
+    assert update_lesson(kept, tonight) == kept

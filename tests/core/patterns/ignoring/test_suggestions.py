@@ -13,11 +13,12 @@ from nightwatch_core.models.pattern import Backtest, IgnoreRule, IgnoreRules
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignoring.backtest import NightGroups
-from nightwatch_core.patterns.ignoring.noise import AGAINST
 from nightwatch_core.patterns.ignoring.suggestions import MOST, rule_from, suggest_rules
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)
+WATCH = FixWatch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC))
+RECEIPT = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=4)
 
 
 def noise(name="v1:a", **fields):
@@ -42,15 +43,16 @@ def nights_of(*lessons, days=(3, 2, 1)) -> tuple[NightGroups, ...]:
 
 
 def as_seen(one, **fields):
-    return group(
-        one.fingerprint,
-        **{
-            "error_class": one.error_class,
-            "message": one.message,
-            "transaction": one.transaction,
-            **fields,
-        },
-    )
+    names = ("error_class", "message", "transaction")
+    return group(one.fingerprint, **{name: getattr(one, name) for name in names}, **fields)
+
+
+def event(kind, number=3):
+    return (OutcomeEvent(kind=kind, number=number, on=DAY),)
+
+
+def item(kind, outcome=""):
+    return (PublishedItem(kind=kind, number=3, on=DAY, outcome=outcome),)
 
 
 def suggested(*lessons, rules=(), nights=None, told=None):
@@ -109,16 +111,12 @@ def test_a_name_alone_is_no_evidence():
         {"nights": seen(1, 2, 3, confidence="")},
         {"error_class": "SecurityError"},
         {"outcome": "verified"},
-        {"fates": (OutcomeEvent(kind="closed", number=3, on=DAY),)},
-        {"fates": (OutcomeEvent(kind="reopened", number=3, on=DAY),)},
-        {"fates": (OutcomeEvent(kind="merged", number=3, on=DAY),)},
-        {"proposed": (PublishedItem(kind="issue", number=3, on=DAY),)},
-        {
-            "proposed": (
-                PublishedItem(kind="pull", number=3, on=DAY, outcome="edited before merge"),
-            )
-        },
-        {"watch": FixWatch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC))},
+        {"fates": event("closed")},
+        {"fates": event("reopened")},
+        {"fates": event("merged")},
+        {"proposed": item("issue")},
+        {"proposed": item("pull", "edited before merge")},
+        {"watch": WATCH},
     ],
 )
 def test_what_is_not_suggested(fields):
@@ -126,7 +124,7 @@ def test_what_is_not_suggested(fields):
 
 
 def test_an_issue_that_people_do_not_plan_speaks_for_it():
-    declined = {"fates": (OutcomeEvent(kind="not planned", number=3, on=DAY),), "issue_number": 3}
+    declined = {"fates": event("not planned"), "issue_number": 3}
     (one,) = suggested(noise(**declined))
     assert "; issue #3 was closed as not planned: " in one.evidence
 
@@ -138,19 +136,8 @@ OPEN = OwnItem(kind="issue", number=9, fingerprint="v1:other")
     "fields",
     [
         {"outcomes": (OPEN.model_copy(update={"fingerprint": "v1:a"}),)},
-        {
-            "receipts": (
-                Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=4),
-            )
-        },
-        {
-            "followed": (
-                OutcomeUpdate(
-                    fingerprint="v1:a",
-                    watch=FixWatch(number=3, merged_at=datetime(2031, 3, 1, tzinfo=UTC)),
-                ),
-            )
-        },
+        {"receipts": (RECEIPT,)},
+        {"followed": (OutcomeUpdate(fingerprint="v1:a", watch=WATCH),)},
         {"analyses": (analysis(one_group("v1:a")),)},
     ],
 )
@@ -160,7 +147,7 @@ def test_what_is_known_tonight_speaks_against_it(fields):
 
 
 def test_the_tracker_knows_better_than_a_lesson():
-    remembered = noise(proposed=(PublishedItem(kind="issue", number=3, on=DAY),))
+    remembered = noise(proposed=item("issue"))
     closed = OwnItem(kind="issue", number=3, fingerprint="v1:a", state="closed")
     assert suggested(remembered) == ()
     assert suggested(remembered, told=report(outcomes=(closed, OPEN)))
@@ -192,20 +179,11 @@ def test_without_three_nights_to_try_it_on_nothing_is_suggested(shown):
 @pytest.mark.parametrize(
     "other",
     [
-        lesson(
-            "v1:z",
-            error_class="Else",
-            message=MESSAGE,
-            fates=(OutcomeEvent(kind="merged", on=DAY),),
-        ),
+        lesson("v1:z", error_class="Else", message=MESSAGE, fates=event("merged", None)),
         lesson("v1:z", error_class="Else", message=MESSAGE, has_fix=True),
         lesson("v1:z", error_class="Else", message=MESSAGE, nights=seen(1, confidence="low")),
         lesson("v1:z", message=MESSAGE, nights=seen(1)),
-        noise(
-            "v1:z",
-            transaction="jobs/other",
-            proposed=(PublishedItem(kind="issue", number=1, on=DAY),),
-        ),
+        noise("v1:z", transaction="jobs/other", proposed=item("issue")),
     ],
 )
 @pytest.mark.parametrize("was_seen", [True, False])
@@ -298,7 +276,3 @@ def test_hostile_text_is_no_pattern():
     text = "\x1b[31mred\u202e text that is long enough"
     hostile = noise(message=text, error_class="A\x00::B", transaction="jobs/\u202eb")
     assert suggested(hostile) == ()
-
-
-def test_every_reason_against_is_said_once():
-    assert len({why for why, _ in AGAINST}) == len(AGAINST) == 8
