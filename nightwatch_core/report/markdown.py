@@ -3,26 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.blocks import (
-    Block,
-    Bullets,
-    Command,
-    DropReasons,
-    Entries,
-    Entry,
-    ErrorTable,
-    Excerpts,
-    Facts,
-    Finding,
-    Findings,
-    Paragraphs,
-    Paths,
-    Publications,
-    ReportView,
-    Section,
-    Table,
-    Verbatim,
-)
+from nightwatch_core.report import blocks
+from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
 from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.limits import CAUSE, FULL, Limits
 from nightwatch_core.report.publications import Publication
@@ -54,43 +36,43 @@ def _section(section: Section, heading: str) -> Iterator[str]:
         yield heading.format(section.title)
     for block in section.blocks:
         yield from _block(block)
-        if isinstance(block, CutList) and not isinstance(block, Bullets):
+        if isinstance(block, CutList) and not isinstance(block, blocks.Bullets):
             yield block.rest
 
 
 def _block(block: Block) -> Iterable[str]:
     match block:
-        case Facts():
+        case blocks.Facts():
             facts = (f"{markdown(fact.name)}: {markdown(fact.text)}" for fact in block.items)
             because = (f"because {markdown(text)}" for text in block.because)
             return (_list((*facts, *because)),)
-        case Paragraphs():
+        case blocks.Paragraphs():
             remark = f"*{markdown(block.remark)}*" if block.remark else ""
             return (_paragraphs(block.text), remark)
-        case Verbatim():
+        case blocks.Verbatim():
             opening = f"<details><summary>{block.name}</summary>"
             text = fenced(block.text)
             return (opening, text, "</details>") if block.name else (text,)
-        case Command():
+        case blocks.Command():
             return (f"{block.name}: {code_span(block.text)}",)
-        case Bullets():
+        case blocks.Bullets():
             return (_list(map(markdown, (*block.items, block.rest))),)
-        case Paths():
+        case blocks.Paths():
             paths = tuple(map(code_span, block.items))
             return (f"{block.name}: {', '.join(paths)}",) if block.name else (_list(paths),)
-        case Entries():
+        case blocks.Entries():
             return (_list(map(_entry, block.items)),)
-        case Publications():
+        case blocks.Publications():
             return (_list(map(_publication, block.items)),)
-        case Excerpts():
+        case blocks.Excerpts():
             return (part for each in block.items for part in _excerpt(each))
-        case Table():
+        case blocks.Table():
             return (_table(block),)
-        case ErrorTable():
+        case blocks.ErrorTable():
             return (_error_table(block),)
-        case DropReasons():
+        case blocks.DropReasons():
             return _drop_reasons(block)
-        case Findings():
+        case blocks.Findings():
             return (part for each in block.items for part in _finding(each))
 
 
@@ -109,7 +91,7 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield from _section(section, "**{}**")
 
 
-def _error_table(table: ErrorTable) -> str:
+def _error_table(table: blocks.ErrorTable) -> str:
     return "\n".join(
         (
             "| # | Error | Where | Count | Cause | Confidence | Done |",
@@ -125,7 +107,7 @@ def _error_table(table: ErrorTable) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def _table(table: blocks.Table) -> str:
     rows = (" | ".join(markdown(cell, cell=True) for cell in row) for row in table.rows)
     return "\n".join(
         (
@@ -136,7 +118,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _drop_reasons(block: DropReasons) -> Iterator[str]:
+def _drop_reasons(block: blocks.DropReasons) -> Iterator[str]:
     for each in block.items:
         seen = f"{plural(each.groups, 'group')}, seen {plural(each.count, 'time')}"
         yield f"**{markdown(each.reason)}** ({seen})"

@@ -9,26 +9,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.blocks import (
-    Block,
-    Bullets,
-    Command,
-    DropReasons,
-    Entries,
-    Entry,
-    ErrorTable,
-    Excerpts,
-    Facts,
-    Finding,
-    Findings,
-    Paragraphs,
-    Paths,
-    Publications,
-    ReportView,
-    Section,
-    Table,
-    Verbatim,
-)
+from nightwatch_core.report import blocks
+from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.limits import BRIEF
@@ -84,7 +66,7 @@ def _section(section: Section, width: int) -> Parts:
     if section.title:
         yield Text(section.title, "bold underline")
     for block in section.blocks:
-        columns = 2 if section.title and not isinstance(block, Findings) else 0
+        columns = 2 if section.title and not isinstance(block, blocks.Findings) else 0
         for part in _block(block, width, STYLES.get(section.kind, "")):
             yield _indented(part, columns)
         if isinstance(block, CutList) and block.rest:
@@ -93,30 +75,30 @@ def _section(section: Section, width: int) -> Parts:
 
 def _block(block: Block, width: int, style: str) -> Iterable[RenderableType]:
     match block:
-        case ErrorTable():
+        case blocks.ErrorTable():
             return (_error_table(block, width),)
-        case Findings():
+        case blocks.Findings():
             return (part for each in block.items for part in _finding(each))
-        case Entries():
+        case blocks.Entries():
             return (part for each in block.items for part in _entry(each, style))
-        case DropReasons():
+        case blocks.DropReasons():
             return _drop_reasons(block)
-        case Publications():
+        case blocks.Publications():
             return map(_publication, block.items)
-        case Bullets():
+        case blocks.Bullets():
             return (Text(each, style) for each in block.items)
-        case Facts():
+        case blocks.Facts():
             return (_named(fact.name, fact.text) for fact in block.items)
-        case Paragraphs():
+        case blocks.Paragraphs():
             return (Text(block.text),)
-        case Command():
+        case blocks.Command():
             return (_named(block.name, block.text),)
-        case Paths():
+        case blocks.Paths():
             return (_named(block.name, ", ".join(block.items)),)
-        case Excerpts():
+        case blocks.Excerpts():
             return (part for each in block.items for part in _excerpt(each))
-        case Verbatim() | Table():  # what a terminal has no room for is left out of its view
-            return ()
+        case blocks.Verbatim() | blocks.Table():
+            return ()  # what a terminal has no room for is left out of its view
 
 
 def _finding(finding: Finding) -> Parts:
@@ -146,13 +128,13 @@ def _reasons(sections: tuple[Section, ...]) -> Parts:
     """The sections of a finding; what is a list elsewhere is a line each, named as the list."""
     for section in sections:
         for block in section.blocks:
-            if isinstance(block, Bullets):
+            if isinstance(block, blocks.Bullets):
                 yield from (_named(section.title, text) for text in block.items)
             else:
                 yield from _block(block, 0, "")
 
 
-def _error_table(table: ErrorTable, width: int) -> Grid:
+def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, expand=True)
     wide = width >= WIDE
     grid.add_column("#", justify="right", no_wrap=True)
@@ -169,7 +151,7 @@ def _error_table(table: ErrorTable, width: int) -> Grid:
     return grid
 
 
-def _name_widths(table: ErrorTable, width: int) -> tuple[int, int]:
+def _name_widths(table: blocks.ErrorTable, width: int) -> tuple[int, int]:
     """Columns that the names of errors and of transactions need, within reason."""
     most = min(NAME, width * 3 // 10)
     errors = max(len(row.error) for row in table.items)
@@ -201,7 +183,7 @@ def _entry(entry: Entry, style: str) -> Parts:
         yield _indented(Text(small, "dim"))
 
 
-def _drop_reasons(block: DropReasons) -> Parts:
+def _drop_reasons(block: blocks.DropReasons) -> Parts:
     for each in block.items:
         examples = ", ".join(group.error for group in each.items)
         more = f" and {each.more:,} more" if each.more else ""

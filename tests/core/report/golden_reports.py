@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2])] * (__name__ == "__main__")
 
-from core.report_fixture import complete, empty, failed, regression, remembered  # noqa: E402
+from core.report_fixture import empty, failed, regression, remembered  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 from nightwatch_core.adapters.html.page import as_html  # noqa: E402
@@ -22,7 +22,6 @@ from nightwatch_core.report.terminal import NightReport  # noqa: E402
 
 FOLDER = Path(__file__).with_name("golden")
 NIGHTS = {
-    "complete": complete(),
     "remembered": remembered(),
     "regression": regression(),
     "failed": failed(),
