@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.intake import families, selection
+from nightwatch_core.intake import families, limits, selection
 from nightwatch_core.intake import ignore_rules as ignoring
 from nightwatch_core.intake.selection import Narrowed
 from nightwatch_core.models.assignment import RecallResult, Traced
@@ -21,7 +21,7 @@ def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
     """
     every = reading(options).knowledge.ignore_rules()
     rules, sentences = ignoring.rules_in_force(every, fetched.groups, fetched.window)
-    candidates = selection.GROUPS_A_CASE * (options.max_errors or 5)
+    candidates = limits.GROUPS_A_CASE * (options.max_errors or 5)
     known = _known_names(options)
     selected = selection.select(fetched.groups, rules, candidates, fetched.window, known)
     return selected.model_copy(update={"told": sentences})

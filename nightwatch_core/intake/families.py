@@ -3,17 +3,16 @@
 import re
 from collections.abc import Callable
 
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.fingerprint import frame_signature
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.error import Case, ErrorGroup, Family, Frame, Trace
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.transactions import endpoint
 
-MOST_IN_FAMILY = 5
 MOST_TOLD = 4  # findings a sibling is told
 LONGEST_SUMMARY = 200
 _MOST_FILES = 3
-_LONGEST_NAME = 500
 
 # Names that a language gives to code without a name: the line has to tell such places apart.
 _NAMELESS = re.compile(
@@ -40,7 +39,7 @@ def _place(trace: Trace | None) -> tuple[str, str]:
     frame = trace.top if trace else None
     if frame is None or not _path(frame):
         return "", ""
-    if not _NAMELESS.match(frame.function[:_LONGEST_NAME]):
+    if not _NAMELESS.match(frame.function[: limits.FUNCTION_NAME]):
         return _path(frame), frame.function
     return (f"{_path(frame)}:{frame.line}", "") if frame.line else ("", "")
 
@@ -121,7 +120,7 @@ def _closest(case: Case, members: list[list[Case]]) -> tuple[int, str] | None:
     for reason, key in RULES:
         own = key(case)
         for number, (leader, *siblings) in enumerate(members):
-            if own and len(siblings) + 1 < MOST_IN_FAMILY and key(leader) == own:
+            if own and len(siblings) + 1 < limits.FAMILY and key(leader) == own:
                 return number, reason
     return None
 

@@ -4,17 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.error import ErrorGroup, Occurrence, Window
 from nightwatch_core.text.templates import transaction_template
 
-MAX_GROUPS = 20_000  # different errors of one source; the records of further ones are counted
-MAX_HOSTS = 20
-MAX_RELEASES = 200
-MAX_USERS = 200_000  # single users told apart in one group
-MAX_STACKS = 5  # raw stack traces kept of one group
-MAX_STACK_TEXT = 134_217_728  # characters of all stack traces together
-HOURLY_BUCKETS = 168
 _HOUR = 3_600
 _NEVER = datetime.min.replace(tzinfo=UTC)
 Span = tuple[datetime, datetime] | None  # first and last moment; None: no moment is known
@@ -48,7 +42,7 @@ class Tally:
     """Counts occurrences into groups; give them in any order, then ask for the groups."""
 
     def __init__(
-        self, source: str, max_groups: int = MAX_GROUPS, max_stack_text: int = MAX_STACK_TEXT
+        self, source: str, max_groups: int = limits.GROUPS, max_stack_text: int = limits.STACK_TEXT
     ) -> None:
         """Begin with nothing counted; `source` is the name the groups carry."""
         self._source = source
@@ -125,7 +119,7 @@ class Tally:
             return
         counted.stacks[key] = (seen, self.records, raw)
         self._stack_text += len(raw)
-        if len(counted.stacks) > 3 * MAX_STACKS:
+        if len(counted.stacks) > 3 * limits.STACKS:
             kept = _kept_stacks(counted)
             self._stack_text -= sum(len(s[2]) for k, s in counted.stacks.items() if k not in kept)
             counted.stacks = kept
@@ -142,7 +136,7 @@ class Tally:
             message=newest.message,
             occurrences=counted.occurrences,
             users=max(len(counted.users), counted.most_users or 0) if has_users else None,
-            hosts=tuple(sorted(counted.hosts)[:MAX_HOSTS]),
+            hosts=tuple(sorted(counted.hosts)[: limits.HOSTS]),
             first_seen=counted.span[0] if counted.span else None,
             last_seen=counted.span[1] if counted.span else None,
             release=releases[-1] if releases else "",
@@ -176,7 +170,7 @@ def hours_of(window: Window) -> range:
     """
     first = int(window.since.timestamp()) // _HOUR
     end = -int(-window.until.timestamp() // _HOUR)
-    return range(max(first, end - HOURLY_BUCKETS), end)
+    return range(max(first, end - limits.HOURS), end)
 
 
 def _span(occurrence: Occurrence) -> tuple[datetime, datetime] | None:
@@ -192,11 +186,11 @@ def _extended(span: Span, other: Span) -> Span:
 
 
 def _add_who(counted: _Group, occurrence: Occurrence) -> None:
-    if occurrence.user and len(counted.users) < MAX_USERS:
+    if occurrence.user and len(counted.users) < limits.USERS:
         counted.users.add(hash(occurrence.user))
     if occurrence.users is not None:
         counted.most_users = max(counted.most_users or 0, occurrence.users)
-    if occurrence.host and (len(counted.hosts) < MAX_HOSTS or occurrence.host in counted.hosts):
+    if occurrence.host and (len(counted.hosts) < limits.HOSTS or occurrence.host in counted.hosts):
         counted.hosts.add(occurrence.host)
 
 
@@ -210,21 +204,23 @@ def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
         counted.hours = None  # a count over an unknown stretch of time
         return
     counted.hours[hour] = counted.hours.get(hour, 0) + occurrence.count
-    if len(counted.hours) > 4 * HOURLY_BUCKETS:
-        newest = sorted(counted.hours)[-2 * HOURLY_BUCKETS :]
+    if len(counted.hours) > 4 * limits.HOURS:
+        newest = sorted(counted.hours)[-2 * limits.HOURS :]
         counted.hours = {hour: counted.hours[hour] for hour in newest}
 
 
 def _add_release(counted: _Group, release: str, seen: datetime, place: int) -> None:
     if release not in counted.releases or seen < counted.releases[release][0]:
         counted.releases[release] = (seen, place)
-    if len(counted.releases) > 2 * MAX_RELEASES:
+    if len(counted.releases) > 2 * limits.RELEASES:
         counted.releases = {name: counted.releases[name] for name in _releases(counted)}
 
 
 def _releases(counted: _Group) -> tuple[str, ...]:
     """Releases by first sighting, oldest first; without times by their order in the source."""
-    return tuple(sorted(counted.releases, key=lambda name: counted.releases[name]))[-MAX_RELEASES:]
+    return tuple(sorted(counted.releases, key=lambda name: counted.releases[name]))[
+        -limits.RELEASES :
+    ]
 
 
 def _frames_of(raw: str) -> str:
@@ -238,4 +234,4 @@ def _kept_stacks(counted: _Group) -> dict[tuple[str, int], tuple[datetime, int, 
     newest_first = sorted(counted.stacks, key=lambda key: counted.stacks[key][:2], reverse=True)
     firsts = {key[0]: key for key in reversed(newest_first)}
     ranked = sorted(newest_first, key=lambda key: firsts[key[0]] != key)
-    return {key: counted.stacks[key] for key in ranked[:MAX_STACKS]}
+    return {key: counted.stacks[key] for key in ranked[: limits.STACKS]}

@@ -15,13 +15,12 @@ from typing import get_args
 
 import yaml
 
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import complaint
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.frontmatter import composed
 
-LONGEST_FILE = 262_144  # characters
-LONGEST_PATTERN = 500
 KEYS = ("pattern", "match", "field", "reason", "expires", "unless_rate_above")
 CHOICES: dict[str, tuple[str, ...]] = {
     "match": get_args(MatchMode),
@@ -86,8 +85,8 @@ def rules_from(text: str) -> IgnoreRules:
 
 def _composed(text: str) -> tuple[yaml.Node | None, str]:
     """The YAML's root, and why there is none."""
-    if len(text) > LONGEST_FILE:
-        return None, f"longer than {LONGEST_FILE} characters"
+    if len(text) > limits.IGNORE_FILE:
+        return None, f"longer than {limits.IGNORE_FILE} characters"
     return composed(text.removeprefix("\ufeff"))
 
 
@@ -139,8 +138,8 @@ def _bad_value(item: yaml.Node) -> str:
         return f"expires {line(day, 60)!r} is no day: write it as 2031-12-31, or leave the key out"
     if rate is not None and not rate_from(rate):
         return f"unless_rate_above {line(rate, 60)!r} is no positive number of occurrences a day"
-    if len(_texts(item).get("pattern", "")) > LONGEST_PATTERN:
-        return f"the pattern has more than {LONGEST_PATTERN} characters"
+    if len(_texts(item).get("pattern", "")) > limits.PATTERN:
+        return f"the pattern has more than {limits.PATTERN} characters"
     rule = _rule(item)
     matches_all = rule.match == "glob" and not rule.pattern.strip("*? ")
     return complaint(rule) or ("the pattern matches every error" if matches_all else "")

@@ -9,16 +9,12 @@ from datetime import date, timedelta
 from fnmatch import translate
 from functools import lru_cache
 
+from nightwatch_core.intake import limits
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, MatchMode
 from nightwatch_core.text.escaping import line
 
-LONGEST_TEXT = 4_000  # characters of a message that are matched
-_LONGEST_GLOB = 300
-_MOST_STARS = 8  # each costs another pass over the text
-_LONGEST_QUOTE = 60
 _DAY, _SHORTEST = timedelta(days=1), timedelta(hours=1)
-MOST_SENTENCES = 20  # rules that do not hold, each in a sentence of its own
 
 FIELDS: dict[str, Callable[[ErrorGroup], tuple[str, ...]]] = {
     "error_class": lambda group: (group.error_class,),
@@ -52,9 +48,9 @@ def complaint(rule: IgnoreRule) -> str:
     pattern = rule.pattern.strip()
     if not pattern:
         return "the pattern is empty"
-    greedy = len(pattern) > _LONGEST_GLOB or pattern.count("*") > _MOST_STARS
+    greedy = len(pattern) > limits.GLOB or pattern.count("*") > limits.STARS
     if rule.match == "glob" and greedy:
-        return f"a glob may have {_LONGEST_GLOB} characters and {_MOST_STARS} stars"
+        return f"a glob may have {limits.GLOB} characters and {limits.STARS} stars"
     return ""
 
 
@@ -73,7 +69,7 @@ def matcher(rule: IgnoreRule) -> Callable[[ErrorGroup], bool]:
     pattern, covers, texts = rule.pattern.strip().casefold(), MODES[rule.match], FIELDS[rule.field]
 
     def covered(group: ErrorGroup) -> bool:
-        return any(covers(pattern, text[:LONGEST_TEXT].casefold()) for text in texts(group))
+        return any(covers(pattern, text[: limits.MATCHED_TEXT].casefold()) for text in texts(group))
 
     return covered
 
@@ -101,7 +97,7 @@ def described(rule: IgnoreRule) -> str:
     "error_class glob 'Net::*'"
     """
     field = "" if rule.field == "any" else f"{rule.field} "
-    return f"{field}{rule.match} {rule.pattern[:_LONGEST_QUOTE]!r}"
+    return f"{field}{rule.match} {rule.pattern[: limits.QUOTED_PATTERN]!r}"
 
 
 def summary(rule: IgnoreRule) -> str:
@@ -152,8 +148,8 @@ def rules_in_force(
         for rule, why in zip(rules.rules, reasons, strict=True)
         if why
     ]
-    if len(over) > MOST_SENTENCES:
-        over[MOST_SENTENCES:] = [f"{len(over) - MOST_SENTENCES} more ignore rules do not hold"]
+    if len(over) > limits.SENTENCES:
+        over[limits.SENTENCES :] = [f"{len(over) - limits.SENTENCES} more ignore rules do not hold"]
     return rules.model_copy(update={"rules": held}), tuple(over)
 
 

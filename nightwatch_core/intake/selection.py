@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterable
 
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import ignored_by, named
 from nightwatch_core.intake.ranking import score
 from nightwatch_core.models.assignment import RecallResult
 from nightwatch_core.models.error import DroppedGroup, ErrorGroup, Selection, Window
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.value import Value
-
-GROUPS_A_CASE = 3  # groups traced for every case that will be analysed
-MOST_KNOWN = 60  # groups that lessons name, traced besides them
 
 
 class Narrowed(Value):
@@ -54,7 +52,7 @@ def select(
             ignored.append(DroppedGroup(group=group, kind="ignored", reason=reason))
         else:
             open_groups.append(group)
-    kept, over_limit, room = [], [], {True: MOST_KNOWN, False: max(0, limit)}
+    kept, over_limit, room = [], [], {True: limits.KNOWN_GROUPS, False: max(0, limit)}
     for place, (group, points) in enumerate(_ranked(open_groups, window), start=1):
         is_known = group.fingerprint in known
         if room[is_known] > 0:

@@ -10,7 +10,8 @@ from nightwatch_core.adapters.files.entries import Entry, entries_of
 from nightwatch_core.adapters.files.limits import MAX_REJECTS
 from nightwatch_core.adapters.files.record_files import files_below
 from nightwatch_core.errors import GiveUp, StopTheNight
-from nightwatch_core.intake.grouping import MAX_GROUPS, Tally
+from nightwatch_core.intake.grouping import Tally
+from nightwatch_core.intake.limits import GROUPS
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import (
     ErrorGroup,
@@ -240,7 +241,7 @@ def _partial(reading: _Reading) -> tuple[str, ...]:
     if reading.ahead:
         missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
     if tally.left_out:
-        missing.append(f"{tally.left_out} records of more than {MAX_GROUPS} errors are left out")
+        missing.append(f"{tally.left_out} records of more than {GROUPS} errors are left out")
     if tally.stacks_left_out:
         missing.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
     return tuple(dict.fromkeys(missing))

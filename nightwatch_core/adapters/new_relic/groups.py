@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from nightwatch_core.adapters.new_relic.counts import Counts
 from nightwatch_core.adapters.new_relic.rows import Pair, Row
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.intake.grouping import MAX_HOSTS, hours_of
+from nightwatch_core.intake.grouping import hours_of
+from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.text.templates import transaction_template
 
@@ -72,7 +73,7 @@ def groups(
                 message=newest.message,
                 occurrences=draft.n,
                 users=_users(draft, users),
-                hosts=tuple(sorted({h for row in draft.rows for h in row.hosts}))[:MAX_HOSTS],
+                hosts=tuple(sorted({h for row in draft.rows for h in row.hosts}))[:HOSTS],
                 first_seen=min((r.first for r in draft.rows if r.first), default=None),
                 last_seen=newest.last,
                 release=releases[-1] if releases else "",

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from nightwatch_core.adapters.new_relic.answers import Answer, Unwell
 from nightwatch_core.adapters.new_relic.nrql import DETAIL, USERS
-from nightwatch_core.intake.grouping import MAX_HOSTS
+from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.error import RejectedRecord
 
 LONGEST_MESSAGE = 16_000  # characters
@@ -141,7 +141,7 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
     message = names[2] if len(names) == len(DETAIL) else ""
     users = [integer(fields.get(f"u{at}")) for at in range(len(USERS))]
     hosts = fields.get("hosts")
-    hosts = hosts[:MAX_HOSTS] if isinstance(hosts, list) else []
+    hosts = hosts[:HOSTS] if isinstance(hosts, list) else []
     return Row(
         pair=(names[0], names[1] if len(names) > 1 else ""),
         message=message or text(fields.get("msg")),

@@ -7,7 +7,8 @@ from itertools import chain, islice
 from statistics import median
 
 from nightwatch_core.intake.default_ports import is_sample
-from nightwatch_core.intake.ignore_rules import LONGEST_TEXT, matcher, per_day
+from nightwatch_core.intake.ignore_rules import matcher, per_day
+from nightwatch_core.intake.limits import MATCHED_TEXT
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Backtest, IgnoreRule
@@ -178,7 +179,7 @@ def _slim(group: ErrorGroup) -> ErrorGroup:
         source=group.source,
         error_class=group.error_class,
         transaction=group.transaction,
-        message=group.message[:LONGEST_TEXT],
+        message=group.message[:MATCHED_TEXT],
         occurrences=group.occurrences,
         users=group.users,
         hourly=group.hourly,

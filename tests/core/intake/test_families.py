@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.families import (
-    MOST_IN_FAMILY,
     RULES,
     cases,
     families,
@@ -126,7 +126,7 @@ def test_the_closest_leader_is_joined_and_not_the_first():
 def test_a_full_family_starts_another():
     many = tuple(alone(n, trace(function=f"f{n}")) for n in range(12))
     found = families(many)
-    assert [1 + len(family.siblings) for family in found] == [MOST_IN_FAMILY, MOST_IN_FAMILY, 2]
+    assert [1 + len(family.siblings) for family in found] == [limits.FAMILY, limits.FAMILY, 2]
 
 
 def analysis(title, root_cause):

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from nightwatch_core.intake.grouping import HOURLY_BUCKETS, MAX_HOSTS, MAX_STACKS, Tally, group
+from nightwatch_core.intake import limits
+from nightwatch_core.intake.grouping import Tally, group
 from nightwatch_core.models.error import Occurrence, Window
 
 DAY = datetime(2026, 11, 3, tzinfo=UTC)
@@ -64,8 +65,8 @@ def test_long_windows_show_their_end():
     window = Window(since=DAY - timedelta(days=60), until=DAY + timedelta(hours=1))
     old = [seen(-hours) for hours in range(24 * 60)]
     hourly = group(old, "file", window)[0].hourly
-    assert len(hourly) == HOURLY_BUCKETS
-    assert hourly == (1,) * HOURLY_BUCKETS
+    assert len(hourly) == limits.HOURS
+    assert hourly == (1,) * limits.HOURS
 
 
 def test_counts_over_unknown_hours_draw_no_curve():
@@ -96,7 +97,7 @@ def test_traces_are_few_and_newest_release_first():
         raw = f"KeyError: {number}\n  app/a.rb:{number % 7}:in `f'\n  app/b.rb:1:in `g'"
         tally.add(seen(number / 10, stacktrace=raw, release=f"{number // 10}.0"))
     kept = tally.stacks(tally.groups(WINDOW)[0].fingerprint)
-    assert len(kept) == MAX_STACKS
+    assert len(kept) == limits.STACKS
     assert [stack.release for stack in kept] == ["3.0", "3.0", "2.0", "1.0", "0.0"]
     assert kept[0].seen == DAY + timedelta(hours=3.9)
 
@@ -111,7 +112,7 @@ def test_the_same_trace_is_kept_once():
 
 def test_hosts_are_bounded():
     found = group([seen(host=f"web-{n:03}") for n in range(100)], "file", WINDOW)
-    assert len(found[0].hosts) == MAX_HOSTS
+    assert len(found[0].hosts) == limits.HOSTS
 
 
 def test_memory_is_bounded():

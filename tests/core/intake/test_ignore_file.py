@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from core.lesson_shapes import one_group
 
-from nightwatch_core.intake.ignore_file import LONGEST_FILE, rules_from, unreadable
+from nightwatch_core.intake import limits
+from nightwatch_core.intake.ignore_file import rules_from, unreadable
 from nightwatch_core.intake.ignore_rules import ignored_by
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 
@@ -100,7 +101,7 @@ def test_a_bad_rule_is_left_out_with_its_line(item, complaint):
         ("ignore:\n- !!python/name:os.system {pattern: x}\n", "line 2: tags are refused"),
         ("ignore: " + "[" * 5_000, "line 1: nested deeper than 20"),
         ("a\x00b", "special characters"),
-        ("x" * (LONGEST_FILE + 1), "longer than"),
+        ("x" * (limits.IGNORE_FILE + 1), "longer than"),
     ],
 )
 def test_a_broken_file_gives_no_rules_and_a_complaint(text, complaint):
@@ -121,7 +122,7 @@ def test_a_rule_without_bounds_has_none():
     assert (rule.expires, rule.unless_rate_above) == (None, None)
 
 
-@pytest.mark.parametrize("text", ["a: [", "x" * (LONGEST_FILE + 1), "- &a b"])
+@pytest.mark.parametrize("text", ["a: [", "x" * (limits.IGNORE_FILE + 1), "- &a b"])
 def test_it_says_why_nothing_can_be_read(text):
     assert unreadable(text)
     assert not unreadable("- {patern: a}")

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.ignore_rules import (
     MODES,
-    MOST_SENTENCES,
     complaint,
     ignored_by,
     matches,
@@ -165,7 +165,7 @@ def test_rules_that_are_over_are_not_told_without_end():
     old = IgnoreRule(pattern="\x1b[31m" + "a" * 400, expires=date(2030, 1, 1))
     rules, told = rules_in_force(IgnoreRules(rules=(old,) * 100), (GROUP,), DAY)
     assert rules.rules == ()
-    assert len(told) == MOST_SENTENCES + 1
+    assert len(told) == limits.SENTENCES + 1
     assert told[-1] == "80 more ignore rules do not hold"
     assert all(len(each) <= 400 and each.isprintable() for each in told)
 
