@@ -2,9 +2,8 @@
 
 from nightwatch_core.analysis.budget import split_budget
 from nightwatch_core.analysis.limits import LEADER_FINDINGS
+from nightwatch_core.intake import limits
 from nightwatch_core.intake.families import (
-    LONGEST_SUMMARY,
-    MOST_TOLD,
     families,
     shortened,
     summary,
@@ -98,7 +97,7 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     """
     learnings = (
         f"learned: {one.fact} ({one.path}:{one.line})" if one.path else f"learned: {one.fact}"
-        for one in leader.learnings[: MOST_TOLD - 1]
+        for one in leader.learnings[: limits.FINDINGS - 1]
     )
     lines = (summary(leader), *(_line(learning) for learning in learnings))
     tags = _line(", ".join(leader.tags))
@@ -136,7 +135,7 @@ def _files(read: tuple[str, ...], room: int) -> str:
 
 
 def _line(text: str) -> str:
-    return shortened(_flat(text), LONGEST_SUMMARY)
+    return shortened(_flat(text), limits.SUMMARY)
 
 
 def _flat(text: str) -> str:

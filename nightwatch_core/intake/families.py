@@ -10,10 +10,6 @@ from nightwatch_core.models.error import Case, ErrorGroup, Family, Frame, Trace
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.transactions import endpoint
 
-MOST_TOLD = 4  # findings a sibling is told
-LONGEST_SUMMARY = 200
-_MOST_FILES = 3
-
 # Names that a language gives to code without a name: the line has to tell such places apart.
 _NAMELESS = re.compile(
     r"^(?:(?:block|rescue|ensure)(?: \(\d+ levels\))? in |Object\.)*"
@@ -125,10 +121,10 @@ def _closest(case: Case, members: list[list[Case]]) -> tuple[int, str] | None:
     return None
 
 
-def summary(analysis: Analysis, limit: int = LONGEST_SUMMARY) -> str:
+def summary(analysis: Analysis, limit: int = limits.SUMMARY) -> str:
     """The finding in at most `limit` characters, for siblings: title, files, root cause."""
     paths = (*(e.path for e in analysis.fix), *(e.path for e in analysis.evidence))
-    files = ", ".join(tuple(dict.fromkeys(paths))[:_MOST_FILES])
+    files = ", ".join(tuple(dict.fromkeys(paths))[: limits.SUMMARY_FILES])
     name = last_segment(analysis.case.leader.error_class)
     title = shortened(_line(analysis.title) or name, limit // 2)
     head = f"{title} ({analysis.confidence}"
