@@ -19,7 +19,7 @@ _ENTRANCES = ("index", "__init__", "mod", "main", "base")  # what a file becomes
 
 
 def near_matches(path: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Up to five paths like `path`: by the first rule that knows one, the nearest folder first.
+    """List up to five paths like `path`: by the first rule that knows one, nearest first.
 
     >>> near_matches("srv/app/order.py", ("app/order.py", "lib/order.py", "app/orders.py", "x"))
     ('app/order.py', 'lib/order.py', 'app/orders.py')
@@ -83,7 +83,7 @@ RULES: tuple[Callable[[str, Sequence[str]], Iterable[str]], ...] = (
 
 
 def folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Every folder that holds one of the files.
+    """List every folder that holds one of the files.
 
     >>> folders(("a/b/c.py", "a/d.py"))
     ('a', 'a/b')

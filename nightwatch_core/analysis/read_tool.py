@@ -111,7 +111,7 @@ def _fitting(lines: Iterable[str], limit: int) -> int:
 
 
 def lines_in(code: CodeReader, path: str) -> tuple[str, ...]:
-    """The file's lines; raises `Refusal` where there is none to read."""
+    """Give the file's lines; raises `Refusal` where there is none to read."""
     text = code.read_file(path)
     if text is None:
         raise no_file(code, path)

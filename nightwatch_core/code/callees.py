@@ -54,15 +54,15 @@ def callees(
     search: Search | None = None,
     shown: tuple[Preview, ...] = (),
 ) -> tuple[Preview, ...]:
-    """Definitions of what the failing lines call, the likeliest to matter first.
+    """List definitions of what the failing lines call, the likeliest to matter first.
 
     At most 8, of at most 17 lines each; what was `shown` is left out. Without `search` only files
     are read that the trace, an import or a class names. After a search that fails there is none:
-    what is not found here, the analyst can look up.
+    what is not previews here, the analyst can look up.
     """
     seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
     known = Lookup(case, index, read, search)
-    found: list[Preview] = []
+    previews: list[Preview] = []
     left = CALLEE_CHARACTERS
     for use in names_near(case, known.text):
         place = known.place(use)
@@ -71,10 +71,10 @@ def callees(
             continue
         left -= len(preview.text)
         seen |= {(preview.path, line) for line in range(preview.start, preview.end + 1)}
-        found.append(preview)
-        if len(found) == CALLEES:
+        previews.append(preview)
+        if len(previews) == CALLEES:
             break
-    return tuple(found)
+    return tuple(previews)
 
 
 def _shown(place: Place, text: str, seen: set[tuple[str, int]]) -> Preview | None:
@@ -100,25 +100,25 @@ class Lookup:
         self.frames = tuple(dict.fromkeys(frame.repo_path for frame in frames_of(case)))
 
     def place(self, use: Use) -> Place | None:
-        """Where the name is defined, by the first way that finds it."""
+        """Find where the name is defined, by the first way that finds it."""
         return next((place for way in WAYS if (place := way(use, self))), None)
 
     def within(self, use: Use, paths: tuple[str, ...]) -> Place | None:
-        """The first of some files that defines the name."""
+        """Find the first of some files that defines the name."""
         for path in paths:
-            found = definition_of(use.name, path, self.text(path) or "")
-            if found:
-                return Place(path=path, line=found.line, end=found.end)
+            definition = definition_of(use.name, path, self.text(path) or "")
+            if definition:
+                return Place(path=path, line=definition.line, end=definition.end)
         return None
 
 
 def in_files_of_frames(use: Use, known: Lookup) -> Place | None:
-    """In its own file, then in the files of the other frames."""
+    """Look in its own file, then in the files of the other frames."""
     return known.within(use, tuple(dict.fromkeys((use.path, *known.frames))))
 
 
 def in_imported_file(use: Use, known: Lookup) -> Place | None:
-    """In a file that an import of this name leads to."""
+    """Look in a file that an import of this name leads to."""
     lines = text_lines(known.text(use.path) or "")[:IMPORT_LINES]
     wanted = {use.name, *use.owner.split(".")} - {""}
     naming = [
@@ -131,30 +131,30 @@ def in_imported_file(use: Use, known: Lookup) -> Place | None:
 
 
 def imported(row: str, path: str, index: PathIndex) -> tuple[str, ...]:
-    """Files of the tree that an import may mean, those nearest to the importing one first.
+    """List files of the tree that an import may mean, those nearest to the importing one first.
 
     >>> imported("import { a } from '../pay/b'", "src/c/d.js", PathIndex(("src/pay/b.js", "b.js")))
     ('src/pay/b.js',)
     """
     suffixes = language_of(path).suffixes
-    found: list[str] = []
+    files: list[str] = []
     for word in _MODULE.findall(row):
         parts = [part for part in re.split(r"[./\\]", word.removesuffix(".js")) if part]
         is_path = len(parts) > 1 or "/" in word or word.startswith(".")
         # without the name that is taken out of it, or the root that a namespace or an alias adds
         stems = (parts, parts[:-1], parts[1:] if len(parts) > 2 else []) if is_path else ()
         for stem, suffix in product(filter(None, stems), suffixes):
-            found += index.ending(f"{'/'.join(stem)}{suffix}")
-    return tuple(sorted(dict.fromkeys(found), key=lambda one: _distance(one, path)))
+            files += index.ending(f"{'/'.join(stem)}{suffix}")
+    return tuple(sorted(dict.fromkeys(files), key=lambda one: _distance(one, path)))
 
 
 def in_file_of_class(use: Use, known: Lookup) -> Place | None:
-    """In the file that the class it is called on would be in."""
+    """Look in the file that the class it is called on would be in."""
     return known.within(use, class_files(use.owner, known.index)[:3]) if use.owner else None
 
 
 def anywhere(use: Use, known: Lookup) -> Place | None:
-    """Anywhere in the tree; nowhere where too many places define it."""
+    """Search for it anywhere in the tree; nowhere where too many places define it."""
     if known.search is None or known.searches <= 0:
         return None
     known.searches -= 1

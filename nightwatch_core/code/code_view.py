@@ -25,7 +25,7 @@ _SELECTOR, _JOINER = "\ufe0f", "\u200d"
 
 
 def visible(text: str) -> str:
-    r"""The text with hidden characters as escapes, of the same meaning otherwise; tabs stay.
+    r"""Give the text with hidden characters as escapes, of the same meaning otherwise; tabs stay.
 
     >>> visible("if admin\u202e:\t# \u26a0\ufe0f")
     'if admin\\u202e:\t# ⚠️'
@@ -33,11 +33,11 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     whole = _HALVES.sub("\ufffd", text)
-    return _HIDDEN.sub(lambda found: _escaped(whole, found.start()), whole)
+    return _HIDDEN.sub(lambda hidden: _escaped(whole, hidden.start()), whole)
 
 
 def name(path: str) -> str:
-    r"""A path on one line, whatever it is made of.
+    r"""Show a path on one line, whatever it is made of.
 
     >>> name("app/a\nb.py"), name("app/a.py")
     ('app/a\\nb.py', 'app/a.py')
@@ -46,7 +46,7 @@ def name(path: str) -> str:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    r"""The lines as compilers count them: separators inside strings do not end a line.
+    r"""Give the lines as compilers count them: separators inside strings do not end a line.
 
     >>> lines_of("a\r\nb\n"), lines_of("")
     (('a', 'b'), ())
@@ -56,7 +56,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def numbered(lines: Iterable[str], start: int = 1, most: int = SHOWN_LINE) -> Iterator[str]:
-    """Rows of numbered lines; one longer than `most` is cut, and the row after it says so.
+    """Number lines; one longer than `most` is cut, and the row after it says so.
 
     >>> print("\\n".join(numbered(["x = 1", "y" * 30], 9, most=10)))
         9| x = 1
@@ -71,7 +71,7 @@ def numbered(lines: Iterable[str], start: int = 1, most: int = SHOWN_LINE) -> It
 
 
 def around(line: str, text: str, most: int = 300) -> str:
-    """The part of a long line that holds `text`, cut ends marked.
+    """Give the part of a long line that holds `text`, cut ends marked.
 
     >>> around("x" * 50 + "needle" + "y" * 50, "needle", most=16)
     '…xxxxxneedleyyyyy…'
@@ -86,7 +86,7 @@ def around(line: str, text: str, most: int = 300) -> str:
 
 
 def as_written(edit: Edit, text: str | None) -> Edit:
-    r"""The edit in the file's own characters, where it was given in those it was shown.
+    r"""Give the edit in the file's own characters, where it was given in those it was shown.
 
     >>> as_written(Edit(path="a", old="x\\u200b=1", new="x\\u200b=2"), "x\u200b=1").new
     'x\u200b=2'
@@ -116,8 +116,8 @@ def _is_symbol(character: str) -> bool:
     return bool(character) and ("\u2190" <= character <= "\u2bff" or character >= "\U0001f000")
 
 
-def _meant(found: re.Match[str]) -> str:
-    escape = found.group()
+def _meant(match: re.Match[str]) -> str:
+    escape = match.group()
     character = "\r" if escape == "\\r" else chr(int(escape[2:], 16))
     return character if _HIDDEN.fullmatch(character) else escape
 

@@ -155,8 +155,8 @@ def names_in(path: str, text: str) -> Names:
 
 
 def _name(node: tree_sitter.Node) -> str:
-    found = _NAME.search((node.text or b"")[-LONGEST_NAME:].decode("utf-8", "replace"))
-    return found[0] if found else ""
+    match = _NAME.search((node.text or b"")[-LONGEST_NAME:].decode("utf-8", "replace"))
+    return match[0] if match else ""
 
 
 def _end(node: tree_sitter.Node) -> int:
@@ -182,8 +182,8 @@ def _by_lines(path: str, text: str) -> Iterator[Definition]:
     language = language_of(path)
     lines = dict(enumerate(text.split("\n"), start=1))
     for number, row in lines.items():
-        found = _KEYWORD.match(row[:NAMED_LINE])
-        name = found["name"] if found else defined_name(row, language) if _is_known(path) else ""
+        match = _KEYWORD.match(row[:NAMED_LINE])
+        name = match["name"] if match else defined_name(row, language) if _is_known(path) else ""
         if name:
             yield Definition(name, _kind(row, language), number, _last_line(lines, number))
 

@@ -47,7 +47,7 @@ def apply(edits: tuple[Edit, ...], read: Read, paths: Collection[str] = ()) -> A
 
 
 def fix_digest(edits: tuple[Edit, ...]) -> str:
-    """Names what a fix does to the code, whatever its edits are called; empty for no fix.
+    """Name what a fix does to the code, whatever its edits are called; empty for no fix.
 
     >>> fix_digest((Edit(path="a.py", old="x", new="y", description="one"),))
     'f1:98a04f187683'
@@ -117,7 +117,7 @@ def _times(part: str, text: str) -> int:
 
 
 def diff(edits: tuple[Edit, ...]) -> str:
-    """The edits as a readable diff, without line numbers: what is taken out, what is put in.
+    """Give the edits as a readable diff, without line numbers: what is taken out, what is put in.
 
     >>> print(diff((Edit(path="a.py", old="a\\nb", new="a\\nc"),)))
     --- a.py
@@ -151,7 +151,7 @@ def _common(old: list[str], new: list[str]) -> int:
 def edits_for(
     path: str, lines: Sequence[str], changed: Mapping[int, str], description: str
 ) -> tuple[Edit, ...]:
-    r"""Edits that put `changed` (line number to new text) into the file; empty where impossible.
+    r"""Make edits that put `changed` (line number to new text) into the file; none if impossible.
 
     Each edit takes neighbouring lines along until its old text is the only one of its kind.
 

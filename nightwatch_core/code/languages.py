@@ -237,7 +237,7 @@ LANGUAGES: tuple[Language, ...] = (PYTHON, RUBY, JAVASCRIPT, JAVA, CSHARP, GO, P
 
 
 def language_of(path: str, trace_language: str = "") -> Language:
-    """The language of a file, by its suffix, else as the trace says; Python where nobody knows.
+    """Tell the language of a file by its suffix, else by the trace; Python if nobody knows.
 
     >>> language_of("app/a.tsx").name, language_of("x", "golang").name, language_of("x").name
     ('javascript', 'go', 'python')

@@ -60,7 +60,7 @@ WEIGHTS: tuple[tuple[float, str, Rule], ...] = (
 
 
 def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
-    """Files of the trace, most likely first; score 0 to 1, relative to the best.
+    """List files of the trace, most likely first; score 0 to 1, relative to the best.
 
     In-app frames are ranked; where no frame is in-app, all are. Paths are repository paths where
     they are known.
@@ -181,14 +181,14 @@ def likely_files(case: Case, index: PathIndex, limit: int = LIKELY_FILES) -> tup
 
 
 def from_trace(case: Case, index: PathIndex) -> Found:
-    """Files of frames, in the order that the trace alone suggests."""
+    """List files of frames, in the order that the trace alone suggests."""
     for place in ranked_places(case.trace) if case.trace else ():
         if place.path in index:
             yield place.path, place.score, "; ".join(place.because)
 
 
 def from_transaction(case: Case, index: PathIndex) -> Found:
-    """Files that frameworks give to a transaction of this name."""
+    """List files that frameworks give to a transaction of this name."""
     names = dict.fromkeys(group.transaction for group in case.groups if group.transaction)
     endings = ENDINGS.get(case.trace.language if case.trace else "", ("",))
     for transaction in tuple(names)[:TRANSACTIONS]:
@@ -200,12 +200,12 @@ def from_transaction(case: Case, index: PathIndex) -> Found:
 
 
 def _existing(suffixes: Iterable[str], index: PathIndex) -> tuple[str, ...]:
-    found = (index.ending(suffix) for suffix in suffixes)
-    return next((paths[:FILES_A_GUESS] for paths in found if paths), ())
+    existing = (index.ending(suffix) for suffix in suffixes)
+    return next((paths[:FILES_A_GUESS] for paths in existing if paths), ())
 
 
 def from_message(case: Case, index: PathIndex) -> Found:
-    """Files and classes that the message names."""
+    """List files and classes that the message names."""
     message = case.leader.message[:MESSAGE]
     for text in _first(_FILE, message):
         frame = Frame(path=text, in_app=True)
@@ -218,7 +218,7 @@ def from_message(case: Case, index: PathIndex) -> Found:
 
 
 def from_error_class(case: Case, index: PathIndex) -> Found:
-    """The file that defines an error class of the application."""
+    """Give the file that defines an error class of the application."""
     for path in class_files(case.leader.error_class, index):
         yield path, OWN_CLASS, "defines the error class"
 
@@ -228,7 +228,7 @@ def _first(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
 
 
 def class_files(name: str, index: PathIndex) -> tuple[str, ...]:
-    """Files that a class of this name would be in: those with its namespace first.
+    """List files that a class of this name would be in: those with its namespace first.
 
     >>> class_files("Shop::OrderItem", PathIndex(("app/models/shop/order_item.rb", "a.rb")))
     ('app/models/shop/order_item.rb',)

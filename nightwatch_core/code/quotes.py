@@ -16,7 +16,7 @@ _CUT = re.compile(r"^\s*(?:\.{3}|…)|(?:\.{3}|…)\s*$")
 
 
 def verified(evidence: Evidence, text: str | None) -> Evidence:
-    """The evidence with `verified` set, and its line put right, where the quote is found in `text`.
+    """Verify evidence, and put its line right, where the quote is found in `text`.
 
     Found is: within three lines of the line it names, the nearest first; or anywhere, if only once.
 

@@ -23,7 +23,7 @@ SPELLINGS: tuple[Callable[[str], str], ...] = (_as_it_is, _bare)
 
 
 def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Release, ...]:
-    """Both lists as one, newest first, at most 200; `sha` is empty where nobody knows it.
+    """Join both lists as one, newest first, at most 200; `sha` is empty where nobody knows it.
 
     A release that was deployed is listed once for each time it replaced another one, at the time
     and under the name of its deployment, with the sha of its tag. A tag that no deployment names
@@ -36,12 +36,12 @@ def merged(tagged: Iterable[Release], deployed: Iterable[Release]) -> tuple[Rele
         again = known and (known[-1].version, known[-1].sha) == (full.version, full.sha)
         known += [] if again else [full]
     rest = (tag for tag in tags if not any(_same(tag, one) for one in known))
-    found = sorted((*known, *rest), key=lambda one: (one.at, one.version), reverse=True)
-    return tuple(found[:RELEASES])
+    releases = sorted((*known, *rest), key=lambda one: (one.at, one.version), reverse=True)
+    return tuple(releases[:RELEASES])
 
 
 def sha_of(version: str, deployed: Iterable[Release]) -> str:
-    """The commit that was deployed last under this version; empty where no deployment tells.
+    """Give the commit that was deployed last under this version; empty where no deployment tells.
 
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 11, 20, tzinfo=UTC)

@@ -12,7 +12,7 @@ Lines = Mapping[int, str]
 
 
 def masked(text: str, language: Language) -> str:
-    """The line with the insides of strings and comments blanked, as long as before.
+    """Give the line with the insides of strings and comments blanked, as long as before.
 
     >>> from nightwatch_core.code.languages import PYTHON
     >>> masked("a['b c'].x  # why", PYTHON)
@@ -36,7 +36,7 @@ def masked(text: str, language: Language) -> str:
 
 
 def uses(name: str, text: str) -> tuple[int, ...]:
-    """Where the whole name stands in the text.
+    """Find where the whole name stands in the text.
 
     >>> uses("total", "subtotal + total(total_net)")
     (11,)
@@ -46,7 +46,7 @@ def uses(name: str, text: str) -> tuple[int, ...]:
 
 
 def receiver_before(text: str, at: int) -> str:
-    """The expression that ends before `at`: names, members, calls and subscripts.
+    """Give the expression that ends before `at`: names, members, calls and subscripts.
 
     >>> receiver_before("x = shop.basket(1)['a'].total", 23)
     "shop.basket(1)['a']"
@@ -73,22 +73,22 @@ def _joins(text: str, at: int) -> bool:
 
 
 def receivers_of(name: str, text: str, language: Language) -> tuple[str, ...]:
-    """The expressions whose member `name` the line uses, in order.
+    """Give the expressions whose member `name` the line uses, in order.
 
     >>> from nightwatch_core.code.languages import RUBY
     >>> receivers_of("total", "puts order.lines.total + cart&.total", RUBY)
     ('order.lines', 'cart')
     """
-    found = []
+    receivers = []
     for at in uses(name, text):
         joint = next((j for j in language.member if text[:at].endswith(j)), "")
         if joint:
-            found.append(receiver_before(text, at - len(joint)))
-    return tuple(dict.fromkeys(one for one in found if one))
+            receivers.append(receiver_before(text, at - len(joint)))
+    return tuple(dict.fromkeys(one for one in receivers if one))
 
 
 def indent(text: str) -> int:
-    """Columns before the first character; a tab counts as four.
+    """Count the columns before the first character; a tab counts as four.
 
     >>> indent("    x"), indent("\\tx")
     (4, 4)
@@ -98,7 +98,7 @@ def indent(text: str) -> int:
 
 
 def body_of(lines: Lines, start: int) -> tuple[int, ...]:
-    """Numbers of the lines of the block that starts at `start`, by indentation."""
+    """Number the lines of the block that starts at `start`, by indentation."""
     depth, numbers = indent(lines.get(start, "")), [start]
     number = start + 1
     while number in lines:
@@ -112,7 +112,7 @@ def body_of(lines: Lines, start: int) -> tuple[int, ...]:
 
 
 def assignment(name: str, lines: Lines, line: int, top: int) -> tuple[int, str]:
-    """The last line above `line` that gives the variable its value, and that value; or (0, "").
+    """Find the last line above `line` that sets the variable, and the value; else (0, "").
 
     >>> assignment("a", {1: "a = b(1)", 2: "if a == 2:", 3: "a.c"}, 3, 1)
     (1, 'b(1)')
@@ -122,14 +122,14 @@ def assignment(name: str, lines: Lines, line: int, top: int) -> tuple[int, str]:
         r"(?:,\s*\w+)*\s*(?::\s*[^=]{1,80})?(?:=(?![=>~])|:=|\|\|=)\s*(?P<value>.+)$"
     )
     for number in range(line - 1, max(top, 1) - 1, -1):
-        found = sign.match(lines.get(number, "")[:SHOWN_LINE])
-        if found:
-            return number, found["value"].strip().removesuffix(";").strip()
+        match = sign.match(lines.get(number, "")[:SHOWN_LINE])
+        if match:
+            return number, match["value"].strip().removesuffix(";").strip()
     return 0, ""
 
 
 def called(value: str) -> str:
-    """The name of the function whose result the expression is; empty where it is no plain call.
+    """Name the function whose result the expression is; empty where it is no plain call.
 
     >>> called("shop.find(id).first()"), called("await load(x)"), called("a + b(c)")
     ('first', 'load', '')
@@ -149,7 +149,7 @@ def called(value: str) -> str:
 
 
 def parameters(lines: Lines, start: int) -> tuple[str, ...]:
-    """The parameters of the function that starts at the line, as written, without self.
+    """Give the parameters of the function that starts at the line, as written, without self.
 
     >>> parameters({1: "def f(self, a, *, b: int = g(1, 2),", 2: "      c=None):"}, 1)
     ('a', '*', 'b: int = g(1, 2)', 'c=None')
@@ -158,7 +158,7 @@ def parameters(lines: Lines, start: int) -> tuple[str, ...]:
 
 
 def arguments(lines: Lines, start: int, opening: int = 0) -> tuple[str, ...]:
-    """What stands between the parentheses that open on this line, split at its own commas.
+    """Say what stands between the parentheses that open on this line, split at its own commas.
 
     `opening` is the column from which the first parenthesis is taken; up to 30 lines are read.
     """

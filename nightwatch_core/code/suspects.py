@@ -65,7 +65,7 @@ def suspects(
     releases: tuple[Release, ...] = (),
     limit: int = SUSPECTS,
 ) -> tuple[Suspect, ...]:
-    """Pull requests with reasons, the worst first; scores 0 to 1.
+    """Rank pull requests, with reasons, the worst first; scores 0 to 1.
 
     Out are pull requests merged after the first occurrence, and those that change none of the
     case's files; what is only near them counts in the first failing release. `pulls` may come in
@@ -75,9 +75,9 @@ def suspects(
     merged = tuple(pull for pull in pulls if not _too_late(pull, ground))
     commonness = Counter(path for pull in merged for path in set(pull.files))
     judged = (judge(pull, ground, commonness, len(merged)) for pull in merged)
-    found = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
-    found.sort(key=lambda s: (-s.score, -s.pull.merged_at.timestamp(), s.pull.sha))
-    return tuple(found[: max(0, limit)])
+    likely_ones = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
+    likely_ones.sort(key=lambda s: (-s.score, -s.pull.merged_at.timestamp(), s.pull.sha))
+    return tuple(likely_ones[: max(0, limit)])
 
 
 def ground_of(
@@ -183,7 +183,7 @@ def _in_release(moment: datetime, ground: Ground) -> bool:
 
 
 def ago(age: timedelta) -> str:
-    """A length of time for people.
+    """Say a length of time for people.
 
     >>> ago(timedelta(minutes=12)), ago(timedelta(hours=2, minutes=40)), ago(timedelta(days=3))
     ('12 min', '2 h', '3 days')
@@ -200,7 +200,7 @@ OUTSIDE_TAGS = ("transient", "timeout", "connection")
 
 
 def named_first(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
-    """The analysis with the pull request of its suspect commit first among the suspects.
+    """Give the analysis with the pull request of its suspect commit first among the suspects.
 
     Research ranks pull requests by what they touch, before anything is known; the analysis may have
     found the very commit. Where what failed is outside, only a commit that was found counts.
@@ -219,13 +219,13 @@ def named_first(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
 
 
 def is_of(pull: MergedPull, sha: str) -> bool:
-    """Whether the commit, perhaps shortened, is the pull request's merge or came with it."""
+    """Tell whether the commit, perhaps shortened, is the pull request's merge or came with it."""
     known = (pull.sha, *pull.commits)
     return len(sha) >= SHORTEST_SHA and any(one.startswith(sha) for one in known)
 
 
 def proved_change(analysis: Analysis) -> str:
-    """What the change is called that brought the commit the analysis found; empty where none did.
+    """Name the change that brought the commit the analysis found; empty where none did.
 
     Being near, or merged just before, is not enough, and neither is a commit that nobody merged.
     """

@@ -17,7 +17,7 @@ _WARNINGS = threading.Lock()  # catching warnings changes a list that all thread
 
 
 def complaint(path: str, text: str, before: str | None = None) -> str:
-    """Why the text does not parse; empty where it does, or where no parser knows the language.
+    """Say why the text does not parse; empty where it does, or where no parser knows the language.
 
     A file that did not parse `before` either is not held against the change; one that is too large
     to be checked is.

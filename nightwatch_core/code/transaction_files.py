@@ -76,7 +76,7 @@ def _joined(*parts: str | tuple[str, ...]) -> str:
 
 
 def rails_controllers(c: Clue) -> Iterable[str]:
-    """`app/controllers/admin/orders_controller.rb`, for routes also without the namespace."""
+    """Guess `app/controllers/admin/orders_controller.rb`, for routes also without the namespace."""
     for noun in c.nouns if c.kind == "route" else c.nouns[:1]:
         yield _joined("app/controllers", c.folders, f"{noun}_controller.rb")
         if c.kind == "route":
@@ -84,7 +84,7 @@ def rails_controllers(c: Clue) -> Iterable[str]:
 
 
 def rails_models(c: Clue) -> Iterable[str]:
-    """`app/models/admin/order.rb`, else `app/models/order.rb`."""
+    """Guess `app/models/admin/order.rb`, else `app/models/order.rb`."""
     for noun in dict.fromkeys((c.one, c.resource)):
         if noun:
             yield _joined("app/models", c.folders, f"{noun}.rb")
@@ -92,7 +92,7 @@ def rails_models(c: Clue) -> Iterable[str]:
 
 
 def rails_views(c: Clue) -> Iterable[str]:
-    """`app/views/admin/orders/show.html.erb` and the other template languages."""
+    """Guess `app/views/admin/orders/show.html.erb` and the other template languages."""
     is_mailer = bool(c.path) and c.path[-1].endswith(("_mailer", "_notifier"))
     folder = c.resource if c.kind != "mail" and not is_mailer else (c.path or ("",))[-1]
     if folder and c.action:
@@ -101,14 +101,14 @@ def rails_views(c: Clue) -> Iterable[str]:
 
 
 def rails_helpers(c: Clue) -> Iterable[str]:
-    """`app/helpers/admin/orders_helper.rb`."""
+    """Guess `app/helpers/admin/orders_helper.rb`."""
     if c.resource:
         yield _joined("app/helpers", c.folders, f"{c.resource}_helper.rb")
         yield f"app/helpers/{c.resource}_helper.rb"
 
 
 def ruby_constants(c: Clue) -> Iterable[str]:
-    """Where autoloading looks for a constant: `app/jobs/foo/bar_job.rb`, `lib/foo/bar_job.rb`."""
+    """Guess where autoloading looks: `app/jobs/foo/bar_job.rb`, `lib/foo/bar_job.rb`."""
     if c.kind == "route" or not c.path:
         return
     for folder in ("app/jobs", "app/workers", "app/sidekiq", "app/mailers", "app/services", "lib"):
@@ -117,7 +117,7 @@ def ruby_constants(c: Clue) -> Iterable[str]:
 
 
 def python_modules(c: Clue) -> Iterable[str]:
-    """`shop/views/orders.py` of shop.views.orders, `shop/views.py` of shop.views.OrderView."""
+    """Guess `shop/views/orders.py` of shop.views.orders, `shop/views.py` of shop.views.View."""
     if c.kind == "route":
         return
     parts = (*c.names, *((c.action,) if c.action else ()))  # the action may be a module, too
@@ -128,7 +128,7 @@ def python_modules(c: Clue) -> Iterable[str]:
 
 
 def python_routes(c: Clue) -> Iterable[str]:
-    """Views of Django, blueprints of Flask, routers of FastAPI, by the noun in the address."""
+    """Guess views of Django, blueprints of Flask, routers of FastAPI, by the noun."""
     if c.kind == "route":
         forms = ("{}/views", "views/{}", "routers/{}", "routes/{}", "{}/routes", "{}/router")
         for noun in c.nouns:
@@ -137,7 +137,7 @@ def python_routes(c: Clue) -> Iterable[str]:
 
 
 def python_neighbours(c: Clue) -> Iterable[str]:
-    """`shop/models.py` of shop.views.orders, `models/order.py` of a noun."""
+    """Guess `shop/models.py` of shop.views.orders, `models/order.py` of a noun."""
     if c.kind != "route" and len(c.names) > 1:
         yield _joined(c.names[0], "models.py")
     for noun in c.nouns:
@@ -146,7 +146,7 @@ def python_neighbours(c: Clue) -> Iterable[str]:
 
 
 def next_routes(c: Clue) -> Iterable[str]:
-    """`app/api/orders/[id]/route.ts`, `pages/api/orders/[id].ts` and the like."""
+    """Guess `app/api/orders/[id]/route.ts`, `pages/api/orders/[id].ts` and the like."""
     if c.kind not in ("route", "other") or not c.raw:
         return
     last = (c.action,) if c.kind == "other" and c.action else ()  # pages/api/orders looks like one
@@ -162,7 +162,7 @@ def _bracketed(part: str) -> str:
 
 
 def script_routes(c: Clue) -> Iterable[str]:
-    """Routers and controllers of Express and Nest: `routes/orders.js`, `orders.controller.ts`."""
+    """Guess those of Express and Nest: `routes/orders.js`, `orders.controller.ts`."""
     for noun in c.nouns:
         dashed, camel = noun.replace("_", "-"), camelize(noun, False)
         for ending in _SCRIPTS[:2]:
@@ -176,7 +176,7 @@ def script_routes(c: Clue) -> Iterable[str]:
 
 
 def jvm_classes(c: Clue) -> Iterable[str]:
-    """`com/acme/OrderController.java` of a class; controllers of the noun for routes."""
+    """Guess `com/acme/OrderController.java` of a class; controllers of the noun for routes."""
     if c.names and c.kind != "route":
         for ending in ("java", "kt", "cs", "scala", "groovy"):
             yield f"{_joined(c.names)}.{ending}"
@@ -184,7 +184,7 @@ def jvm_classes(c: Clue) -> Iterable[str]:
 
 
 def class_routes(c: Clue) -> Iterable[str]:
-    """`OrderController.java`, `OrdersController.cs`, `OrderController.php` of a noun."""
+    """Guess `OrderController.java`, `OrdersController.cs`, `OrderController.php` of a noun."""
     for noun in c.nouns if c.kind in ("route", "controller") else ():
         for ending in ("java", "kt", "cs", "php"):
             for role in ("Controller", "Resource", "Handler"):
@@ -192,14 +192,14 @@ def class_routes(c: Clue) -> Iterable[str]:
 
 
 def class_services(c: Clue) -> Iterable[str]:
-    """`OrderService.java` beside an OrderController."""
+    """Guess `OrderService.java` beside an OrderController."""
     for noun in dict.fromkeys((c.one, c.resource)):
         for ending in ("java", "kt", "cs", "php") if noun else ():
             yield f"{camelize(noun)}Service.{ending}"
 
 
 def class_models(c: Clue) -> Iterable[str]:
-    """`Models/Order.php`, `Order.java`."""
+    """Guess `Models/Order.php`, `Order.java`."""
     if c.one and c.kind != "job":
         yield f"Models/{camelize(c.one)}.php"
         for ending in ("java", "kt", "cs"):
@@ -207,14 +207,14 @@ def class_models(c: Clue) -> Iterable[str]:
 
 
 def php_classes(c: Clue) -> Iterable[str]:
-    r"""`app/Http/Controllers/OrderController.php` of App\Http\Controllers\OrderController."""
+    r"""Guess `app/Http/Controllers/OrderController.php` of App\Http\Controllers\OrderController."""
     if c.names and c.kind != "route":
         yield _joined(c.names) + ".php"
         yield _joined(c.names[1:] or c.names) + ".php"
 
 
 def go_routes(c: Clue) -> Iterable[str]:
-    """`handlers/orders.go`, `order_handler.go`, `orders.go`."""
+    """Guess `handlers/orders.go`, `order_handler.go`, `orders.go`."""
     for noun in c.nouns:
         for form in ("handlers/{}.go", "{}_handler.go", "{}_handlers.go", "{}/handler.go", "{}.go"):
             yield form.format(noun)

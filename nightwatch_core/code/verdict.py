@@ -19,7 +19,7 @@ _RANKS: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
 
 
 def has_verified_evidence(analysis: Analysis) -> bool:
-    """Whether a quoted line was found in the code."""
+    """Tell whether a quoted line was found in the code."""
     return any(one.verified for one in analysis.evidence)
 
 
@@ -29,8 +29,8 @@ def _is_all_verified(analysis: Analysis) -> bool:
 
 def _reaches_top_frame(analysis: Analysis) -> bool:
     top = analysis.case.trace.top if analysis.case.trace else None
-    found = {one.path for one in analysis.evidence if one.verified}
-    return top is not None and top.repo_path in found
+    quoted = {one.path for one in analysis.evidence if one.verified}
+    return top is not None and top.repo_path in quoted
 
 
 def _names_a_place(analysis: Analysis) -> bool:
@@ -38,8 +38,8 @@ def _names_a_place(analysis: Analysis) -> bool:
 
 
 def _was_read(analysis: Analysis) -> bool:
-    found = {one.path for one in analysis.evidence if one.verified}
-    return bool(found) and found <= set(analysis.read)
+    quoted = {one.path for one in analysis.evidence if one.verified}
+    return bool(quoted) and quoted <= set(analysis.read)
 
 
 def _leaves_nothing_open(analysis: Analysis) -> bool:
@@ -70,7 +70,7 @@ BETTER: tuple[tuple[str, Callable[[Analysis], float]], ...] = (
 
 
 def scored(analysis: Analysis) -> Analysis:
-    """The analysis with its score and confidence, and the rules that gave them."""
+    """Give the analysis with its score and confidence, and the rules that gave them."""
     held = [(points, reason) for points, reason, rule in SCORE if rule(analysis)]
     confidence, why = _confidence(analysis)
     return analysis.model_copy(
@@ -87,7 +87,7 @@ def scored(analysis: Analysis) -> Analysis:
 
 
 def advantage(first: Analysis, second: Analysis) -> str:
-    """By what the second is better than the first; empty where it is not."""
+    """Name by what the second is better than the first; empty where it is not."""
     for name, value in BETTER:
         if value(first) != value(second):
             return name if value(second) > value(first) else ""
@@ -107,7 +107,7 @@ def verdict(
     code: CodeReader,
     read: tuple[str, ...] = (),
 ) -> Analysis:
-    """What the answer is worth: evidence checked against the code, a fix only where it applies.
+    """Say what the answer is worth: evidence checked against the code, a fix only where it applies.
 
     `read` are the files the model has seen.
     """
@@ -134,14 +134,14 @@ def verdict(
 
 
 def looked_up(evidence: tuple[Evidence, ...], code: CodeReader) -> tuple[Evidence, ...]:
-    """Every quote looked up in its file; a path that leaves the repository is not asked for."""
+    """Look up every quote in its file; a path that leaves the repository is not asked for."""
     paths = {path for one in evidence if (path := inside(one.path))}
     texts = {path: code.read_file(path) for path in sorted(paths)}
     return tuple(verified(one, texts.get(inside(one.path) or "")) for one in evidence)
 
 
 def sound_fix(edits: tuple[Edit, ...], code: CodeReader) -> tuple[tuple[Edit, ...], str]:
-    """The edits where all of them apply and what they leave parses; else none, and why."""
+    """Give the edits where all of them apply and what they leave parses; else none, and why."""
     if not edits:
         return (), ""
     outside = next((edit.path for edit in edits if not inside(edit.path)), None)
@@ -167,8 +167,8 @@ def _commit(text: str) -> str:
     >>> _commit("commit 1a2b3c4d5e"), _commit("#12"), _commit("the last one")
     ('1a2b3c4d5e', '#12', '')
     """
-    found = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
-    return found.group() if found else ""
+    match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
+    return match.group() if match else ""
 
 
 def _one_line(text: str) -> str:

@@ -37,7 +37,7 @@ _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing rec
 
 
 def answer(context: Context) -> Answer:
-    """The answer from what is known now; what is missing is noted as wishes on the way."""
+    """Give the answer from what is known now; what is missing is noted as wishes on the way."""
     symptom = symptom_in(context)
     failing = failing_line(context)
     finding = _finding(symptom, failing, context)
@@ -62,7 +62,7 @@ def answer(context: Context) -> Answer:
 
 
 def symptom_in(context: Context) -> Symptom:
-    """The first kind that fits, from the root exception outwards; the group's own words last."""
+    """Find the first kind that fits: from the root exception outwards, then the group's words."""
     trace, leader = context.case.trace, context.case.leader
     said = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
     said.append((leader.error_class, leader.message))
@@ -132,9 +132,9 @@ def _unread(symptom: Symptom, failing: FailingLine) -> Finding:
 
 def _evidence(failing: FailingLine, finding: Finding) -> tuple[Evidence, ...]:
     own = (failing.evidence("the failing line"),) if failing.seen and failing.text.strip() else ()
-    found = (*((finding.fault,) if finding.fault else ()), *own, *finding.evidence)
+    evidence = (*((finding.fault,) if finding.fault else ()), *own, *finding.evidence)
     once: dict[tuple[str, int], Evidence] = {}
-    for one in found:
+    for one in evidence:
         if one.quote:
             once.setdefault((one.path, one.line), one)
     return tuple(once.values())[:EVIDENCE]

@@ -25,7 +25,7 @@ _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its va
 
 
 def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Compares the call with the signature it meets, and mends a renamed keyword."""
+    """Compare the call with the signature it meets, and mends a renamed keyword."""
     reported = failing
     failing, function = _call_and_function(symptom, failing, context)
     definition = _definition(function, symptom, failing, context) if function else None

@@ -36,7 +36,7 @@ class FailingLine(Value):
         return f"{self.path}:{self.line}" if self.line else self.path
 
     def evidence(self, note: str) -> Evidence:
-        """The failing line as evidence."""
+        """Give the failing line as evidence."""
         return Evidence(path=self.path, line=self.line, quote=self.text.strip(), note=note)
 
 
@@ -73,7 +73,7 @@ class Finding(Value):
 
 
 def quoted(path: str, line: int, text: str, note: str) -> Evidence:
-    """A line that was read, as evidence."""
+    """Make a line that was read evidence."""
     return Evidence(path=path, line=line, quote=text.strip()[:500], note=note)
 
 

@@ -23,7 +23,7 @@ _ROOTS = ("src/", "lib/")  # folders that are no part of a module's name
 
 
 def missing_standard(name: str, failing: FailingLine, context: Context) -> Finding | None:
-    """The finding where the standard library has the name; None where it does not."""
+    """Explain a name that the standard library has; None where it does not."""
     line = failing.language.standard.get(name, "")
     if not line or not failing.seen:
         return None
@@ -35,7 +35,7 @@ def missing_standard(name: str, failing: FailingLine, context: Context) -> Findi
 def missing_own(
     name: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding | None:
-    """The finding where the repository defines the name once; None where no import is known."""
+    """Explain a name that the repository defines once; None where no import is known."""
     line = _import_line(name, definition, failing, context)
     where = f"{definition.path}:{definition.line}"
     return _missing(name, line, where, failing, context, definition) if line else None
@@ -44,7 +44,7 @@ def missing_own(
 def moved(
     name: str, old_module: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding:
-    """The finding for `from old_module import name` where the name is now defined elsewhere."""
+    """Explain `from old_module import name` where the name is now defined elsewhere."""
     new_module = python_module(definition.path)
     lines = context.code.whole(failing.path) or ()
     pattern = re.compile(rf"(\s*)from\s+{re.escape(old_module)}\s+import\s+([\w, ]+)")
@@ -80,7 +80,7 @@ def moved(
 
 
 def python_module(path: str) -> str:
-    """The dotted name of a Python file.
+    """Give the dotted name of a Python file.
 
     >>> python_module("src/shop/prices.py"), python_module("shop/__init__.py")
     ('shop.prices', 'shop')
@@ -94,7 +94,7 @@ def python_module(path: str) -> str:
 
 
 def relative_path(origin: str, target: str) -> str:
-    """The path of `target` as a JavaScript file at `origin` imports it, without suffix.
+    """Give the path of `target` as a JavaScript file at `origin` imports it, without suffix.
 
     >>> relative_path("src/a/b.js", "src/lib/c.js"), relative_path("a.js", "b.ts")
     ('../lib/c', './b')
@@ -143,7 +143,7 @@ def _missing(
 
 
 def is_import(text: str) -> bool:
-    """Whether a line imports something.
+    """Tell whether a line imports something.
 
     >>> is_import("from a import b"), is_import("const a = require('a')"), is_import("important()")
     (True, True, False)

@@ -182,7 +182,7 @@ _CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
 
 
 def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """The finding of the kind's words; explained where the failing line says enough."""
+    """Explain by the kind's words; `explained` where the failing line says enough."""
     kind = KINDS.get(symptom.kind, KINDS["unknown"])
     call = _call(failing)
     given = f" ({symptom.given} instead of {symptom.expected})" if symptom.expected else ""
@@ -212,7 +212,7 @@ def _sentence(text: str) -> str:
 
 
 def neighbour(symptom: Symptom) -> str:
-    """The host that a message names; empty where it names none.
+    """Give the host that a message names; empty where it names none.
 
     >>> neighbour(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
     'pay.example'

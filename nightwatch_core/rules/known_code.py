@@ -171,13 +171,13 @@ class Context(NamedTuple):
         return tuple(frame for frame in frames if frame.line and frame.path)[:FRAMES]
 
     def suspect_of(self, blame: Blame | None) -> Suspect | None:
-        """The suspect pull request that brought the line: its merge wrote it, or took it along."""
+        """Find the suspect pull request whose merge wrote the line, or took it along."""
         if blame is None:
             return None
         return next((s for s in self.research.suspects if brought(s.pull, blame.sha)), None)
 
     def newer(self, path: str, line: int, than_path: str, than_line: int) -> str:
-        """Why the first line counts as a later change than the second; empty where it does not.
+        """Say why the first line counts as a later change than the second; empty where it does not.
 
         Later by its day; on the same day, where a suspect change brought it.
         """
@@ -192,12 +192,12 @@ class Context(NamedTuple):
 
 
 def brought(pull: MergedPull, sha: str) -> bool:
-    """Whether a pull request's merge is the commit, or took it along."""
+    """Tell whether a pull request's merge is the commit, or took it along."""
     return any(same_commit(own, sha) for own in (pull.sha, *pull.commits))
 
 
 def same_commit(one: str, other: str) -> bool:
-    """Whether two ids, perhaps shortened, are of one commit.
+    """Tell whether two ids, perhaps shortened, are of one commit.
 
     >>> same_commit("0123456789ab", "0123456"), same_commit("", "0123456")
     (True, False)

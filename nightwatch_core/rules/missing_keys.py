@@ -18,7 +18,7 @@ _ALIKE = 0.6
 
 
 def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Names the key and the mapping, and what its builder puts in instead."""
+    """Name the key and the mapping, and what its builder puts in instead."""
     key = symptom.key
     mapping, at = _mapping(key, failing)
     what = f"`{mapping}`" if mapping else "a mapping"
@@ -37,11 +37,11 @@ def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Fin
 
 
 def out_of_range(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Names the sequence that is shorter than the code takes for granted."""
-    found = [
+    """Name the sequence that is shorter than the code takes for granted."""
+    receivers = [
         receiver_before(failing.text, at.start()) for at in re.finditer(r"\[", failing.text[:1_000])
     ]
-    names = tuple(dict.fromkeys(one for one in found if one))
+    names = tuple(dict.fromkeys(one for one in receivers if one))
     what = f"`{names[0]}`" if len(names) == 1 else "a sequence"
     size = f" (length {symptom.expected})" if symptom.expected else ""
     finding = Finding(
@@ -106,12 +106,12 @@ def _builder(mapping: str, failing: FailingLine, context: Context) -> Finding:
 
 def _keys_of(lines: dict[int, str], hit: SearchHit) -> dict[str, int]:
     """Keys that the function's body writes, with their lines."""
-    found: dict[str, int] = {}
+    line_of_key: dict[str, int] = {}
     for number in body_of(lines, hit.line)[1:] if lines else ():
         for match in _KEY.finditer(lines[number][:500]):
             if re.search(r"[\"':\[]", match[0]):
-                found.setdefault(match[1], number)
-    return found
+                line_of_key.setdefault(match[1], number)
+    return line_of_key
 
 
 def _similar(key: str, built: Finding) -> Finding:

@@ -38,12 +38,12 @@ class RulesModel:
     """The Model port over the rules of `nightwatch_core.rules`; keeps no state."""
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
-        """The next turn; takes milliseconds, so `timeout` does not matter."""
+        """Give the next turn; takes milliseconds, so `timeout` does not matter."""
         turn = next_turn(conversation)
         return Reply(turn=turn, stop="tools" if turn.calls else "answer")
 
     def capabilities(self) -> Capabilities:
-        """Local and free."""
+        """Say that it is local and free."""
         return Capabilities(model=NAME, local=True, input_price=0, output_price=0)
 
     def probe(self) -> str:

@@ -22,7 +22,7 @@ _VALUES = {"python": ("self", "cls"), "java": ("this",), "php": ("$this",)}
 
 
 def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Names the expression that was None and follows it to where it got its value."""
+    """Name the expression that was None and follows it to where it got its value."""
     if " null" in symptom.text:
         language = failing.language.model_copy(update={"none": "null"})
         failing = failing.model_copy(update={"language": language})
@@ -62,7 +62,7 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
 
 
 def imported_packages(failing: FailingLine, context: Context) -> frozenset[str]:
-    """Names by which the file's head imports whole packages, which are never nothing."""
+    """Name by which the file's head imports whole packages, which are never nothing."""
     pattern = _PACKAGES.get(failing.language.name)
     if pattern is None or not any(_MEMBER.search(row) for row in _statement(failing)):
         return frozenset()
@@ -73,7 +73,7 @@ def imported_packages(failing: FailingLine, context: Context) -> frozenset[str]:
 
 
 def package_name(path: str) -> str:
-    """The name under which code knows an imported package, without the path's version.
+    """Give the name under which code knows an imported package, without the path's version.
 
     >>> [package_name(path) for path in ("net/http", "x.org/mux/v2", "gopkg.in/yaml.v3", "os.path")]
     ['http', 'mux', 'yaml', 'os.path']
@@ -83,19 +83,19 @@ def package_name(path: str) -> str:
 
 
 def none_expressions(symptom: Symptom, failing: FailingLine) -> tuple[str, ...]:
-    """Expressions of the failing statement that may be the None the message speaks of."""
+    """List expressions of the failing statement that may be the None the message speaks of."""
     if symptom.receiver:
         return (_java_name(symptom.receiver),)
     rows = _statement(failing)
     if symptom.name:
-        found = [e for row in rows for e in receivers_of(symptom.name, row, failing.language)]
-        return _once(found) or _chained(symptom.name, rows)
+        receivers = [e for row in rows for e in receivers_of(symptom.name, row, failing.language)]
+        return _once(receivers) or _chained(symptom.name, rows)
     text = masked(failing.text, failing.language)
     if symptom.use == "subscriptable":
         return _once([receiver_before(failing.text, at.start()) for at in re.finditer(r"\[", text)])
     if symptom.use == "iterable":
         tries = (re.search(pattern, failing.text) for pattern in _ITERATED)
-        return _once([found["it"].rstrip(":") for found in tries if found])[:1]
+        return _once([receivers["it"].rstrip(":") for receivers in tries if receivers])[:1]
     if symptom.use == "callable":
         return _once([receiver_before(failing.text, at.start()) for at in re.finditer(r"\(", text)])
     dereferenced = [receiver_before(failing.text, at.start()) for at in _MEMBER.finditer(text)]
@@ -111,8 +111,8 @@ def _java_name(receiver: str) -> str:
     return receiver
 
 
-def _once(found: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for one in found if one and _PLAIN.match(one)))
+def _once(expressions: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in expressions if one and _PLAIN.match(one)))
 
 
 def _statement(failing: FailingLine) -> tuple[str, ...]:

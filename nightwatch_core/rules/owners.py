@@ -11,7 +11,7 @@ from nightwatch_core.rules.symptoms import Symptom
 
 
 def owner_of(symptom: Symptom, failing: FailingLine, context: Context) -> SearchHit | None:
-    """Where the receiver's class or module is defined; None where that is not one place."""
+    """Find where the receiver's class or module is defined; None where that is not one place."""
     if symptom.module:
         path = module_file(symptom.module, context)
         return SearchHit(path=path, line=1, text="") if path else None
@@ -26,7 +26,7 @@ def owner_of(symptom: Symptom, failing: FailingLine, context: Context) -> Search
 
 
 def module_file(dotted: str, context: Context) -> str:
-    """The file of a dotted module, found among the lines that a search for its name shows."""
+    """Give the file of a dotted module, found among the lines that a search for its name shows."""
     if not re.fullmatch(r"[A-Za-z_][\w.]*", dotted):
         return ""
     path = f"{dotted.replace('.', '/')}.py"
@@ -49,7 +49,7 @@ def _imported(receiver: str, failing: FailingLine, context: Context) -> SearchHi
 
 
 def relative_file(target: str, origin: str, context: Context) -> SearchHit | None:
-    """The file that a relative JavaScript import at `origin` means; None where it is not there."""
+    """Find the file that a relative JavaScript import at `origin` means; None where it is gone."""
     parts = origin.split("/")[:-1]
     for step in target.split("/"):
         parts = parts[:-1] if step == ".." else parts if step == "." else [*parts, step]

@@ -36,7 +36,7 @@ class Taken(Value):
 
 
 def renamed_export(name: str, failing: FailingLine, context: Context) -> Finding | None:
-    """The finding where the file takes the name out of one that does not define it any more."""
+    """Explain a name that the file takes out of one that does not define it any more."""
     target = _source_of(name, failing.path, context) if failing.seen else ""
     lines = context.code.whole(target) if target else None
     if not lines:
@@ -53,7 +53,7 @@ def renamed_export(name: str, failing: FailingLine, context: Context) -> Finding
 
 
 def taken(name: str, text: str) -> Taken | None:
-    """The statement by which a file's text takes the name out of another file.
+    """Give the statement by which a file's text takes the name out of another file.
 
     >>> taken("a", "const {\\n  b,\\n  a: mine,\\n} = require('./c')")
     Taken(target='./c', first=1, last=4, line=3, column=2, local='mine')
@@ -78,7 +78,7 @@ def taken(name: str, text: str) -> Taken | None:
 
 
 def exports(name: str, text: str) -> bool:
-    """Whether a file's text exports the name.
+    """Tell whether a file's text exports the name.
 
     >>> exports("a", "module.exports = {\\n  b,\\n  a,\\n};"), exports("a", "const a = 1;")
     (True, False)
@@ -119,7 +119,7 @@ def _edits(
 
 
 def edits_in(path: str, lines: tuple[str, ...], old: str, new: str) -> tuple[Edit, ...]:
-    """Edits of the import and of every use in one file; empty where a use may be something else."""
+    """Make edits of the import and of every use; none where a use may be something else."""
     import_ = taken(old, "\n".join(lines))
     if import_ is None or any(uses(new, masked(text, JAVASCRIPT)) for text in lines):
         return ()

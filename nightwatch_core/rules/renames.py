@@ -27,7 +27,7 @@ def renamed(
     member: bool,
     mend: Mend | None = None,
 ) -> Finding:
-    """The finding where exactly one candidate stands up; hypotheses only where none or several do.
+    """Explain a rename where exactly one candidate stands up; leave it open where others do.
 
     `member`: the name belongs to a receiver, so only uses on the same receiver are changed.
     `mend`: how the callers are changed, where that is known better than by searching them.
@@ -170,7 +170,7 @@ def _edits_in(
 
 
 def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
-    """The text with the name at these places replaced.
+    """Give the text with the name at these places replaced.
 
     >>> replaced("a.b + c.b", (2, 8), "b", "bee")
     'a.bee + c.bee'

@@ -49,7 +49,7 @@ class Candidate(Value):
 
 
 def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
-    """Lines outside tests that define the name; `complete` where no other can exist."""
+    """List lines outside tests that define the name; `complete` where no other can exist."""
     result = code.search(name)
     if not result.complete:
         parts = [code.search(f"{head}{name}") for head in language.heads]
@@ -62,7 +62,7 @@ def definitions(name: str, language: Language, code: KnownCode) -> HitsFound:
 
 
 def callers(name: str, code: KnownCode) -> HitsFound:
-    """Lines outside tests that use the name in code and do not define it."""
+    """List lines outside tests that use the name in code and do not define it."""
     result = code.search(name)
     hits = tuple(
         hit
@@ -80,7 +80,7 @@ def _defines(hit: SearchHit, name: str) -> bool:
 
 
 def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, ...]:
-    """Similar names that a file defines."""
+    """List similar names that a file defines."""
     lines = code.whole(path)
     if lines is None:
         return ()
@@ -90,7 +90,7 @@ def similar_in_file(name: str, path: str, code: KnownCode) -> tuple[Candidate, .
 
 
 def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
-    """Similar names that the repository defines, found by the words of the name."""
+    """List similar names that the repository defines, found by the words of the name."""
     parts = sorted({word.lower() for word in words(name) if len(word) > SHORTEST_WORD}, key=len)
     places = [hit for part in parts[-3:] for hit in code.search(part).hits]
     own = (place for place in places if not TEST.search(place.path))
@@ -99,16 +99,16 @@ def similar_anywhere(name: str, code: KnownCode) -> tuple[Candidate, ...]:
 
 def _alike(name: str, defined: Iterable[tuple[str, SearchHit]]) -> tuple[Candidate, ...]:
     """Definitions whose names are like this one, most similar first."""
-    found: dict[str, Candidate] = {}
+    candidates: dict[str, Candidate] = {}
     for other, place in defined:
         ratio = likeness(name, other)
         if other != name and ratio >= ALIKE and not (name[:1].isupper() ^ other[:1].isupper()):
-            found.setdefault(other, candidate(name, other, place))
-    return tuple(sorted(found.values(), key=lambda one: (-one.ratio, one.name)))
+            candidates.setdefault(other, candidate(name, other, place))
+    return tuple(sorted(candidates.values(), key=lambda one: (-one.ratio, one.name)))
 
 
 def candidate(name: str, other: str, place: SearchHit) -> Candidate:
-    """The definition of `other` at the place as a candidate for `name`."""
+    """Give the definition of `other` at the place as a candidate for `name`."""
     return Candidate(
         name=other,
         place=place,
@@ -119,7 +119,7 @@ def candidate(name: str, other: str, place: SearchHit) -> Candidate:
 
 
 def suggested(name: str, meant: str, language: Language, code: KnownCode) -> tuple[Candidate, ...]:
-    """The name that the message itself suggests, where it is defined exactly once."""
+    """Give the name that the message itself suggests, where it is defined exactly once."""
     mine, theirs = ({word.lower() for word in words(one)} for one in (name, meant))
     numbered = any(char.isdigit() for word in mine ^ theirs for char in word)
     if not meant or meant == name or numbered or name[:1].isupper() ^ meant[:1].isupper():
@@ -132,7 +132,7 @@ def suggested(name: str, meant: str, language: Language, code: KnownCode) -> tup
 
 
 def slip(name: str, other: str) -> bool:
-    """Whether one name is the other, written wrongly: in one word, whose first letter is right.
+    """Tell whether one name is the other, written wrongly in one word, its first letter right.
 
     Other forms of a word (plural, past, negation) and other numbers are other names.
 
@@ -162,7 +162,7 @@ def _swapped(one: str, other: str) -> bool:
 
 
 def likeness(name: str, other: str) -> float:
-    """How alike two names are, 0 to 1; one that holds all words of the other is at least 0.7.
+    """Tell how alike two names are, 0 to 1; one that holds all words of the other is at least 0.7.
 
     >>> likeness("recieve_order", "receive_order") > 0.9, likeness("total", "order_total") >= 0.7
     (True, True)
@@ -176,7 +176,7 @@ def likeness(name: str, other: str) -> float:
 
 
 def means_something_else(name: str, other: str, only: bool = False) -> str:
-    """Words that make one name mean another thing than the other; empty where none do.
+    """Name the words that make one name mean another thing than the other; empty where none do.
 
     `only`: nothing else can be meant, so that a word for a share may name the thing itself.
 

@@ -18,7 +18,7 @@ _PHRASE = re.compile(r"[A-Za-z][A-Za-z ,'-]{11,80}[A-Za-z]")
 
 
 def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
-    """Where the failing line raises the error itself: the condition, and who came there."""
+    """Find where the failing line raises the error itself: the condition, and who came there."""
     if not _RAISES.search(masked(failing.text, failing.language)):
         return Finding()
     guards = [
@@ -56,7 +56,7 @@ def _caller(context: Context) -> FailingLine | None:
 
 
 def in_dependency(failing: FailingLine, context: Context) -> Finding:
-    """Where a dependency raised the error: the application's own call into it."""
+    """Find where a dependency raised the error: the application's own call into it."""
     trace = context.case.trace
     first = next(iter(trace.root.frames), None) if trace else None
     if first is None or first.in_app or not failing.line:
@@ -71,7 +71,7 @@ def in_dependency(failing: FailingLine, context: Context) -> Finding:
 
 
 def chained(context: Context) -> Finding:
-    """Where the reported error only wraps another one."""
+    """Find where the reported error only wraps another one."""
     trace = context.case.trace
     if trace is None or len(trace.links) < 2:
         return Finding()
@@ -87,7 +87,7 @@ def chained(context: Context) -> Finding:
 
 
 def likeliest(failing: FailingLine, context: Context) -> Finding:
-    """The line of the likeliest other file, by the trace alone."""
+    """Give the line of the likeliest other file, by the trace alone."""
     trace = context.case.trace
     best = next(iter(ranked_places(trace)), None) if trace else None
     if best is None:
@@ -107,7 +107,7 @@ def _path(frame: Frame) -> str:
 
 
 def said_in_code(context: Context) -> Finding:
-    """Without frames: the line that holds the longest phrase of the message."""
+    """Find, without frames, the line that holds the longest phrase of the message."""
     message = context.case.leader.message[:500]
     phrases = sorted(_PHRASE.findall(message), key=len, reverse=True)
     hits = context.code.search(phrases[0].strip()).hits if phrases else ()
@@ -121,7 +121,7 @@ def said_in_code(context: Context) -> Finding:
 
 
 def same_as_leader(failing: FailingLine, context: Context) -> Finding:
-    """A finding of the family's leader that names the same file."""
+    """Take up a finding of the family's leader that names the same file."""
     same_file = [
         text for text in context.research.leader_findings if failing.path and failing.path in text
     ]
@@ -152,7 +152,7 @@ SHAPES: tuple[tuple[str, str], ...] = (  # texts that parsers refuse, and what t
 
 
 def telling_shape(symptom: Symptom) -> Finding:
-    """What the text that could not be parsed looks like, where the message shows it."""
+    """Say what the text that could not be parsed looks like, where the message shows it."""
     said = symptom.text
     shape = next((what for pattern, what in SHAPES if re.search(pattern, said, re.IGNORECASE)), "")
     if symptom.kind != "parse error" or not shape:
@@ -165,7 +165,7 @@ def telling_shape(symptom: Symptom) -> Finding:
 
 
 def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Lines of the code that write a value the message quotes: they may have sent it there."""
+    """List lines of the code that write a value the message quotes: they may have sent it there."""
     message = symptom.text.split(": ", 1)[-1]
     values = [one for result in _VALUE.findall(message) for one in result if one][:QUOTED_VALUES]
     finding = Finding()
@@ -194,7 +194,7 @@ def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> 
 
 
 def deleted_records(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Lines that delete records of the kind that was not found."""
+    """List lines that delete records of the kind that was not found."""
     said = _RECORD.search(symptom.text)
     noun = (symptom.relation or (said[1] if said else "")).lower()
     if symptom.kind != "missing record" or not re.fullmatch(r"\w{3,40}", noun):

@@ -18,7 +18,7 @@ def suspect_change(
     evidence: tuple[Evidence, ...],
     context: Context,
 ) -> tuple[str, str]:
-    """The commit that wrote a line at fault and a sentence about it; ("", "") where unknown.
+    """Give the commit that wrote a line at fault and a sentence about it; ("", "") where unknown.
 
     Only blame of a line proves a commit: of one whose change is known to have brought the failure
     (`changed`; then no others count), else of one written shortly before the first occurrence. A

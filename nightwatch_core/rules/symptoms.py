@@ -158,7 +158,7 @@ class Symptom(Value):
 
 
 def symptom_of(error_class: str, message: str) -> Symptom:
-    """The first kind whose wording fits.
+    """Find the first kind whose wording fits.
 
     >>> symptom_of("NoMethodError", "undefined method `total' for nil:NilClass").name
     'total'
@@ -175,10 +175,10 @@ def symptom_of(error_class: str, message: str) -> Symptom:
     return Symptom(kind="unknown", text=said)
 
 
-def _symptom(kind: str, found: re.Match[str], said: str) -> Symptom:
+def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:
     facts = {
         _SAME.get(group, group): value.strip()
-        for group, value in found.groupdict().items()
+        for group, value in match.groupdict().items()
         if value
     }
     if "key" in facts:

@@ -25,7 +25,7 @@ _LOCAL = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(?P<name>\w+)\s*(?::[^=]+)?=(
 
 
 def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """A bare name: an import that is missing, a local name misspelt, or a function renamed."""
+    """Explain a bare name: its import is missing, it is misspelt, or a function was renamed."""
     name = symptom.name
     known = missing_standard(name, failing, context)
     if known:
@@ -47,7 +47,7 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
 
 
 def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """A member its receiver does not have: renamed, misspelt, or the receiver is something else."""
+    """Explain a member its receiver lacks: renamed, misspelt, or the receiver is another."""
     name = symptom.name
     defined = definitions(name, failing.language, context.code)
     owner = owner_of(symptom, failing, context)
@@ -73,7 +73,7 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
 
 
 def broken_import(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """An import whose name or module is not there."""
+    """Explain an import whose name or module is not there."""
     if not symptom.name:
         missing = symptom.module or symptom.owner
         return Finding(
@@ -107,7 +107,7 @@ def broken_import(symptom: Symptom, failing: FailingLine, context: Context) -> F
 
 
 def unbound_local(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """A local name that only some ways through the function give a value."""
+    """Explain a local name that only some ways through the function give a value."""
     name = symptom.name
     given = [
         number
@@ -136,7 +136,7 @@ def _locals(name: str, failing: FailingLine) -> tuple[Candidate, ...]:
     """Names of the function around the failing line that are like this one."""
     if not failing.top:
         return ()
-    found: dict[str, Candidate] = {}
+    candidates: dict[str, Candidate] = {}
     for number in range(failing.top, failing.line):
         text = failing.lines.get(number, "")
         sets = _LOCAL.match(text)
@@ -145,8 +145,8 @@ def _locals(name: str, failing: FailingLine) -> tuple[Candidate, ...]:
         for other in (*plain, *((sets["name"],) if sets else ())):
             place = SearchHit(path=failing.path, line=number, text=text)
             if other and other != name:
-                found.setdefault(other, candidate(name, other, place))
-    return tuple(found.values())
+                candidates.setdefault(other, candidate(name, other, place))
+    return tuple(candidates.values())
 
 
 def _visible(one: Candidate, failing: FailingLine, context: Context) -> bool:

@@ -18,7 +18,7 @@ _RECORDS = re.compile(
 
 
 def origin_of(expression: str, failing: FailingLine, context: Context, depth: int = 0) -> Finding:
-    """Where the value of the expression comes from and why it can be None there."""
+    """Find where the value of the expression comes from and why it can be None there."""
     if not failing.seen:
         return Finding()
     looked_up = _lookup(expression, failing.line, expression, failing)
@@ -102,8 +102,8 @@ def _from_assignment(
 
 def _from_function(function: str, value: str, failing: FailingLine, context: Context) -> Finding:
     """Whether a function of the repository can give nothing, and where."""
-    found = definitions(function, failing.language, context.code)
-    hit = _nearest(found, failing)
+    results = definitions(function, failing.language, context.code)
+    hit = _nearest(results, failing)
     if hit is None:
         return Finding()
     lines = context.code.lines(hit.path, hit.line, hit.line + BODY_LINES)
@@ -158,13 +158,13 @@ def _gives_nothing(text: str, failing: FailingLine) -> bool:
     )
 
 
-def _nearest(found: HitsFound, failing: FailingLine) -> SearchHit | None:
+def _nearest(results: HitsFound, failing: FailingLine) -> SearchHit | None:
     """The definition that is meant: the one of the same file, else the only one there is."""
-    hits = [hit for hit in found.hits if (hit.path, hit.line) != (failing.path, failing.line)]
+    hits = [hit for hit in results.hits if (hit.path, hit.line) != (failing.path, failing.line)]
     own = [hit for hit in hits if hit.path == failing.path]
     if len(own) == 1:
         return own[0]
-    return hits[0] if len(hits) == 1 and found.complete else None
+    return hits[0] if len(hits) == 1 and results.complete else None
 
 
 def _from_caller(name: str, failing: FailingLine, context: Context, depth: int) -> Finding:
