@@ -1,11 +1,12 @@
 import os
-import threading
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from deliveries import HISTORY, ISSUE, NOW, delivery, outbox, pull, set_state
 from git_repositories import git, repository
+from threads import at_once
 
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.errors import GiveUp, StopTheNight
@@ -90,13 +91,7 @@ def test_threads_that_publish_the_same_key_make_one_file(shop: Path) -> None:
         receipts.append(outbox.publish(ISSUE))
         receipts.append(outbox.publish(pull(shop)))
 
-    threads = [
-        threading.Thread(target=work, args=(each,)) for each in (shared, shared, delivery(shop))
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(work, each) for each in (shared, shared, delivery(shop))))
 
     assert sorted(receipt.status for receipt in receipts) == ["already there"] * 4 + ["done"] * 2
     assert [name.split(".")[-1] for name in outbox(shop)] == ["md", "md", "patch"]

@@ -26,13 +26,6 @@ def test_a_missing_file_is_made(checkout):
     assert sorted(path.name for path in checkout.iterdir()) == [".git", NAME, "app"]
 
 
-def test_permissions_are_kept(checkout):
-    (checkout / NAME).write_text("a")
-    (checkout / NAME).chmod(0o640)
-    WorkingCopy(checkout).write(NAME, "b", "a")
-    assert (checkout / NAME).stat().st_mode & 0o777 == 0o640
-
-
 def test_a_worktree_has_a_file_where_others_have_the_git_folder(tmp_path):
     (tmp_path / ".git").write_text("gitdir: elsewhere")
     assert WorkingCopy(tmp_path).read(NAME) is None

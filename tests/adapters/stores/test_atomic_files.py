@@ -4,8 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
+from threads import at_once
 
 from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 
 class Disk:
@@ -68,3 +71,57 @@ def test_a_disk_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
             call()
     assert (tmp_path / "a").read_bytes() == b"old"
     assert sorted(one.name for one in tmp_path.rglob("*")) == ["a", "c"]
+
+
+def test_a_file_that_is_written_over_keeps_its_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    atomic_files.rewrite(path, b"new")
+    path.chmod(0o640)
+    atomic_files.rewrite(path, b"newer")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"newer", 0o640)
+
+
+def test_a_temporary_file_may_lie_elsewhere(tmp_path: Path) -> None:
+    seen_there = []
+
+    class Watched(type(tmp_path)):  # type: ignore[misc]
+        def replace(self, target: Path) -> Path:
+            seen_there.append(self.parent)
+            return super().replace(target)
+
+    atomic_files.write(tmp_path / "archive" / "a.txt", b"x", through=Watched(tmp_path))
+    assert seen_there == [tmp_path]
+    assert [path.name for path in (tmp_path / "archive").iterdir()] == ["a.txt"]
+
+
+def test_there_is_one_writer_at_a_time(tmp_path: Path) -> None:
+    lock, order = tmp_path / "new" / ".lock", list[int]()
+
+    def work() -> None:
+        with atomic_files.only_writer(lock, 10, "there"):
+            order.append(1)
+            order.append(len(order))
+
+    at_once(*[work] * 6)
+    assert order == [1, 1, 1, 3, 1, 5, 1, 7, 1, 9, 1, 11]
+
+
+def test_a_writer_that_is_kept_waiting_gives_way(tmp_path: Path) -> None:
+    lock = tmp_path / ".lock"
+    with (
+        FileLock(lock),
+        pytest.raises(TryLater, match="another process"),
+        atomic_files.only_writer(lock, 0.01, "there"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("trouble", [GiveUp, StopTheNight])
+def test_a_place_that_cannot_be_written_is_named(
+    tmp_path: Path, trouble: type[NightWatchError]
+) -> None:
+    with (
+        pytest.raises(trouble, match="cannot write to the place .*check its permissions"),
+        atomic_files.only_writer(tmp_path / ".lock", 1, "the place", trouble),
+    ):
+        (tmp_path / "gone" / "file").write_text("")

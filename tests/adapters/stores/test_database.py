@@ -1,9 +1,9 @@
 import sqlite3
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from threads import at_once
 
 from nightwatch_core.adapters.stores import database
 from nightwatch_core.errors import StopTheNight
@@ -53,11 +53,7 @@ def test_threads_that_open_a_new_database_make_it_once(tmp_path: Path) -> None:
         with database.transaction(tmp_path / "new.db") as connection:
             opened.append(connection.execute("SELECT count(*) FROM ledger").fetchone()[0])
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[work] * 8)
 
     assert opened == [0] * 8
 

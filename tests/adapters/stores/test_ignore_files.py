@@ -1,16 +1,16 @@
 """A rule is added to ignore.yml, and every other character of the file stays."""
 
-import threading
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
+from threads import at_once
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.ignore_files import LOCK, IgnoreFile
+from nightwatch_core.adapters.stores.ignore_files import IgnoreFile
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.models.pattern import IgnoreRule
@@ -222,34 +222,11 @@ def test_our_own_file_keeps_every_line(tmp_path):
     assert text_of(file) == before + lines(2)
 
 
-def test_rights_stay(tmp_path):
-    file = file_of(tmp_path, "ignore:\n")
-    file.path.chmod(0o640)
-    file.add(RULE)
-    assert file.path.stat().st_mode & 0o777 == 0o640
-    assert [each.name for each in tmp_path.glob(".tmp*")] == []
-
-
 def test_two_at_once_are_both_written(tmp_path):
     file = file_of(tmp_path, "ignore:\n")
     rules = [RULE.model_copy(update={"pattern": f"number {n}"}) for n in range(8)]
-    threads = [threading.Thread(target=file.add, args=(rule,)) for rule in rules]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(file.add, rule) for rule in rules))
     assert {rule.pattern for rule in file.rules().rules} == {rule.pattern for rule in rules}
-
-
-def test_it_waits_for_another_writer(tmp_path):
-    file = file_of(tmp_path, "ignore:\n")
-    lock = FileLock(tmp_path / LOCK)
-    thread = threading.Thread(target=file.add, args=(RULE,))
-    with lock:
-        thread.start()
-        assert text_of(file) == "ignore:\n"
-    thread.join()
-    assert file.rules().rules
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), max_size=40)

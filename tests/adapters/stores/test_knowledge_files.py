@@ -1,15 +1,14 @@
 """A folder of knowledge: what is written is found again, and what is broken harms nothing."""
 
 import os
-import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 from core.lesson_shapes import lesson, seen
-from filelock import FileLock
+from threads import at_once
 
-from nightwatch_core.adapters.stores import knowledge_files
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.memory.lessons.index_text import index_text
@@ -262,7 +261,7 @@ def test_links_are_not_followed(tmp_path):
     assert (folder / "errors" / "link.md").is_symlink()
 
 
-def test_a_shelf_that_is_a_link_is_neither_read_nor_written(tmp_path):
+def test_a_subfolder_that_is_a_link_is_neither_read_nor_written(tmp_path):
     folder, outside = tmp_path / "knowledge", tmp_path / "outside"
     folder.mkdir()
     known(outside).write(lesson())
@@ -309,28 +308,9 @@ def test_writers_take_turns(tmp_path):
         KnowledgeFiles(tmp_path).write(lesson(f"v1:{number:08x}"))
         KnowledgeFiles(tmp_path).rebuild_index()
 
-    threads = [threading.Thread(target=keep, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(keep, number) for number in range(8)))
     assert len(known(tmp_path).index().solutions) == 8
     assert (tmp_path / "index.yml").read_text() == index_text(known(tmp_path).index())
-
-
-def test_a_writer_waits_for_another(tmp_path):
-    done = threading.Event()
-
-    def keep() -> None:
-        KnowledgeFiles(tmp_path).write(lesson())
-        done.set()
-
-    with FileLock(tmp_path / knowledge_files.LOCK):
-        writer = threading.Thread(target=keep)
-        writer.start()
-        assert not done.wait(0.3)
-    assert done.wait(10)
-    writer.join()
 
 
 def test_patterns_are_known_by_their_title(tmp_path):
@@ -381,7 +361,7 @@ def test_folders_without_permission(tmp_path):
     (tmp_path / "errors").chmod(0o700)
 
 
-def test_a_shelf_that_cannot_be_written_keeps_what_was_there(tmp_path):
+def test_a_subfolder_that_cannot_be_written_keeps_what_was_there(tmp_path):
     file = known(tmp_path).write(lesson())
     before = tree(tmp_path)
     (tmp_path / "patterns").write_text("in the way")
@@ -411,3 +391,21 @@ def test_what_changed_since_is_read_again(tmp_path):
     known(tmp_path).write(lesson(has_fix=True, nights=seen(1, 2)))
     assert files.index().solutions[0].has_fix
     assert files.read(file).nights == seen(1, 2)
+
+
+def test_a_lesson_is_read_again_only_when_its_document_changes(tmp_path):
+    reader, writer = known(tmp_path), known(tmp_path)
+    file = writer.write(lesson(root_cause="r"))
+    first = reader.read(file)
+    assert first.root_cause == "r"
+    assert reader.read(file) is first
+    writer.write(first.model_copy(update={"root_cause": "other"}))
+    assert reader.read(file).root_cause == "other"
+    (tmp_path / file).rename(tmp_path / "elsewhere.md")
+    (tmp_path / file).symlink_to(tmp_path / "elsewhere.md")
+    assert reader.read(file) is None
+    (tmp_path / file).unlink()
+    (tmp_path / file).write_text("no front matter")
+    assert reader.read(file) is None
+    (tmp_path / file).unlink()
+    assert reader.read(file) is None

@@ -1,14 +1,13 @@
 import sqlite3
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from git_repositories import Change, git, repository
+from threads import at_once
 from twins.writing import MemoryOutbox
 
 from nightwatch_core.adapters.git.checkout import Checkout
@@ -131,13 +130,6 @@ def test_an_outbox_that_fails_leaves_it_unknown_and_is_asked_again(
     assert (len(outbox.stored.published), state(tmp_path)) == (1, "done")
 
 
-def test_an_unknown_receipt_is_asked_again(tmp_path: Path) -> None:
-    outbox = Outbox("unknown")
-
-    assert ledger(outbox, tmp_path).publish(ISSUE).status == "unknown"
-    assert ledger(outbox, tmp_path).publish(ISSUE).reason == "no 2"
-
-
 def test_an_outbox_that_stops_the_night_stops_it_and_leaves_it_unknown(tmp_path: Path) -> None:
     with pytest.raises(StopTheNight, match="bad token"):
         ledger(Outbox(StopTheNight("bad token")), tmp_path).publish(ISSUE)
@@ -189,18 +181,10 @@ def test_a_kill_in_the_real_delivery_makes_one_branch_and_one_file(tmp_path: Pat
     assert git(shop, "rev-list", "--count", "main..nightwatch/k1") == "1"
 
 
-def in_threads(count: int, work: Callable[[], object]) -> None:
-    threads = [threading.Thread(target=work) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
 def test_threads_that_publish_the_same_key_ask_once(tmp_path: Path) -> None:
     outbox = Outbox()
     receipts: list[Receipt] = []
-    in_threads(6, lambda: receipts.append(ledger(outbox, tmp_path).publish(ISSUE)))
+    at_once(*[lambda: receipts.append(ledger(outbox, tmp_path).publish(ISSUE))] * 6)
 
     assert outbox.calls == 1
     assert sorted(receipt.status for receipt in receipts) == ["already there"] * 5 + ["done"]
@@ -217,7 +201,7 @@ def test_while_one_publisher_is_at_it_no_other_is(tmp_path: Path) -> None:
 
     class Slow(Outbox):
         def publish(self, proposal: Proposal) -> Receipt:
-            in_threads(1, meanwhile)
+            at_once(meanwhile)
             return super().publish(proposal)
 
     assert ledger(Slow(), tmp_path).publish(ISSUE).status == "done"

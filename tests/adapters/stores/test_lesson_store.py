@@ -6,13 +6,13 @@ import pytest
 from core.lesson_shapes import lesson, seen
 from core.memory.recall.recall_shapes import OTHERS, case, kept
 
-from nightwatch_core.adapters.stores import atomic_files, lesson_store
+from nightwatch_core.adapters.stores import lesson_store
 from nightwatch_core.adapters.stores.document_folder import put_away
 from nightwatch_core.adapters.stores.index_cache import IndexCache
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.memory.lessons.file_names import candidates_for, file_name, short_name
+from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.lessons.text import document, lesson_of
 from nightwatch_core.models.learning import Notes
 
@@ -53,11 +53,6 @@ def archived(folder):
 
 
 # finding a fingerprint's document
-
-
-def test_names_speak_of_the_fingerprint():
-    assert file_name(lesson(ONE)).endswith(f"_{short_name(ONE)}.md")
-    assert candidates_for([file_name(lesson(OTHER))], ONE) == ([], [])
 
 
 def test_writing_reads_only_what_may_be_the_lessons_own(folder, files):
@@ -269,19 +264,19 @@ def test_the_archive_is_searched_on_request(tmp_path, folder, files):
         files.write(kept(other, f"noise{number}"))
     file = files.write(kept(case("v1:0123456789abcdef", **told), "right"))
     at_hand = SearchIndex(tmp_path / "a.sqlite3", folder)
-    shelf = SearchIndex(tmp_path / "b.sqlite3", folder, shelf="archive")
-    assert shelf.similar(case(**told)) == ()
+    away = SearchIndex(tmp_path / "b.sqlite3", folder, shelf="archive")
+    assert away.similar(case(**told)) == ()
     moved = files.archive([e.file for e in files.index().solutions])
     assert at_hand.similar(case(**told)) == ()
-    ((entry, match),) = shelf.similar(case(**told))
+    ((entry, match),) = away.similar(case(**told))
     assert entry.file == file.replace("errors", "archive")
     assert entry.file in moved
     assert match.relevance > 0.3
     files.write(files.read(entry.file))
-    assert shelf.similar(case(**told)) == ()
+    assert away.similar(case(**told)) == ()
     assert at_hand.similar(case(**told))[0][0].file == file
     at_hand.close()
-    shelf.close()
+    away.close()
 
 
 # putting away
@@ -297,17 +292,3 @@ def test_a_reason_without_its_document_is_no_name_that_is_taken(folder):
         assert (folder / "archive" / "a.reason.txt").exists() == bool(reason)
         (folder / "archive" / "a.md").unlink()
     assert put_away(folder, "errors/a.md", "archive") == ""
-
-
-def test_a_temporary_file_may_lie_elsewhere(folder):
-    seen_there = []
-
-    class Watched(type(folder)):
-        def replace(self, target):
-            seen_there.append(self.parent)
-            return super().replace(target)
-
-    atomic_files.write(folder / "archive" / "a.txt", b"x", through=Watched(folder))
-    assert seen_there == [folder]
-    assert (folder / "archive" / "a.txt").read_bytes() == b"x"
-    assert not list(folder.glob(f"{atomic_files.TEMPORARY}*"))

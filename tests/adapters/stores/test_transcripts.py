@@ -3,12 +3,13 @@
 import json
 import os
 import stat
-import threading
+from functools import partial
 
 import pytest
 from analysis_shapes import analysed, case, group, trace
 from claude_talks import claude
 from services.anthropic import Anthropic
+from threads import at_once
 
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.stores.transcripts import Transcripts
@@ -181,9 +182,5 @@ def test_a_folder_that_cannot_be_written_costs_only_the_transcript(tmp_path, cap
 
 def test_many_errors_at_once(store):
     names = [f"v1:{number:016x}" for number in range(8)]
-    threads = [threading.Thread(target=opened, args=(store, name)) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(opened, store, name) for name in names))
     assert all(len(store.find(name).entries) == 2 for name in names)
