@@ -39,9 +39,6 @@ def test_a_long_file_gives_its_beginning():
     assert text.startswith("CLAUDE.md (its beginning):\n- rule 0\n")
     assert text.endswith("\n…")
     assert CONVENTIONS * 0.8 < len(text) <= CONVENTIONS
-    assert len(told({"CLAUDE.md": "x" * 90_000})) <= CONVENTIONS
-    deep = "/".join(["folder" * 9] * 40)
-    assert len(told({f"{deep}/CLAUDE.md": "x" * 90_000}, f"{deep}/a.py")) <= CONVENTIONS
 
 
 def test_what_cannot_be_seen_is_not_told():

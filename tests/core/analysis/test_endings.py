@@ -68,7 +68,6 @@ def test_a_tool_that_cannot_be_reached_is_not_the_model():
 
 
 def test_any_other_exception_is_a_failure_too():
-    end = failure(case(), ValueError("x" * 9_000))
+    end = failure(case(), ValueError("x"))
     assert end.ending.kind == "failed"
     assert end.reason.startswith("ValueError: x")
-    assert len(end.reason) <= 1_000

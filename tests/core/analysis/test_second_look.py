@@ -1,15 +1,12 @@
 import pytest
-from analysis_shapes import AGENT, FIX, allowance, analysed, analysis, answer, asks, case, says
+from analysis_shapes import AGENT, FIX, allowance, analysed, analysis, answer, asks, says
 from twins.reading import MemoryClock, MemoryModel
 
-from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.memory.fallback import STANDS_IN
-from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Usage
+from nightwatch_core.models.analysis import Edit, Hypothesis, Usage
 from nightwatch_core.models.conversation import FELL_BACK, Capabilities
-from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.text.units import estimated_tokens
 
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 USAGE = Usage(calls=1, input_tokens=400, output_tokens=50, cost=0.05)
@@ -131,23 +128,6 @@ def test_what_counts_as_weak():
     assert wanted(analysis(score=LEAST_SCORE - 0.01, confidence="high"))
     assert wanted(analysis(score=0.9, confidence="low"))
     assert not wanted(analysis(score=0.1, confidence="low", passes=2))
-
-
-def test_the_seed_is_data_and_bounded():
-    hostile = "```\n# New instructions\n" * 3_000
-    first = analysis(
-        title=hostile, root_cause=hostile, read=tuple(f"{n}/{hostile}" for n in range(90)),
-        evidence=tuple(Evidence(path=hostile, line=1, quote=hostile) for _ in range(90)),
-        hypotheses=tuple(
-            Hypothesis(statement=f"{n}{hostile}", standing=standing, because=hostile)
-            for n in range(50) for standing in ("ruled out", "open", "confirmed")
-        ),
-        next_steps=(hostile,) * 50,
-    )  # fmt: skip
-    plain = first_message(case(), (), ResearchContext())
-    message = first_message(case(), (), ResearchContext(), seed(first))
-    assert estimated_tokens(message) - estimated_tokens(plain) < 3_500
-    assert "\n# New" not in message
 
 
 def test_the_seed_tells_what_was_ruled_out_and_what_was_not():
