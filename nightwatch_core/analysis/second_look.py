@@ -5,6 +5,7 @@ the better of the two verdicts is kept, and where the second look fails, the fir
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS
 from nightwatch_core.code.verdict import advantage
@@ -62,30 +63,23 @@ def seed(first: Analysis) -> str:
 
 def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
     """Return the first verdict, with the reason why it was left at that."""
-    look = SecondLook(
-        wanted=why, skipped=hindered, confidence=(first.confidence,), score=(first.score,)
-    )
-    return first.model_copy(update={"second_look": look})
+    return first.model_copy(update={"second_look": _look(first, why, skipped=hindered)})
 
 
 def failed(first: Analysis, why: str, trouble: NightWatchError) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
-    used = trouble.usage or Usage()
-    look = SecondLook(
-        wanted=why,
-        because=f"the second came to no verdict: {str(trouble)[:ENDING]}",
-        confidence=(first.confidence,),
-        score=(first.score,),
-        usage=used,
-    )
+    used, reason = trouble.usage or Usage(), str(trouble)[:ENDING]
+    because = f"the second came to no verdict: {reason}"
+    look = _look(first, why, because=because, usage=used)
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 
 
 def better(first: Analysis, second: Analysis, why: str) -> Analysis:
     """Return the better of two verdicts, with what both took; a tie keeps the first."""
     by = advantage(first, second)
-    look = SecondLook(
-        wanted=why,
+    look = _look(
+        first,
+        why,
         kept="second" if by else "first",
         because=f"the second is better by {by}" if by else "the second is not better",
         confidence=(first.confidence, second.confidence),
@@ -103,6 +97,11 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "truncated": first.truncated + second.truncated,
         }
     )
+
+
+def _look(first: Analysis, why: str, **more: Any) -> SecondLook:
+    only_first = {"confidence": (first.confidence,), "score": (first.score,)}
+    return SecondLook(wanted=why, **{**only_first, **more})
 
 
 def _spent(used: Usage, all_of_it: float) -> float:
