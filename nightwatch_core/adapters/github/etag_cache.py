@@ -1,8 +1,8 @@
 """Answers of GitHub kept with their ETags: asking again costs no allowance while nothing changed.
 
 githubkit's own cache (hishel's) keeps request headers, the token among them, on disk, shows one
-token what another one saw, and starts anew with each token of an App, as answers vary by it. This
-one keeps answers only, below names that the sign-in takes part in.
+token what another one saw, and fails where its file is damaged. This one keeps answers only, below
+names that the sign-in takes part in.
 """
 
 import base64
