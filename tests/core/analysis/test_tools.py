@@ -6,7 +6,17 @@ from small_repo import SmallRepo, case, frame
 from nightwatch_core.analysis import tools
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.agent import TOOLS
-from nightwatch_core.models.conversation import ToolCall
+from nightwatch_core.models.code import FolderEntry, SearchHit
+from nightwatch_core.models.conversation import (
+    EntriesListed,
+    HitsFound,
+    LinesRead,
+    NothingThere,
+    PathsFound,
+    ToolCall,
+    ToolResult,
+    TracesShown,
+)
 from nightwatch_core.models.error import Trace
 
 FILES = {
@@ -375,3 +385,58 @@ def test_an_unwell_code_reader_is_the_tasks_business():
     call = ToolCall(id="1", name="read_file", arguments={"path": "a.py"})
     with pytest.raises(TryLater):
         tools.run(call, Unwell({}), CASE, ())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "value"),
+    [
+        (
+            "read_file",
+            {"path": "app/order.py", "start": 3},
+            LinesRead(path="app/order.py", total=3, lines={3: "        return 1"}),
+        ),
+        ("read_file", {"path": "app/__init__.py"}, LinesRead(path="app/__init__.py", total=0)),
+        (
+            "read_file",
+            {"path": "app/order.py", "start": 9},
+            LinesRead(path="app/order.py", total=3),
+        ),
+        (
+            "read_file",
+            {"path": "gone/order.py"},
+            NothingThere(near=("app/order.py", "lib/order.py", "app/orders.py")),
+        ),
+        (
+            "search_code",
+            {"query": "x = 1"},
+            HitsFound(hits=(SearchHit(path="lib/order.py", line=1, text="x = 1"),)),
+        ),
+        ("search_code", {"query": "nowhere"}, HitsFound()),
+        ("find_files", {"name": "orders"}, PathsFound(paths=("app/orders.py",))),
+        (
+            "list_directory",
+            {"path": "lib"},
+            EntriesListed(entries=(FolderEntry(name="order.py", kind="file", size=5),)),
+        ),
+        ("get_error_traces", {}, TracesShown(traces=(CASE.trace,))),
+    ],
+)
+def test_answers_carry_the_value_that_they_show(tool, arguments, value):
+    result = run(tool, **arguments)
+    assert result.value == value
+    assert "value" not in result.model_dump()
+    assert ToolResult.model_validate(result.model_dump()).value is None
+
+
+def test_a_value_holds_whole_lines_only_and_says_what_is_left_out():
+    long = run("read_file", path="big.py").value
+    assert long.total == 2_000
+    assert len(long.lines) < 1_000
+    assert (long.lines[1], long.lines[2_000]) == ("line_1 = 1", "line_2000 = 2000")
+    cut = run("read_file", files={"a.js": "x = 1\n" + "y" * 30_000}, path="a.js").value
+    assert cut.lines == {1: "x = 1"}
+    files = {f"f{n}.py": "total = 1" for n in range(60)}
+    assert not run("search_code", files=files, query="total").value.complete
+    written = {("app/order.py", 2): ("b" * 40, "2026-02-01")}
+    blame = run("blame", written=written, path="app/order.py", line=2).value
+    assert (blame.sha, blame.author, blame.line) == ("b" * 10, "Ann", 2)
