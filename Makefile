@@ -34,7 +34,8 @@ fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails
 mutants: $(VENV)/.developing ## break lines one by one: which do tests miss? ONLY='*policy*' picks
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group mutants
 	@$(QUIET) $(BIN)/mutmut run $(if $(ONLY),"$(ONLY)") | tr '\r' '\n' | tail -n 2
-	@$(BIN)/mutmut results
+	@$(BIN)/mutmut results | grep -v "not checked" || true
+	@$(BIN)/mutmut results --all true | sed -E 's/^ *(.*)\.[^.]*__mutmut_[0-9]+: /\1: /' | sort | uniq -c
 
 bench: $(VENV)/.developing ## figures on the development data in ../shared/eval
 	$(BIN)/python tests/benchmarks/run.py
