@@ -14,12 +14,20 @@ hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=1_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nightwatch"))
 
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
+LONGEST_NAME = 60  # characters of a parameter
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """No name of a test holds an address: two processes would collect different tests."""
     if re.search(r" at 0x[0-9a-f]{8,}>", item.nodeid):
         raise pytest.UsageError(f"{item.nodeid}: give its parameters ids")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Of long texts a name holds the beginning: names go from process to process and to logs."""
+    if isinstance(val, str | bytes) and len(val) > LONGEST_NAME:
+        return f"{ascii(val[:LONGEST_NAME])[1:-1]} and {len(val) - LONGEST_NAME} more"
+    return None
 
 
 @pytest.fixture(autouse=True)

@@ -53,3 +53,19 @@ def test_places_differ_by_class_path_and_function():
 
 def test_a_class_alone_is_no_place():
     assert frame_signature("KeyError", "", "") == ""
+
+
+def test_names_are_those_of_every_version():
+    """They stand in lessons, the ledger and issues: another spelling would forget all of them."""
+    made = fingerprint("sh\u00f6p", "#<Class:0x00007f1>::Empty", "GET /orders/1", "no order 1")
+    assert made == "v1:050d91a1513b0958"
+    assert frame_signature("KeyError", "app/\u00f6rd\u00e9r.rb", "") == "f1:1bb74299a862498f"
+    assert frame_signature("KeyError", "", "total") == "f1:0f0704ea463112a2"
+
+
+def test_of_long_names_the_beginning_counts():
+    long, longer = "E" * 500, "p" * 1_000
+    assert fingerprint("", long, "", "") == fingerprint("", f"{long}F", "", "")
+    assert frame_signature(long, "p", "f") == frame_signature(f"{long}F", "p", "f")
+    assert frame_signature("E", "p", long) == frame_signature("E", "p", f"{long}F")
+    assert frame_signature("E", longer, "f") == frame_signature("E", f"{longer}q", "f")
