@@ -9,6 +9,7 @@ from statistics import median
 from nightwatch_core.intake.default_ports import is_sample
 from nightwatch_core.intake.ignore_rules import matcher, per_day
 from nightwatch_core.intake.limits import MATCHED_TEXT
+from nightwatch_core.memory.outcomes.follow_up import AFTER_A_MERGE
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Backtest, IgnoreRule
@@ -23,7 +24,6 @@ HEADROOM = 3  # times the highest rate of the nights that were
 LOWEST = 10  # occurrences a day; below it chance alone doubles and triples a rate
 JUMP = 5  # times the usual rate: more is news and no noise
 _READABLE = (1, 2, 3, 5, 10)
-_REMEDIED = ("merged", "edited before merge", "verified", "no effect", "regressed")
 
 
 class NightGroups(Value):
@@ -136,7 +136,9 @@ def is_steady(seen: Sequence[float]) -> bool:
 def was_fixed(lesson: Lesson) -> bool:
     """Whether a fix of ours was merged for it, whatever came of the fix."""
     ends = (*(fate.kind for fate in lesson.fates), *(one.outcome for one in lesson.proposed))
-    return lesson.watch is not None or any(kind in _REMEDIED for kind in (*ends, lesson.outcome))
+    return lesson.watch is not None or any(
+        kind in AFTER_A_MERGE for kind in (*ends, lesson.outcome)
+    )
 
 
 def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
