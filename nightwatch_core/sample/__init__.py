@@ -1,4 +1,7 @@
-"""The sample night: an application's history, and a day of its errors, as they were captured."""
+"""The sample night: an application's history and a day of its errors, as they were captured.
+
+Nothing of the sample is known outside this room; a night reads it as it reads anything else.
+"""
 
 from importlib.resources import files
 

@@ -22,13 +22,13 @@ class AgentFiles:
         if self._folder is None:
             return ()
         try:
-            found = documents(self._folder.parent, self._folder.name)
+            files = documents(self._folder.parent, self._folder.name)
         except OSError as error:
             raise StopTheNight(
                 f"cannot read the agents' folder {self._folder} ({error.strerror}): check its "
                 "permissions, or set NIGHTWATCH_AGENTS_ENABLED=false to use the built-in prompt"
             ) from error
-        return tuple(Path(file).stem for file in found)
+        return tuple(Path(file).stem for file in files)
 
     def agent(self, name: str) -> AgentSpec:
         """One agent with what its bases give; the built-in one for a base without a file.
@@ -40,8 +40,8 @@ class AgentFiles:
             return inherited(name, lambda one: self._text(one) if one in names else None)
         if name == BASE:
             return BUILT_IN
-        known = ", ".join(dict.fromkeys((*names, BASE)))
-        raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {known}")
+        choices = ", ".join(dict.fromkeys((*names, BASE)))
+        raise StopTheNight(f"there is no agent {line(name, 60)!r}: choose {choices}")
 
     def _text(self, name: str) -> str | None:
         if self._folder is None:

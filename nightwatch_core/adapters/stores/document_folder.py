@@ -29,25 +29,25 @@ def documents(folder: Path, name: str) -> dict[str, Stamp]:
         return {}
     try:
         with os.scandir(folder / name) as entries:
-            found = {
+            there = {
                 f"{name}/{entry.name}": _stamp(entry.stat(follow_symlinks=False))
                 for entry in entries
                 if _is_document(entry.name) and entry.is_file(follow_symlinks=False)
             }
     except FileNotFoundError:
         return {}
-    return dict(sorted(found.items()))
+    return dict(sorted(there.items()))
 
 
 def stamps(folder: Path, files: Iterable[str]) -> dict[str, Stamp]:
     """The stamps of those of these files that are documents: plain, and there."""
-    found: dict[str, Stamp] = {}
+    there: dict[str, Stamp] = {}
     for file in sorted(files):
         with suppress(FileNotFoundError):
             info = (folder / file).lstat()
             if stat.S_ISREG(info.st_mode):
-                found[file] = _stamp(info)
-    return found
+                there[file] = _stamp(info)
+    return there
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -81,11 +81,13 @@ def is_plain(file: str, *folders: str) -> bool:
 
 def links(folder: Path, *names: str) -> tuple[str, ...]:
     """Complaints about links where documents belong."""
-    found: list[Path] = []
+    found_links: list[Path] = []
     for place in (folder / name for name in names):
         inside = place.glob("*.md") if place.is_dir() and not place.is_symlink() else ()
-        found += [path for path in (place, *inside) if path.is_symlink()]
-    return tuple(f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found))
+        found_links += [path for path in (place, *inside) if path.is_symlink()]
+    return tuple(
+        f"{path.relative_to(folder)}: a link, not followed" for path in sorted(found_links)
+    )
 
 
 def text_of(path: Path, most: int = DOCUMENT_BYTES) -> str:

@@ -53,8 +53,7 @@ class IgnoreFile:
         lock, place = self.path.with_name(LOCK), str(self.path)
         with atomic_files.only_writer(lock, PATIENCE, place, StopTheNight):
             before = self._text()
-            known = rules_from(before)
-            same = next((one for one in known.rules if _same(one, rule)), None)
+            same = next((one for one in rules_from(before).rules if _same(one, rule)), None)
             if same and not expired(same, self.today()):
                 return Added("already there", same)
             goal = _renewed(same, rule) if same else rule

@@ -87,8 +87,8 @@ class KnowledgeFiles:
     def read_patterns(self) -> tuple[Pattern, ...]:
         """Every pattern whose document can be read."""
         with self._reading():
-            found = documents(self._folder, PATTERNS)
-        return tuple(filter(None, map(self._pattern, found)))
+            files = documents(self._folder, PATTERNS)
+        return tuple(filter(None, map(self._pattern, files)))
 
     def ignore_rules(self) -> IgnoreRules:
         """The team's rules; none where the file is missing, a complaint where it is wrong."""
@@ -120,8 +120,9 @@ class KnowledgeFiles:
         with self._writing():
             file = self._pattern_file(pattern)
             before = self._before(file)
-            known = self._pattern(file)
-            self._put(file, pattern_document(merge_pattern(pattern, known), before), before)
+            self._put(
+                file, pattern_document(merge_pattern(pattern, self._pattern(file)), before), before
+            )
         return file
 
     def archive(self, files: Sequence[str]) -> tuple[str, ...]:

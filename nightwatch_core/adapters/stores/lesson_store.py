@@ -77,8 +77,10 @@ def archived_lesson(folder: Path, fingerprints: frozenset[str]) -> Lesson | None
         f"{ARCHIVE}/{name}" for name in names(folder, ARCHIVE) if is_named_for(name, fingerprints)
     )
     alike = [file for file in sorted(files) if not reason_file(folder, file).exists()]
-    found = [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
-    own = (one for one in found if one and one.names & fingerprints)
+    lessons = (
+        [lesson_at(folder, file) for file in alike[-ARCHIVED_LESSONS:]] if fingerprints else []
+    )
+    own = (one for one in lessons if one and one.names & fingerprints)
     return max(own, key=lambda one: max(seen.date for seen in one.nights), default=None)
 
 
@@ -147,17 +149,17 @@ def unite(folder: Path, entries: Mapping[str, Entry | str]) -> None:
 
 
 def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
-    found = [lesson for file in files if (lesson := lesson_at(folder, file))]
-    if len(found) < 2:
+    lessons = [lesson for file in files if (lesson := lesson_at(folder, file))]
+    if len(lessons) < 2:
         return
-    whole = merge_lessons(tuple(found))
+    whole = merge_lessons(tuple(lessons))
     ours = [
-        one.file for one in found if is_named_for(one.file, [fingerprint]) and _is_error(one.file)
+        one.file for one in lessons if is_named_for(one.file, [fingerprint]) and _is_error(one.file)
     ]
     file = max(ours, default="") or free_name(folder, file_name(whole))
     text = document(whole.model_copy(update={"file": file}))
     atomic_files.write(folder / file, text.encode("utf-8", "replace"))
-    for one in found:
+    for one in lessons:
         if one.file != file and _is_error(one.file):
             put_away(folder, one.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")
         elif one.file != file:

@@ -121,8 +121,8 @@ class NightStore:
     def _is_finished(self, id: str) -> bool:
         """Also where the history was lost but the report is there: reports are not overwritten."""
         status = self._status(id)
-        known = bool(status) or (self._folder(id) / "report.json").exists()
-        return known and status not in UNFINISHED
+        exists = bool(status) or (self._folder(id) / "report.json").exists()
+        return exists and status not in UNFINISHED
 
     def _hold(self, id: str) -> None:
         folder = self._folder(id)

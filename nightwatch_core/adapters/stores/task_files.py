@@ -41,8 +41,8 @@ class TaskFiles:
 
     def read(self, id: str) -> TaskFile | None:
         """One task; None where there is none, or its file cannot be read."""
-        found = self._all().get(self._name(id))
-        return found if isinstance(found, TaskFile) else None
+        task = self._all().get(self._name(id))
+        return task if isinstance(task, TaskFile) else None
 
     def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
         """Put notes at the end of a task's file and link related tasks; returns the file.
@@ -61,16 +61,16 @@ class TaskFiles:
 
     def _all(self) -> dict[str, TaskFile | str]:
         try:
-            found = documents(self._folder.parent, self._folder.name)
+            stamps = documents(self._folder.parent, self._folder.name)
         except OSError as error:
             raise StopTheNight(
                 f"cannot read the folder of task files {self._folder} ({error.strerror}): check "
                 "its permissions, or set NIGHTWATCH_TASKS_DIR to another folder"
             ) from error
-        for name, stamp in list(found.items())[:TASK_FILES]:
+        for name, stamp in list(stamps.items())[:TASK_FILES]:
             if name not in self._parsed or self._parsed[name][0] != stamp:
                 self._parsed[name] = (stamp, self._task(name))
-        return {name: self._parsed[name][1] for name in found if name in self._parsed}
+        return {name: self._parsed[name][1] for name in stamps if name in self._parsed}
 
     def _task(self, name: str) -> TaskFile | str:
         try:

@@ -54,20 +54,20 @@ class Transcripts:
 
         Raises `StopTheNight` saying what there is where none, or more than one error, is meant.
         """
-        found = [
+        matches = [
             (file, kept)
             for file in self._newest_first(wanted)
             if (kept := _read(file)) and _is_meant(kept.fingerprint, wanted)
         ]
-        names = sorted({kept.fingerprint for _, kept in found})
+        names = sorted({kept.fingerprint for _, kept in matches})
         if len(names) > 1:
             several = ", ".join(names[:5])
             raise StopTheNight(f"{wanted[:80]!r} may be {several}: say more of the fingerprint")
-        meant = [kept for file, kept in found if night in ("", kept.night, file.parent.name)]
+        meant = [kept for file, kept in matches if night in ("", kept.night, file.parent.name)]
         if meant:
             return meant[0]
-        if found:
-            nights = ", ".join(kept.night for _, kept in found[:5])
+        if matches:
+            nights = ", ".join(kept.night for _, kept in matches[:5])
             raise StopTheNight(f"no transcript of {names[0]} was kept in that night: see {nights}")
         raise StopTheNight(
             f"no transcript of {wanted[:80]!r} was kept: reports name the fingerprints, see "
@@ -106,8 +106,8 @@ def _changed(file: Path) -> tuple[int, str]:
 
 def _line(entry: TranscriptEntry) -> bytes:
     """One line of plain ASCII."""
-    said = _clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
-    return json.dumps(said).encode() + b"\n"
+    values = _clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
+    return json.dumps(values).encode() + b"\n"
 
 
 def _clean(value: object, deep: int) -> object:
