@@ -14,7 +14,7 @@ _ESCAPE = {ord(char): name for char, name in _ENTITIES.items()}
 # Between the two halves a space: Slack cannot join them to a mention or an address.
 _HALVES = re.compile(
     r"(?<=<)(?=[!@#])|(?<=:)(?=//)|(?<=mailto:)(?=\S)"
-    r"|(?<=@)(?=(?:channel|here|everyone|group)\b)",
+    r"|(?<=@)(?=channel|here|everyone|group)",  # even within a word: a cut may end it there
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"(`[^`\n]+`)")
