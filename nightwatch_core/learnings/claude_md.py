@@ -71,12 +71,12 @@ def statements(text: str) -> tuple[str, ...]:
     >>> statements("# A\\n\\n- **One** - two. (from t, 2026-01-01)\\n- three\\n")
     ('**One** - two.', 'three')
     """
-    found: list[str] = []
+    texts: list[str] = []
     for part in _blocks(_read(_lines(text), strict=False)):
-        said = _ORIGIN.sub("", " ".join(part.split()))
-        sentences = _SENTENCE.split(said)
-        found += [said, *(sentences if len(sentences) > 2 else ())]
-    return tuple(dict.fromkeys(one for one in found if one))[:STATEMENTS]
+        statement = _ORIGIN.sub("", " ".join(part.split()))
+        sentences = _SENTENCE.split(statement)
+        texts += [statement, *(sentences if len(sentences) > 2 else ())]
+    return tuple(dict.fromkeys(one for one in texts if one))[:STATEMENTS]
 
 
 def _lines(text: str) -> list[str]:

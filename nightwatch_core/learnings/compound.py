@@ -34,8 +34,8 @@ class DrawnNotes(Value):
 def similar(target: TaskFile, tasks: tuple[TaskFile, ...]) -> tuple[FoundLearning, ...]:
     """Learnings of other documents that are like what the target is about."""
     problems = [problem for notes in target.notes for problem in notes.problems[:3]]
-    said = (target.title, *(text for problem in problems for text in problem.symptoms[:1]))
-    intent = line(" ".join(said), LONGEST_INTENT)
+    words = (target.title, *(text for problem in problems for text in problem.symptoms[:1]))
+    intent = line(" ".join(words), LONGEST_INTENT)
     others = [task for task in tasks if task.id != target.id]
     return relevant_learnings(intent, others) if intent_words(intent) else ()
 
@@ -82,12 +82,14 @@ def draw_by_model(
     that can be read, a lesson's notes are drawn by rule and `said` tells why; a task raises
     `GiveUp`. Of tokens and USD at most `may` is used, with one call.
     """
-    told = notes_question.material(target, lesson, transcript)
-    if not told:
+    material = notes_question.material(target, lesson, transcript)
+    if not material:
         return draw_by_rule(lesson, "there is no transcript of it", on)
     usage = Usage()
     try:
-        reply = notes_question.asked(model, notes_question.conversation(target, told, prompt), may)
+        reply = notes_question.asked(
+            model, notes_question.conversation(target, material, prompt), may
+        )
         usage = reply.usage
         notes = notes_question.notes_from(reply, on)
     except (GiveUp, TryLater, StopTheNight) as trouble:
@@ -97,7 +99,7 @@ def draw_by_model(
     return DrawnNotes(notes=notes, said=f"Drawn by {model.capabilities().model}.", usage=usage)
 
 
-def related_text(found: Sequence[FoundLearning]) -> str:
+def related_text(learnings: Sequence[FoundLearning]) -> str:
     """Similar learnings that are there already; empty where there are none.
 
     >>> print(related_text([FoundLearning(task_id="task-1", title="T", relevance=0.5,
@@ -106,9 +108,9 @@ def related_text(found: Sequence[FoundLearning]) -> str:
     <BLANKLINE>
     1. task-1: "Missing index"
     """
-    if not found:
+    if not learnings:
         return ""
-    rows = (f'{n}. {line(one.task_id, 80)}: "{_short(one)}"' for n, one in enumerate(found, 1))
+    rows = (f'{n}. {line(one.task_id, 80)}: "{_short(one)}"' for n, one in enumerate(learnings, 1))
     return "\n".join(("Found potentially related learnings:", "", *rows))
 
 

@@ -48,7 +48,7 @@ def as_data(text: str, language: str) -> str:
     return f"{NOTICE}\n\n{fenced(text, language, ANSWER)}"
 
 
-def lessons_text(found: Iterable[tuple[Lesson, Match]]) -> str:
+def lessons_text(matches: Iterable[tuple[Lesson, Match]]) -> str:
     """Lessons in brief, as YAML, best first; as many as fit into an answer.
 
     >>> lessons_text(())
@@ -56,7 +56,7 @@ def lessons_text(found: Iterable[tuple[Lesson, Match]]) -> str:
     """
     rows: list[dict[str, object]] = []
     room = ANSWER - 1_000
-    for lesson, match in found:
+    for lesson, match in matches:
         row = _row(lesson, match)
         room -= len(frontmatter.dumped(row)) * 2
         if rows and room < 0:
@@ -75,14 +75,14 @@ def lesson_file(id: str, *indexes: Callable[[], Iterable[IndexEntry]]) -> str:
 
     The first index that has one counts. Raises `GiveUp` where none is meant, or several.
     """
-    found = next(filter(None, (_meant(id.strip(), index()) for index in indexes)), {})
-    if len(found) == 1:
-        return next(iter(found.values())).file
-    said = line(id, 80)
-    if not found:
-        raise GiveUp(f"no lesson is called {said!r}: find its fingerprint with search_lessons")
-    there = ", ".join(line(name, 60) for name in sorted(found)[:10])
-    raise GiveUp(f"{said!r} may mean several lessons, name one: {there}")
+    lessons = next(filter(None, (_meant(id.strip(), index()) for index in indexes)), {})
+    if len(lessons) == 1:
+        return next(iter(lessons.values())).file
+    typed = line(id, 80)
+    if not lessons:
+        raise GiveUp(f"no lesson is called {typed!r}: find its fingerprint with search_lessons")
+    there = ", ".join(line(name, 60) for name in sorted(lessons)[:10])
+    raise GiveUp(f"{typed!r} may mean several lessons, name one: {there}")
 
 
 def _meant(typed: str, entries: Iterable[IndexEntry]) -> dict[str, IndexEntry]:

@@ -36,13 +36,13 @@ def of_gotcha(gotcha: str) -> tuple[str, str]:
     >>> of_gotcha("The edge has no fs - use KV")
     ('The edge has no fs', 'Use KV')
     """
-    said = _placed(line(gotcha, HEADLINE + LEARNING))
-    if _ONLY_PLACE.fullmatch(said):
+    sentence = _placed(line(gotcha, HEADLINE + LEARNING))
+    if _ONLY_PLACE.fullmatch(sentence):
         return "", ""
-    parts = _DASH.split(said)
+    parts = _DASH.split(sentence)
     if len(parts) == 2 and all(parts) and len(sentences(parts[0])) == 1:
         return _shaped(parts[0], _capital(parts[1]))
-    return _shaped(said, "")
+    return _shaped(sentence, "")
 
 
 def whole(offer: LearningOffer) -> str:
@@ -77,20 +77,20 @@ def sentences(text: str) -> list[str]:
     return [one for one in _SENTENCE.split(text) if one]
 
 
-def _shaped(said: str, more: str) -> tuple[str, str]:
+def _shaped(text: str, more: str) -> tuple[str, str]:
     """A headline of one sentence, and everything else."""
-    first, *rest = sentences(_placed(line(said, HEADLINE + LEARNING))) or [""]
+    first, *rest = sentences(_placed(line(text, HEADLINE + LEARNING))) or [""]
     headline = first.rstrip(" .:;-")
-    told = [*rest, *sentences(_placed(more))]
+    others = [*rest, *sentences(_placed(more))]
     if len(headline) <= HEADLINE:
-        return headline, _fitting(_once(told, headline))
-    return line(headline, HEADLINE), _fitting(_once([ended(first), *told], ""))
+        return headline, _fitting(_once(others, headline))
+    return line(headline, HEADLINE), _fitting(_once([ended(first), *others], ""))
 
 
-def _once(told: Iterable[str], headline: str) -> list[str]:
+def _once(texts: Iterable[str], headline: str) -> list[str]:
     """Sentences that say something, each once, and none that is the headline."""
     kept: dict[str, str] = {}
-    for one in told:
+    for one in texts:
         kept.setdefault(_key(one), one)
     return [one for key, one in kept.items() if key and key != _key(headline)]
 
@@ -100,15 +100,15 @@ def _key(sentence: str) -> str:
     return " ".join(re.findall(r"\w+", sentence.lower()))
 
 
-def _fitting(told: list[str]) -> str:
+def _fitting(texts: list[str]) -> str:
     """As many whole sentences as there is room for; of one that is too long, its beginning."""
     text = ""
-    for one in told:
+    for one in texts:
         longer = f"{ended(text)} {one}" if text else one
         if len(longer) > LEARNING:
             break
         text = longer
-    return text or line(" ".join(told), LEARNING)
+    return text or line(" ".join(texts), LEARNING)
 
 
 def _placed(text: str) -> str:
@@ -118,20 +118,20 @@ def _placed(text: str) -> str:
     ('It may be None (app/a.py:2).', 'It is in app/a.py:2.')
     """
     result, at = "", 0
-    for found in _PLACE.finditer(text):
-        before = result + text[at : found.start()]
-        end = found[1] or found[3]
-        is_there = re.search(rf"(?<![\w./]){re.escape(found[2])}(?!\d)", before)
-        result = f"{before}{end}" if is_there else f"{before} ({found[2]}){end}"
-        at = found.end()
+    for place in _PLACE.finditer(text):
+        before = result + text[at : place.start()]
+        end = place[1] or place[3]
+        is_there = re.search(rf"(?<![\w./]){re.escape(place[2])}(?!\d)", before)
+        result = f"{before}{end}" if is_there else f"{before} ({place[2]}){end}"
+        at = place.end()
     return (result + text[at:]).strip()
 
 
 def _two(*texts: str) -> str:
     """The first sentence of each text; of one text, its first two."""
-    said = [_placed(line(text, 2 * LEARNING)) for text in texts if text.strip()]
-    each = 2 if len(said) == 1 else 1
-    return " ".join(ended(one) for text in said for one in sentences(text)[:each])
+    placed = [_placed(line(text, 2 * LEARNING)) for text in texts if text.strip()]
+    each = 2 if len(placed) == 1 else 1
+    return " ".join(ended(one) for text in placed for one in sentences(text)[:each])
 
 
 def _capital(text: str) -> str:

@@ -87,9 +87,9 @@ def list_entry(offer: LearningOffer) -> str:
     headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE) or "Learning"
     text = markdown(ended(line(offer.text, LEARNING)), LEARNING)
     when = f", {offer.on.isoformat()}" if offer.on else ""
-    told = (f"**{headline}**",) if not is_cut(offer.headline, offer.text) else ()
-    said = " - ".join((*told, *((text,) if text else ())))
-    return f"- {said} (from {markdown(offer.source, 80) or 'unknown'}{when})"
+    parts = (f"**{headline}**",) if not is_cut(offer.headline, offer.text) else ()
+    content = " - ".join((*parts, *((text,) if text else ())))
+    return f"- {content} (from {markdown(offer.source, 80) or 'unknown'}{when})"
 
 
 def condensed(notes: Notes, source: str, document: str) -> Iterator[LearningOffer]:
@@ -99,8 +99,8 @@ def condensed(notes: Notes, source: str, document: str) -> Iterator[LearningOffe
         ("gotcha", map(of_gotcha, notes.gotchas)),
         ("decision", map(of_decision, notes.decisions)),
     )
-    for kind, told in parts:
-        for headline, text in told:
+    for kind, learnings in parts:
+        for headline, text in learnings:
             offer = LearningOffer(
                 number=0,
                 kind=kind,
@@ -121,8 +121,8 @@ def digest(kind: str, headline: str, text: str) -> str:
     >>> digest("gotcha", "a", "b") == digest("gotcha", " a ", "b"), len(digest("gotcha", "a", "b"))
     (True, 16)
     """
-    said = "\n".join((kind, " ".join(headline.split()), " ".join(text.split())))
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:16]
+    content = "\n".join((kind, " ".join(headline.split()), " ".join(text.split())))
+    return hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def short_name(fingerprint: str) -> str:
@@ -131,8 +131,8 @@ def short_name(fingerprint: str) -> str:
     >>> short_name("v1:aef927d4bcba742d"), short_name("task-abc123")
     ('aef927d4', 'task-abc123')
     """
-    found = _FINGERPRINT.fullmatch(fingerprint)
-    return found[1][:_SHORT] if found else line(fingerprint, 60)
+    match = _FINGERPRINT.fullmatch(fingerprint)
+    return match[1][:_SHORT] if match else line(fingerprint, 60)
 
 
 def _unpromoted(lessons: Iterable[Lesson], tasks: Iterable[TaskFile]) -> Iterator[LearningOffer]:

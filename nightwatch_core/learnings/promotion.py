@@ -24,7 +24,7 @@ def numbered_offers(offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, 
     return tuple(one for one in offered if one.number)
 
 
-def chosen_offers(said: str, offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, ...]:
+def chosen_offers(typed: str, offered: tuple[LearningOffer, ...]) -> tuple[LearningOffer, ...]:
     """The offers behind "1,3", "all", "" or "none"; each once, in the order of the list.
 
     Raises `GiveUp` that says which numbers exist for anything else.
@@ -33,7 +33,7 @@ def chosen_offers(said: str, offered: tuple[LearningOffer, ...]) -> tuple[Learni
     ()
     """
     free = {one.number: one for one in numbered_offers(offered)}
-    words = [word for word in said.replace(",", " ").lower().split() if word]
+    words = [word for word in typed.replace(",", " ").lower().split() if word]
     if words in ([], ["none"]):
         return ()
     if words == ["all"]:

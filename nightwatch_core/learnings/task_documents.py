@@ -75,9 +75,9 @@ def task_of(text: str, file: str) -> TaskFile:
     """
     meta, body = frontmatter.read(text)
     name = file.rpartition("/")[2].removesuffix(".md")
-    said = meta.get("title")
+    given = meta.get("title")
     heading = _HEADING.search(body[:20_000])
-    title = said if isinstance(said, str) else heading[1] if heading else name
+    title = given if isinstance(given, str) else heading[1] if heading else name
     return TaskFile(
         id=name,
         file=file,

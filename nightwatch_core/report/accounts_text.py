@@ -7,20 +7,20 @@ from nightwatch_core.report.blocks import Fact
 from nightwatch_core.text.units import money, plural
 
 
-def accounts_facts(told: Accounts) -> Iterable[Fact]:
+def accounts_facts(accounts: Accounts) -> Iterable[Fact]:
     """One fact a line; what there is nothing to say about is left out, all of it for rules alone.
 
     >>> [fact.text for fact in accounts_facts(Accounts(analysed=2, missed=1, priced="2026-11-01"))]
     ['of 2026-11-01', '1 call named a file that is not there']
     """
-    if not told.analysed + told.failed:
+    if not accounts.analysed + accounts.failed:
         return
     for name, say in _LINES:
-        if text := say(told):
+        if text := say(accounts):
             yield Fact(name=name, text=text)
 
 
-def accounts_line(told: Accounts) -> str:
+def accounts_line(accounts: Accounts) -> str:
     """The accounts in one line, for a channel; what there is nothing to say about is left out.
 
     >>> from nightwatch_core.models.analysis import Usage
@@ -29,16 +29,16 @@ def accounts_line(told: Accounts) -> str:
     >>> accounts_line(Accounts())
     ''
     """
-    if not told.analysed + told.failed:
+    if not accounts.analysed + accounts.failed:
         return ""
-    used, looks = told.usage, told.second_looks
+    used, looks = accounts.usage, accounts.second_looks
     cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
     parts = (
-        f"{used.new_tokens:,} new tokens ({told.tokens_per_error or 0:,.0f} an error)",
+        f"{used.new_tokens:,} new tokens ({accounts.tokens_per_error or 0:,.0f} an error)",
         cost,
-        f"prompt cache {told.prompt_cache_rate:.0%}" if told.prompt_cache_rate else "",
+        f"prompt cache {accounts.prompt_cache_rate:.0%}" if accounts.prompt_cache_rate else "",
         f"${used.saved:.2f} saved by it" if used.saved and used.saved >= 0.005 else "",
-        f"code cache {told.code_cache_rate:.0%}" if told.code_cache_rate else "",
+        f"code cache {accounts.code_cache_rate:.0%}" if accounts.code_cache_rate else "",
         f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
         f"{used.compactions} summaries" if used.compactions else "",
         f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
@@ -46,8 +46,8 @@ def accounts_line(told: Accounts) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _tokens(told: Accounts) -> str:
-    used = told.usage
+def _tokens(accounts: Accounts) -> str:
+    used = accounts.usage
     parts = (
         ("read", used.input_tokens),
         ("written to the cache", used.cache_write_tokens),
@@ -60,20 +60,20 @@ def _tokens(told: Accounts) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in parts if count)
 
 
-def _an_error(told: Accounts) -> str:
-    if not told.usage.calls or told.tokens_per_error is None:
+def _an_error(accounts: Accounts) -> str:
+    if not accounts.usage.calls or accounts.tokens_per_error is None:
         return ""
-    turns = f", {told.iterations_per_error:.1f} turns" if told.iterations_per_error else ""
-    return f"{told.tokens_per_error:,.0f} new tokens{turns}, {money(told.cost_per_error)}"
+    turns = f", {accounts.iterations_per_error:.1f} turns" if accounts.iterations_per_error else ""
+    return f"{accounts.tokens_per_error:,.0f} new tokens{turns}, {money(accounts.cost_per_error)}"
 
 
-def _rates(told: Accounts) -> str:
+def _rates(accounts: Accounts) -> str:
     rates = (
-        ("prompt cache", told.prompt_cache_rate),
-        ("code cache", told.code_cache_rate),
-        ("knowledge", told.knowledge_rate),
+        ("prompt cache", accounts.prompt_cache_rate),
+        ("code cache", accounts.code_cache_rate),
+        ("knowledge", accounts.knowledge_rate),
     )
-    saved = told.usage.saved
+    saved = accounts.usage.saved
     return ", ".join(
         (
             *(f"{name} {rate:.0%}" for name, rate in rates if rate),
@@ -82,22 +82,26 @@ def _rates(told: Accounts) -> str:
     )
 
 
-def _missed(told: Accounts) -> str:
-    missed = f"{plural(told.missed, 'call')} named a file that is not there" if told.missed else ""
-    cut = f"{plural(told.truncated, 'result')} shortened" if told.truncated else ""
+def _missed(accounts: Accounts) -> str:
+    missed = (
+        f"{plural(accounts.missed, 'call')} named a file that is not there"
+        if accounts.missed
+        else ""
+    )
+    cut = f"{plural(accounts.truncated, 'result')} shortened" if accounts.truncated else ""
     return ", ".join(filter(None, (missed, cut)))
 
 
-def _second_looks(told: Accounts) -> str:
-    looks = told.second_looks
+def _second_looks(accounts: Accounts) -> str:
+    looks = accounts.second_looks
     if not looks.wanted:
         return ""
-    said = f"{looks.made} of {plural(looks.wanted, 'weak verdict')} looked at again"
-    return f"{said}, {looks.kept} replaced, {looks.surer} surer" if looks.made else said
+    looked = f"{looks.made} of {plural(looks.wanted, 'weak verdict')} looked at again"
+    return f"{looked}, {looks.kept} replaced, {looks.surer} surer" if looks.made else looked
 
 
 _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
-    ("Prices", lambda told: f"of {told.priced}" if told.priced else ""),
+    ("Prices", lambda accounts: f"of {accounts.priced}" if accounts.priced else ""),
     ("Tokens", _tokens),
     ("An error took", _an_error),
     ("Hits", _rates),

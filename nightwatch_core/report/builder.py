@@ -64,29 +64,30 @@ def follow_up_input(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> Follow
 
 
 def add_findings(
-    report: RunReport, found: CauseFindings, outcomes: tuple[OwnItem, ...]
+    report: RunReport, findings: CauseFindings, outcomes: tuple[OwnItem, ...]
 ) -> RunReport:
     """Add what was known, found, and not found out; in the order errors were ranked."""
     fresh = tuple(
-        with_priors(named_first(analysis, found.code.pulls), found.memory.unknown)
-        for wave in found.waves
+        with_priors(named_first(analysis, findings.code.pulls), findings.memory.unknown)
+        for wave in findings.waves
         for analysis in wave.analyses
     )
-    failures = tuple(failure for wave in found.waves for failure in wave.failures)
+    failures = tuple(failure for wave in findings.waves for failure in wave.failures)
     failed = f"{len(failures)} of {len(fresh) + len(failures)} analyses failed" if failures else ""
-    degraded = degrade(report, *found.troubles, failed, fallback_summary(fresh))
+    ranked = _ranked((*findings.memory.known, *fresh), findings)
+    degraded = degrade(report, *findings.troubles, failed, fallback_summary(fresh))
     return degraded.model_copy(
         update={
-            "commit": found.code.commit,
-            "analyses": _by_experience(_ranked((*found.memory.known, *fresh), found), found),
+            "commit": findings.code.commit,
+            "analyses": _by_experience(ranked, findings),
             "failures": failures,
-            "dropped": found.selection.dropped,
-            "complaints": _complaints(report, found, fresh),
+            "dropped": findings.selection.dropped,
+            "complaints": _complaints(report, findings, fresh),
             "outcomes": outcomes,
-            "followed": found.memory.past.followed,
+            "followed": findings.memory.past.followed,
             "usage": total_usage(fresh, failures),
             "code_reads": code_reads(fresh),
-            "accounts": accounting.accounts((*found.memory.known, *fresh), failures),
+            "accounts": accounting.accounts((*findings.memory.known, *fresh), failures),
         }
     )
 
@@ -163,10 +164,10 @@ def _unread(fetched: Fetched) -> str:
 
 
 def _complaints(
-    report: RunReport, found: CauseFindings, fresh: tuple[Analysis, ...]
+    report: RunReport, findings: CauseFindings, fresh: tuple[Analysis, ...]
 ) -> tuple[str, ...]:
     """What was odd about knowledge, the model and the agent files, and classes of no tier."""
-    complaints = (*report.complaints, *found.memory.complaints, *found.analyst.complaints)
+    complaints = (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
     unplaced = complexity.unplaced(analysis.case for analysis in fresh)
     if not unplaced or report.options.model == RULES:
         return complaints
@@ -191,12 +192,12 @@ def _few(troubles: tuple[str, ...]) -> str:
     return troubles[0] + (f" (and {len(troubles) - 1} more)" if len(troubles) > 1 else "")
 
 
-def _ranked(analyses: tuple[Analysis, ...], found: CauseFindings) -> tuple[Analysis, ...]:
-    place = {group.fingerprint: at for at, group in enumerate(found.selection.kept)}
+def _ranked(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[Analysis, ...]:
+    place = {group.fingerprint: at for at, group in enumerate(findings.selection.kept)}
     return tuple(sorted(analyses, key=lambda a: place.get(a.fingerprint, len(place))))
 
 
-def _by_experience(analyses: tuple[Analysis, ...], found: CauseFindings) -> tuple[Analysis, ...]:
+def _by_experience(analyses: tuple[Analysis, ...], findings: CauseFindings) -> tuple[Analysis, ...]:
     """The analyses, their confidence seen in the light of how often as sure ones proved right."""
-    board = found.memory.past.board
+    board = findings.memory.past.board
     return tuple(calibrated(one, board) for one in analyses) if board else analyses

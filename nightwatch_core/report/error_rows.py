@@ -65,5 +65,5 @@ def first_sentence(text: str) -> str:
     'The rate is missing in rates.py.'
     """
     flat = line(text, 2 * TEXT)
-    found = _SENTENCE.match(flat)
-    return line(found.group(1) if found else flat, TITLE)
+    match = _SENTENCE.match(flat)
+    return line(match.group(1) if match else flat, TITLE)

@@ -102,8 +102,8 @@ def outcome_entries(report: RunReport) -> list[Entry]:
 
 def learned_sentence(report: RunReport) -> str:
     """What the knowledge base gained, and what it could not."""
-    told = report.learned
-    failure = f"Learning is incomplete: {line(told.failure, LONG)}" if told.failure else ""
+    learned = report.learned
+    failure = f"Learning is incomplete: {line(learned.failure, LONG)}" if learned.failure else ""
     shelved = (f"{name[:1].upper()}{name[1:]}." for name, _ in _shelved(report))
     return " ".join(filter(None, (_kept(report), *shelved, failure)))
 

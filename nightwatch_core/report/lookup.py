@@ -13,8 +13,8 @@ def case_of(reports: Iterable[RunReport], fingerprint: str) -> Case | None:
     `fingerprint` is a full name, an alias, or a prefix (with or without "v1:") that fits one case
     only. None where nothing fits, or several do: `cases_like` names those.
     """
-    found = cases_like(reports, fingerprint)
-    return found[0] if len(found) == 1 else None
+    cases = cases_like(reports, fingerprint)
+    return cases[0] if len(cases) == 1 else None
 
 
 def cases_like(reports: Iterable[RunReport], fingerprint: str) -> tuple[Case, ...]:

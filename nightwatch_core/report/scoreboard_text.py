@@ -60,11 +60,11 @@ def how_judged() -> str:
     'Half right: edited before merge, verified later or not'
     """
     names = {1.0: "Right", 0.5: "Half right", 0.0: "Wrong", None: "Undecided"}
-    said = (
+    meanings = (
         f"{name}: {', '.join(each.label for each in OUTCOMES.values() if each.right == right)}."
         for right, name in names.items()
     )
-    return " ".join((*said, "What production shows wins over what reviewers said."))
+    return " ".join((*meanings, "What production shows wins over what reviewers said."))
 
 
 def _said(board: Scoreboard) -> str:
@@ -76,8 +76,8 @@ def _said(board: Scoreboard) -> str:
         for tier in board.tiers
         if tier.found.times
     )
-    told = "; ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}." if told else ""
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
 def _brier(board: Scoreboard) -> str:
