@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.analysis import FELL_BACK, Analysis, Failure
 from nightwatch_core.models.assignment import Assignment, UnansweredAssignment, WaveResult
-from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import plural
 

@@ -1,6 +1,8 @@
 """Words for what we believe about a case."""
 
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import model_validator
 
 from nightwatch_core.models.code import CodeReads, Suspect
 from nightwatch_core.models.error import Case
@@ -8,6 +10,9 @@ from nightwatch_core.models.value import Value
 
 Confidence = Literal["high", "medium", "low"]
 Action = Literal["edit", "create", "delete"]
+
+
+FELL_BACK = "answered by the rules model"  # tag of an answer whose model could not be reached
 
 
 class Evidence(Value):
@@ -212,6 +217,16 @@ class Analysis(Value):
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away
     commit: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_record(cls, value: Any) -> Any:
+        """Fill in what records of earlier versions say in words alone."""
+        if not isinstance(value, dict):
+            return value
+        since = [str(one) for one in value.get("because", ()) if str(one).startswith("known since")]
+        fell_back = FELL_BACK in value.get("tags", ())
+        return {"known_since": since[0] if since else "", "by_fallback": fell_back} | value
 
     @property
     def fingerprint(self) -> str:

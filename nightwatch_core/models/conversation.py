@@ -12,7 +12,6 @@ from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
 
 Effort = Literal["low", "medium", "high"]
-FELL_BACK = "answered by the rules model"  # tag of an answer whose model could not be reached
 
 
 class ToolSpec(Value):

@@ -1,9 +1,9 @@
 """Words for what we would like to publish, and what became of it."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nightwatch_core.models.value import Value
 
@@ -76,6 +76,13 @@ class Skip(Value):
     kind: str  # issue | comment | pull
     reason: str  # for people
     cause: SkipCause = ""  # for control flow; empty where it was kept before there were causes
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_record(cls, value: Any) -> Any:
+        """Give a cause to records of earlier versions, which have a text alone."""
+        limited = isinstance(value, dict) and str(value.get("reason", "")).startswith("limit of")
+        return {"cause": "limit"} | value if limited else value
 
 
 class PublishPlan(Value):

@@ -6,8 +6,7 @@ from datetime import date, timedelta
 
 from nightwatch_core.code.suspects import proved_change
 from nightwatch_core.memory.recall.seed_score import names, seed_tags
-from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.conversation import FELL_BACK
+from nightwatch_core.models.analysis import FELL_BACK, Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.text.escaping import line

@@ -26,6 +26,7 @@ from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.conversation import Reply
 from nightwatch_core.models.proposal import OpenIssue
+from nightwatch_core.report.markdown import as_markdown
 from tasks.records import PrefectRecords
 
 HERE = Path(__file__).parent
@@ -180,3 +181,10 @@ def test_tonight_knows_what_was_found_and_publishes_nothing_twice(shop: Path) ->
     assert not report.receipts
     assert sorted(one.name for one in shop.glob("nights/*/outbox/*")) == before
     assert len(NightStore(shop, SystemClock()).history()) == 8
+
+
+def test_an_old_night_reads_as_it_did(state: Path) -> None:
+    for report in NightStore(state, SystemClock()).reports():
+        written = (Path(state) / "nights" / report.night.id / "report.md").read_text("utf-8")
+        new = set(as_markdown(report).splitlines()) - set(written.splitlines())
+        assert not [line for line in new if "no longer fits the code" not in line]  # names it now

@@ -7,10 +7,9 @@ from nightwatch_core.memory.fallback import (
     merge_waves,
     unanswered_assignments,
 )
-from nightwatch_core.models.analysis import Allowance, Ending, Failure, Usage
+from nightwatch_core.models.analysis import FELL_BACK, Allowance, Ending, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.conversation import FELL_BACK
 from nightwatch_core.models.error import Case
 
 AWAY = "Claude answered 529: try again later."
