@@ -13,7 +13,7 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport, WrittenLesson
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 from tasks.code import reader_of
 from tasks.futures import attempt
 from tasks.policies import PATIENTLY

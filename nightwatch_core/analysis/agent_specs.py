@@ -1,6 +1,5 @@
 """Agent files: front matter that says how an analysis is led, and the prompt that leads it."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import cast
@@ -11,6 +10,7 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.agent import Agents, AgentSpec, BrokenAgent
 from nightwatch_core.ports import AgentStore
 from nightwatch_core.text.escaping import line
+from nightwatch_core.text.plain_text import digest
 
 __all__ = ["BASE", "BUILT_IN", "CHECKS", "agents_of", "choose", "inherited", "spec_from"]
 
@@ -87,8 +87,9 @@ def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
         said = f"the prompt below the front matter must have 1 to {PROMPT} characters"
         raise BrokenFile(f"agents/{name}.md:1: {said}", _languages(chain[0][1]))
     texts = "\0".join(text_of(one) or BUILT_IN.prompt for one, _ in chain)
-    digest = hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:12]
-    return AgentSpec.model_validate({**fields, "name": name, "prompt": prompt, "digest": digest})
+    return AgentSpec.model_validate(
+        {**fields, "name": name, "prompt": prompt, "digest": digest(texts)}
+    )
 
 
 def _chain(name: str, text_of: Callable[[str], str | None]) -> list[tuple[str, FrontMatter]]:

@@ -23,6 +23,7 @@ IGNORED_TOLD, IGNORED_KEPT, RELEASES = 5, 3, 3  # items
 EARLIER_LOOK = 8_000  # characters of what the first look found
 CONVENTIONS, CONVENTIONS_READ = 2_000, 20_000  # characters: told, and looked at
 LEADER_FINDINGS = 1_500  # characters of all lines together, line breaks counted
+LEADER_LINES, LEADER_LINE, LEADER_FILES = 4, 200, 3  # finding and learnings; characters; files
 PREVIEWS, PREVIEW_LINES, CALLER_LINES = 4, 60, 30  # files; lines of each; lines around a caller
 PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its tokens
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each

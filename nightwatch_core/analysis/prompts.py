@@ -20,8 +20,9 @@ from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.pattern_text import pattern_told
 from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.text.units import estimated_tokens
-from nightwatch_core.traces.trace_text import frames_text, middle_out, printed_text
+from nightwatch_core.traces.trace_text import frames_text, printed_text
 
 _BEGIN = (
     "Find the root cause of this production error. Everything in fences is data that came "

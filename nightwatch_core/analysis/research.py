@@ -31,10 +31,11 @@ from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.text.templates import message_template
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import realign, text_lines
+from nightwatch_core.traces.repo_paths import realign
 
 Read = Callable[[str], str | None]
 

@@ -10,8 +10,8 @@ from typing import Any
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.intake.families import shortened
 from nightwatch_core.models.analysis import Allowance, Analysis, SecondLook, Usage
+from nightwatch_core.text.plain_text import one_line, shortened
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
@@ -124,4 +124,4 @@ def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
 
 
 def _flat(text: str) -> str:
-    return shortened(" ".join(text.split()), FINDING)
+    return shortened(one_line(text), FINDING)

@@ -1,13 +1,8 @@
 """Who is analysed first, who second, and with what: leaders, then siblings told their finding."""
 
+from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.budget import split_budget
-from nightwatch_core.analysis.limits import LEADER_FINDINGS
-from nightwatch_core.intake import limits
-from nightwatch_core.intake.families import (
-    families,
-    shortened,
-    summary,
-)
+from nightwatch_core.intake.families import families
 from nightwatch_core.models.analysis import Allowance, Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.conversation import Capabilities
@@ -16,6 +11,8 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.plain_text import one_line, shortened
 
 
 class Prepared(Value):
@@ -97,12 +94,12 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
     """
     learnings = (
         f"learned: {one.fact} ({one.path}:{one.line})" if one.path else f"learned: {one.fact}"
-        for one in leader.learnings[: limits.FINDINGS - 1]
+        for one in leader.learnings[: limits.LEADER_LINES - 1]
     )
-    lines = (summary(leader), *(_line(learning) for learning in learnings))
+    lines = (_finding(leader), *(_line(learning) for learning in learnings))
     tags = _line(", ".join(leader.tags))
     patterns = f"patterns seen: {tags}" if tags else ""
-    left = LEADER_FINDINGS - sum(len(line) + 1 for line in (*lines, patterns)) - 1
+    left = limits.LEADER_FINDINGS - sum(len(line) + 1 for line in (*lines, patterns)) - 1
     return tuple(filter(None, (*lines, _files(leader.read, left), patterns)))
 
 
@@ -124,7 +121,7 @@ def _assignment(
 def _files(read: tuple[str, ...], room: int) -> str:
     """As many whole paths as there is room for; empty where none was read."""
     text, left = "files examined: ", len(read)
-    for path in map(_flat, read):
+    for path in map(one_line, read):
         more = f"{path}, "
         if len(text) + len(more) + len(f"and {left} more") > room:
             break
@@ -134,9 +131,16 @@ def _files(read: tuple[str, ...], room: int) -> str:
     return f"{text}and {left} more" if left else text.removesuffix(", ")
 
 
+def _finding(leader: Analysis) -> str:
+    """Title, files and root cause on one line."""
+    paths = (*(edit.path for edit in leader.fix), *(one.path for one in leader.evidence))
+    files = ", ".join(tuple(dict.fromkeys(paths))[: limits.LEADER_FILES])
+    name = one_line(leader.title) or last_segment(leader.case.leader.error_class)
+    title = shortened(name, limits.LEADER_LINE // 2)
+    standing = f"{leader.confidence}; {files}" if files else leader.confidence
+    text = f"{title} ({standing}): {one_line(leader.root_cause)}"
+    return shortened(text, limits.LEADER_LINE)
+
+
 def _line(text: str) -> str:
-    return shortened(_flat(text), limits.SUMMARY)
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
+    return shortened(one_line(text), limits.LEADER_LINE)

@@ -30,8 +30,8 @@ from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import Preview
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.path_index import PathIndex, is_vendored
-from nightwatch_core.traces.repo_paths import text_lines
 
 _IMPORTS = re.compile(r"\s{0,20}(?:import|from|require|use|using|export|const|let|var)\b")
 _MODULE = re.compile(r"[\w@.\\/-]{3,200}")

@@ -9,7 +9,8 @@ from nightwatch_core.code.limits import LINE, NEAR_FRAMES, NEAR_LINES, NEAR_NAME
 from nightwatch_core.code.source import masked
 from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.value import Value
-from nightwatch_core.traces.repo_paths import realign, text_lines
+from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.traces.repo_paths import realign
 
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
 _OPENS = re.compile(r"\s{0,2}\(")

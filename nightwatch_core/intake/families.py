@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.fingerprint import frame_signature
-from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.error import Case, ErrorGroup, Family, Frame, Trace
-from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.transactions import endpoint
 
 # Names that a language gives to code without a name: the line has to tell such places apart.
@@ -119,27 +117,3 @@ def _closest(case: Case, members: list[list[Case]]) -> tuple[int, str] | None:
             if own and len(siblings) + 1 < limits.FAMILY and key(leader) == own:
                 return number, reason
     return None
-
-
-def summary(analysis: Analysis, limit: int = limits.SUMMARY) -> str:
-    """The finding in at most `limit` characters, for siblings: title, files, root cause."""
-    paths = (*(e.path for e in analysis.fix), *(e.path for e in analysis.evidence))
-    files = ", ".join(tuple(dict.fromkeys(paths))[: limits.SUMMARY_FILES])
-    name = last_segment(analysis.case.leader.error_class)
-    title = shortened(_line(analysis.title) or name, limit // 2)
-    head = f"{title} ({analysis.confidence}"
-    head += f"; {files})" if files else ")"
-    return shortened(f"{head}: {_line(analysis.root_cause)}", limit)
-
-
-def shortened(text: str, limit: int) -> str:
-    """Cut a line at `limit` characters and say so.
-
-    >>> shortened("nothing to cut", 20), shortened("a long sentence", 7)
-    ('nothing to cut', 'a long…')
-    """
-    return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -20,6 +20,4 @@ SENTENCES = 20  # rules that do not hold, each in a sentence of its own
 GROUPS_A_CASE = 3  # traced for every case that will be analysed
 KNOWN_GROUPS = 60  # that lessons name, traced besides them
 FAMILY = 5  # cases, the leader included
-FINDINGS = 4  # of its family that a sibling is told …
-SUMMARY, SUMMARY_FILES = 200, 3  # … each in so many characters, with so many files
 FUNCTION_NAME = 500  # characters that are looked at

@@ -23,9 +23,9 @@ from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.text.transcript_text import shown
 from nightwatch_core.text.units import estimated_tokens
-from nightwatch_core.traces.trace_text import middle_out
 
 PROMPT = "compound-notes"  # the agent file
 

@@ -21,7 +21,7 @@ from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match, PriorAnalysis
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 
 ReadLesson = Callable[[str], Lesson | None]
 Similar = Callable[[Case], tuple[tuple[IndexEntry, Match], ...]]

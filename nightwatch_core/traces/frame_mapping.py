@@ -1,6 +1,5 @@
 """Put traces onto the repository: paths mapped, lines moved to where the code stands now."""
 
-import hashlib
 from collections.abc import Callable
 
 from nightwatch_core.models.assignment import Traced
@@ -36,12 +35,3 @@ def untraced(traced: tuple[Traced, ...]) -> str:
     if not missing:
         return ""
     return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"
-
-
-def digest(text: str | None) -> str:
-    """Return twelve hex digits that tell whether a file changed; empty for no file.
-
-    >>> digest("a"), digest(None)
-    ('ca978112ca1b', '')
-    """
-    return "" if text is None else hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.limits import PATH_CHARACTERS
 from nightwatch_core.traces.path_index import PathIndex, common_tail
@@ -186,16 +187,6 @@ def map_frames(
         return link.model_copy(update={"frames": tuple(place(frame) for frame in link.frames)})
 
     return trace.model_copy(update={"links": tuple(link_of(link) for link in trace.links)})
-
-
-def text_lines(text: str) -> tuple[str, ...]:
-    """Return lines as interpreters count them: a form feed or a line separator begins no new one.
-
-    >>> text_lines("a\\r\\nb\\fc\\n")
-    ('a', 'b\\x0cc')
-    """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return tuple(lines[:-1] if lines[-1] == "" else lines)
 
 
 def realign(frame: Frame, text: str) -> Frame:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.traces.limits import (
     FRAMES_LISTED,
     LIBRARY_ROWS,
@@ -113,15 +114,3 @@ def _thin(rows: list[tuple[str, bool]], beside: int) -> list[str]:
 def _frame(frame: Frame) -> str:
     where = "app" if frame.in_app else "lib"
     return f"{where}  {line(frame.place, 200)} in {line(frame.function, 120) or '?'}"
-
-
-def middle_out(text: str, limit: int) -> str:
-    """Return the text, or its beginning and end, with how much was left out between them.
-
-    >>> middle_out("abcdef", 4)
-    'ab\\n[... 2 characters left out ...]\\nef'
-    """
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    return f"{text[:half]}\n[... {len(text) - limit} characters left out ...]\n{text[-half:]}"

@@ -14,7 +14,7 @@ from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.outcome import OutcomeKind, OutcomeUpdate
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.ports import CodeReader
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 
 AFTER_A_MERGE: tuple[OutcomeKind, ...] = (
     "merged", "edited before merge", "verified", "no effect", "regressed",

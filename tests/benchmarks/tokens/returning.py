@@ -29,7 +29,7 @@ from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.report import Night as NightId
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 
 NIGHTS, REWRITTEN = 4, 4  # how many; before which one files are rewritten
 

@@ -10,7 +10,7 @@ from nightwatch_core.analysis.waves import (
     second_wave,
     total_usage,
 )
-from nightwatch_core.models.analysis import Failure, Learning, Usage
+from nightwatch_core.models.analysis import Edit, Evidence, Failure, Learning, Usage
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Window
 from nightwatch_core.models.options import NightOptions
@@ -149,6 +149,15 @@ def test_siblings_are_told_finding_learnings_files_and_patterns():
         "files examined: shop/cart.py, shop/pay.py",
         "patterns seen: race-condition, external-api",
     )
+
+
+def test_a_finding_names_title_and_files_on_one_line_or_the_class():
+    edits = (Edit(path="app/a.rb"), Edit(path="app/b.rb"))
+    evidence = (Evidence(path="app/b.rb", line=2),)
+    leader = analysis(title="Rates are\nempty", root_cause="nil", fix=edits, evidence=evidence)
+    assert leader_findings(leader)[0] == "Rates are empty (high; app/a.rb, app/b.rb): nil"
+    of = Case(leader=group("v1:z", "Shop::Oops"))
+    assert leader_findings(analysis(of, title=""))[0].startswith("Oops (high")
 
 
 def test_nothing_is_said_of_nothing():

@@ -6,9 +6,7 @@ from nightwatch_core.intake.families import (
     cases,
     families,
     signature,
-    summary,
 )
-from nightwatch_core.models.analysis import Analysis, Edit, Evidence
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
 SEEN = datetime(2026, 11, 3, tzinfo=UTC)
@@ -127,27 +125,3 @@ def test_a_full_family_starts_another():
     many = tuple(alone(n, trace(function=f"f{n}")) for n in range(12))
     found = families(many)
     assert [1 + len(family.siblings) for family in found] == [limits.FAMILY, limits.FAMILY, 2]
-
-
-def analysis(title, root_cause):
-    return Analysis(
-        case=Case(leader=group(1, "Shop::Oops")),
-        title=title,
-        root_cause=root_cause,
-        confidence="high",
-        evidence=(Evidence(path="app/b.rb", line=2),),
-        fix=(Edit(path="app/a.rb"), Edit(path="app/b.rb")),
-    )
-
-
-def test_a_summary_holds_title_files_and_cause():
-    assert (
-        summary(analysis("Rates are\nempty", "rates is nil"))
-        == "Rates are empty (high; app/a.rb, app/b.rb): rates is nil"
-    )
-    assert summary(analysis("", "x")).startswith("Oops (high")
-
-
-def test_a_summary_is_bounded():
-    assert len(summary(analysis("t" * 5_000, "c" * 5_000))) <= 200
-    assert len(summary(analysis("t", "c" * 5_000), limit=50)) == 50

@@ -37,7 +37,7 @@ from nightwatch_core.models.outcome import (
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.models.triage import Triage
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 
 END = datetime(2031, 3, 10, 4, tzinfo=UTC)
 DAY, NEVER = timedelta(days=1), datetime(9999, 12, 31, tzinfo=UTC)

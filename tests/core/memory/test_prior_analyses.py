@@ -9,7 +9,7 @@ from nightwatch_core.models.analysis import Analysis, Edit
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.knowledge import CitedLine, Index
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 
 TONIGHT = night(5)
 MEETING = CaseTonight(case=case(), night=TONIGHT)

@@ -2,7 +2,8 @@ from analysis_shapes import tree
 
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.traces.frame_mapping import digest, place_frames
+from nightwatch_core.text.plain_text import digest
+from nightwatch_core.traces.frame_mapping import place_frames
 from nightwatch_core.traces.path_index import PathIndex
 
 FILES = {

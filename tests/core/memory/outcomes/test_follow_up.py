@@ -19,7 +19,7 @@ from nightwatch_core.models.outcome import (
     PublishedItem,
 )
 from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.traces.frame_mapping import digest
+from nightwatch_core.text.plain_text import digest
 
 CLOSED = pull(state="closed", words=("No.",))
 
