@@ -10,7 +10,7 @@ from nightwatch_core.models.assignment import (
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.traces.frame_mapping import untraced
+from nightwatch_core.traces.repo_paths import untraced
 from tasks.analysis import ask_analyst, explained
 from tasks.code import pin_code
 from tasks.errors import trace_groups

@@ -7,7 +7,7 @@ from nightwatch_core.models.assignment import CodeTonight, Traced
 from nightwatch_core.models.error import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.traces.frame_mapping import place_frames
+from nightwatch_core.traces.repo_paths import place_frames
 from tasks.code import index_of, reader_of
 from tasks.futures import each, ends, same
 from tasks.policies import KEPT, PATIENTLY

@@ -14,8 +14,13 @@ from nightwatch_core.analysis import endings
 from nightwatch_core.analysis.answers import read_answer
 from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
 from nightwatch_core.analysis.limits import CONCLUSION_SHARE, IDLE_TURNS
-from nightwatch_core.analysis.progress import lines_of_opening
-from nightwatch_core.analysis.tool_calls import CallHistory, RunTool, declined, with_results
+from nightwatch_core.analysis.tool_calls import (
+    CallHistory,
+    RunTool,
+    declined,
+    lines_of_opening,
+    with_results,
+)
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.analysis import Allowance, Answer, Ending, Usage
 from nightwatch_core.models.conversation import (

@@ -1,14 +1,30 @@
-"""One turn's tool calls: run side by side, told in order, never the same one twice."""
+"""One turn's tool calls: run side by side, told in order, never the same one twice.
+
+A turn is idle if its answers show no line or hit that the conversation did not hold before. A line
+of a file counts once, whether it came in a preview, a search or a reading; what a tool says around
+it (headings, "nothing found", advice) counts for nothing.
+"""
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
-from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
-from nightwatch_core.analysis.progress import lines_shown
-from nightwatch_core.code.code_view import MARK, halves, inside
-from nightwatch_core.models.conversation import ResultsTurn, ToolCall, ToolResult
+from nightwatch_core.analysis.limits import (
+    CALLS_A_TURN,
+    CALLS_AT_ONCE,
+    COMPARED_LINE,
+    TURN_CHARACTERS,
+)
+from nightwatch_core.code.code_view import CUT, MARK, halves, inside
+from nightwatch_core.models.conversation import (
+    Conversation,
+    ResultsTurn,
+    ToolCall,
+    ToolResult,
+    UserTurn,
+)
 from nightwatch_core.models.value import Value
 
 RunTool = Callable[[ToolCall], ToolResult]
@@ -21,6 +37,11 @@ _AGAIN = "As in your turn {turn}, nothing has changed:\n{text}"
 _TOO_MANY = f"Not run: at most {CALLS_A_TURN} calls at once. Ask again for what you still need."
 _ROOM = 200  # characters for saying that an answer was shortened
 _ALONE = "too much was asked at once, ask for this alone to see them"
+_CODE = ("read_file", "search_code")  # tools that show lines of files
+_HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines \d{1,8}-\d{1,8} of \d{1,8}\)")
+_NUMBERED = re.compile(r" {0,8}(?P<line>\d{1,8})\|")
+_HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): ")
+_SAYINGS = (MARK, "No file is called", "This error came without", "```")  # how other tools say it
 
 
 class AnsweredCall(Value):
@@ -100,6 +121,30 @@ def declined(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
     )
 
 
+def lines_of_opening(opening: Conversation) -> frozenset[str]:
+    """Collect what the conversation holds before the first call: `path:line`, or rows of text."""
+    said = (turn.text for turn in opening.turns if isinstance(turn, UserTurn))
+    places = (
+        f"{preview.path}:{number}"
+        for preview in opening.research.previews
+        for number in range(preview.start, preview.end + 1)
+    )
+    return frozenset((*places, *_texts("\n".join(said))))
+
+
+def lines_shown(call: ToolCall, result: ToolResult) -> frozenset[str]:
+    r"""Collect the lines and hits in a tool's answer: `path:line` where they have a place.
+
+    >>> call = ToolCall(id="1", name="read_file")
+    >>> answer = ToolResult(id="1", name="read_file", text="a.py (lines 7-7 of 9)\n    7| x = 1")
+    >>> sorted(lines_shown(call, answer))
+    ['a.py:7']
+    """
+    if result.is_error:
+        return frozenset()
+    return frozenset((_places if call.name in _CODE else _texts)(result.text))
+
+
 def _side_by_side(run_tool: RunTool, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
     """Run all calls, each in a copy of the caller's context; results in order.
 
@@ -170,3 +215,19 @@ def _key(call: ToolCall) -> str:
 def _path(call: ToolCall) -> str:
     path = call.arguments.get("path")
     return (inside(path) or "") if isinstance(path, str) else ""
+
+
+def _places(text: str) -> Iterable[str]:
+    path = ""
+    for row in text.split("\n"):
+        if head := _HEAD.fullmatch(row):
+            path = head["path"]
+        elif found := _HIT.match(row) or _NUMBERED.match(row):
+            at = found.groupdict().get("path") or path
+            part = row[:COMPARED_LINE] if CUT in row else ""  # another part of a long line is new
+            yield f"{at}:{found['line']}{part}"
+
+
+def _texts(text: str) -> Iterable[str]:
+    rows = (row.strip()[:COMPARED_LINE] for row in text.split("\n"))
+    return (row for row in rows if row and not row.startswith(_SAYINGS))

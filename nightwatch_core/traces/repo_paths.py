@@ -1,11 +1,14 @@
-"""Finds the repository's file for a path that a stack trace printed on some machine."""
+"""Puts traces onto the repository: the file for a printed path, the line where it stands now."""
 
 import re
 from collections.abc import Callable, Iterable
 
-from nightwatch_core.models.error import ExceptionLink, Frame, Trace
+from nightwatch_core.models.assignment import Traced
+from nightwatch_core.models.error import Frame, Trace
+from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.text.units import plural
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.limits import PATH_CHARACTERS
 from nightwatch_core.traces.path_index import PathIndex, common_tail
@@ -61,7 +64,7 @@ def _resolved(parts: Iterable[str]) -> tuple[str, ...]:
 
 
 def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the JVM prints a bare file name; the frame's package or class says the folder."""
+    """Return the JVM's file: it prints a bare name, the package or class says the folder."""
     if "/" in path or not path.endswith(_PACKAGED) or not frame.module:
         return ""
     parts = frame.module.split("$")[0].split(".")
@@ -77,7 +80,7 @@ def by_package(path: str, frame: Frame, index: PathIndex, placement: Placement) 
 
 
 def by_prefix(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return what follows a configured prefix is a path of the repository."""
+    """Return what follows a configured prefix, where that is a path of the repository."""
     for prefix in sorted(placement.prefixes, key=len, reverse=True):
         folder = plain(prefix).rstrip("/")
         if folder and path.startswith(f"{folder}/"):
@@ -92,7 +95,7 @@ def by_exact(path: str, frame: Frame, index: PathIndex, placement: Placement) ->
 
 
 def by_root(path: str, frame: Frame, index: PathIndex, placement: Placement) -> str:
-    """Return the path starts at the application's folder inside a monorepo."""
+    """Return the path below the application's folder inside a monorepo, where the tree has it."""
     root = plain(placement.app_root).strip("/")
     rooted = f"{root}/{path.lstrip('/')}"
     return rooted if root and rooted in index else ""
@@ -122,6 +125,7 @@ def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
     return inside[0] if len(inside) == 1 else ""
 
 
+ReadFile = Callable[[str], str | None]
 Way = Callable[[str, Frame, PathIndex, Placement], str]
 WAYS: tuple[Way, ...] = (by_package, by_prefix, by_exact, by_root, by_tail)
 
@@ -183,10 +187,7 @@ def map_frames(
             return frame
         return frame.model_copy(update={"repo_path": placed[key], "in_app": True})
 
-    def link_of(link: ExceptionLink) -> ExceptionLink:
-        return link.model_copy(update={"frames": tuple(place(frame) for frame in link.frames)})
-
-    return trace.model_copy(update={"links": tuple(link_of(link) for link in trace.links)})
+    return _with_each_frame(trace, place)
 
 
 def realign(frame: Frame, text: str) -> Frame:
@@ -206,3 +207,31 @@ def realign(frame: Frame, text: str) -> Frame:
         return frame
     line = frame.line
     return frame.model_copy(update={"line": min(equal, key=lambda n: (abs(n - line), n))})
+
+
+def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:
+    """Return the trace with repository paths; lines of an older release moved by their text."""
+    in_repository = map_frames(trace, index, listed(options.path_prefixes), options.app_root)
+    wanted = {frame.repo_path for frame in in_repository.frames if frame.repo_path and frame.code}
+    texts = {path: read(path) for path in sorted(wanted)}
+
+    def aligned(frame: Frame) -> Frame:
+        text = texts.get(frame.repo_path) if frame.code else None
+        return frame if text is None else realign(frame, text)
+
+    return _with_each_frame(in_repository, aligned)
+
+
+def untraced(traced: tuple[Traced, ...]) -> str:
+    """Say so where traces could not be read; empty where all could."""
+    missing = [one.trouble for one in traced if one.trouble]
+    if not missing:
+        return ""
+    return f"traces of {plural(len(missing), 'error group')} could not be read: {missing[0]}"
+
+
+def _with_each_frame(trace: Trace, change: Callable[[Frame], Frame]) -> Trace:
+    links = tuple(
+        link.model_copy(update={"frames": tuple(map(change, link.frames))}) for link in trace.links
+    )
+    return trace.model_copy(update={"links": links})

@@ -16,8 +16,8 @@ from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.traces import parsing
-from nightwatch_core.traces.frame_mapping import place_frames
 from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.repo_paths import place_frames
 
 MODEL = "claude-opus-5-5"
 DAY = datetime(2026, 11, 20, 22, tzinfo=UTC)

@@ -10,8 +10,12 @@ from twins.reading import MemoryClock, MemoryModel
 from nightwatch_core.analysis import tools
 from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
 from nightwatch_core.analysis.loop import converse
-from nightwatch_core.analysis.progress import lines_of_opening, lines_shown
-from nightwatch_core.analysis.tool_calls import CallHistory, with_results
+from nightwatch_core.analysis.tool_calls import (
+    CallHistory,
+    lines_of_opening,
+    lines_shown,
+    with_results,
+)
 from nightwatch_core.errors import TryLater
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult

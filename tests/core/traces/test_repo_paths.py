@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
-from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import WAYS, Placement, map_frames, plain, realign
@@ -271,8 +270,3 @@ def test_a_line_stays_where_nothing_is_known() -> None:
     assert realign(Frame(path="a.rb", line=9, code="x = 1"), "") == Frame(
         path="a.rb", line=9, code="x = 1"
     )
-
-
-def test_lines_are_counted_like_interpreters_count() -> None:
-    assert text_lines("") == ()
-    assert text_lines("a\u2028b\x0cc\nd") == ("a\u2028b\x0cc", "d")

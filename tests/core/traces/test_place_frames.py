@@ -2,9 +2,8 @@ from analysis_shapes import tree
 
 from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.text.plain_text import digest
-from nightwatch_core.traces.frame_mapping import place_frames
 from nightwatch_core.traces.path_index import PathIndex
+from nightwatch_core.traces.repo_paths import place_frames
 
 FILES = {
     "backend/shop/cart.py": "# new\n\ndef total(lines):\n    return sum(l.price for l in lines)\n",
@@ -69,9 +68,3 @@ def test_an_empty_trace_stays_empty():
     code = tree(FILES)
     empty = Trace()
     assert place_frames(empty, PathIndex(code.paths()), code.read_file, NightOptions()) == empty
-
-
-def test_digests_tell_texts_apart():
-    assert digest("a") == digest("a") != digest("b")
-    assert digest("") != digest(None) == ""
-    assert len(digest("\ud800")) == 12
