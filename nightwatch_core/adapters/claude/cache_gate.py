@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 15.0  # seconds that a call waits for another one's response to begin
-SHARE = 0.5  # of the time a call has: the rest is for the call itself
-WARM = 240.0  # seconds; the service keeps for 300 what was not used, anew with every use
+from nightwatch_core.adapters.claude.limits import PATIENCE, SHARE, WARM
+
 Ended = Callable[[bool], None]  # told True when the response begins, False when it or the call ends
 
 

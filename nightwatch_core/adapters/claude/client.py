@@ -15,18 +15,16 @@ import anthropic
 import httpx2
 from pydantic import SecretStr
 
+from nightwatch_core.adapters.claude.limits import CONNECTING, LONGEST_WORDS
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.retry_after import retry_after
 
 ADDRESS = "https://api.anthropic.com"
-CONNECTING = 10.0  # seconds
-SILENCE = 240.0  # seconds without a word; compiling a new schema may take 180
 _HEADER = re.compile(r"[!-~]+")  # what a header can hold, without spaces
 BROKEN = (httpx2.TransportError, httpx2.StreamError, httpx2.DecodingError)
 # What the client library raises where a stream's events are not what they should be.
 DAMAGED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError)
-LONGEST_WORDS = 300  # characters of the service's words
 _KEY = "check ANTHROPIC_API_KEY"
 _ACCOUNT = "look at the account's billing and limits in the Claude Console"
 _MODEL = "choose another model with --model or NIGHTWATCH_MODEL, or correct ANTHROPIC_BASE_URL"

@@ -8,6 +8,7 @@ late, clear much at once, and summarising never comes just before the last answe
 from collections.abc import Mapping
 from typing import Any
 
+from nightwatch_core.adapters.claude.limits import FULL, LEAST_COMPACTED
 from nightwatch_core.adapters.claude.prices import PRICES
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import Capabilities
@@ -29,8 +30,6 @@ CURRENT: Mapping[str, str] = {  # the model of a line that takes the place of ol
     "opus": "claude-opus-5-5",
     "fable": "claude-fable-5-1",
 }
-LEAST_COMPACTED = 50_000  # tokens: the service's own bound
-FULL = 0.7  # share of a context that may be used before it is summarised
 # Replaces the service's own words, so it has to say again what they say.
 INSTRUCTIONS = (
     "Summarize the conversation inside <summary></summary> tags, for an analyst who has to go on "

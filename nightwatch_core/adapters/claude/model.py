@@ -27,14 +27,13 @@ from nightwatch_core.adapters.claude.features import (
     check_lifecycle,
     features_of,
 )
+from nightwatch_core.adapters.claude.limits import ASKING, LONGEST_WAIT, SILENCE
 from nightwatch_core.adapters.claude.reply import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
 
-ASKING = 30.0  # seconds for what the model can do
-LONGEST_WAIT = 60.0  # seconds: who asks for more patience is asked again by a later night
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
 _EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON
 T = TypeVar("T")
@@ -61,7 +60,7 @@ class Claude:
         base_url: str = "",
         attempts: int = 3,
         patience: float = 0.5,
-        silence: float = library.SILENCE,
+        silence: float = SILENCE,
         tuning: Tuning | None = None,
         client: Callable[[], Any] | None = None,
         features: Features | None = None,

@@ -6,20 +6,20 @@ came, and the tools stay in the body when they are switched off.
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from nightwatch_core.adapters.claude.features import Features, Json, Tuning, context_management
+from nightwatch_core.adapters.claude.limits import (
+    DECAYED,
+    LEAST_DECAYED,
+    LEAST_THINKING,
+    LOOK_BACK,
+    THINKING,
+    UNDECAYED,
+)
 from nightwatch_core.adapters.claude.schemas import complete, strict_schema, tool_params
 from nightwatch_core.models.conversation import AssistantTurn, Conversation, ResultsTurn, UserTurn
 
-# Tokens by the effort a conversation begins with, for models that want a number.
-THINKING: Mapping[str, int] = {"low": 4_000, "medium": 8_000, "high": 12_000}
-_LEAST_THINKING = 1_024  # the service's own bound
-_LEAST_DECAYED = 2_000
-_DECAYED = 0.25  # share of the budget that is left at the end
-_UNDECAYED = 2  # first turns with the whole budget
-LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 _CACHED = {"type": "ephemeral"}
 _IN_WORDS = (
     "When you have the answer, write it as one JSON object that fits this JSON schema, and write "
@@ -90,7 +90,7 @@ def _thinking(
         return {"type": "adaptive"}
     wanted = conversation.thinking_budget or THINKING[conversation.effort]
     budget = min(_decayed(wanted, conversation, tuning.thinking_decay), most // 2)
-    if features.budgeted and budget >= _LEAST_THINKING:
+    if features.budgeted and budget >= LEAST_THINKING:
         return {"type": "enabled", "budget_tokens": budget}
     return None
 
@@ -98,10 +98,10 @@ def _thinking(
 def _decayed(budget: int, conversation: Conversation, over: int) -> int:
     """A budget that falls from turn to turn; each change costs the cache of the conversation."""
     turns = sum(isinstance(turn, AssistantTurn) for turn in conversation.turns)
-    if over <= _UNDECAYED or turns < _UNDECAYED:
+    if over <= UNDECAYED or turns < UNDECAYED:
         return budget
-    gone = min((turns - _UNDECAYED + 1) / (over - _UNDECAYED), 1.0)
-    return max(int(budget * (1 - gone * (1 - _DECAYED))), min(_LEAST_DECAYED, budget))
+    gone = min((turns - UNDECAYED + 1) / (over - UNDECAYED), 1.0)
+    return max(int(budget * (1 - gone * (1 - DECAYED))), min(LEAST_DECAYED, budget))
 
 
 def _output(conversation: Conversation, features: Features) -> Json:

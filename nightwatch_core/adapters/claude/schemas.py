@@ -6,10 +6,8 @@ from typing import Any
 from anthropic import transform_schema
 
 from nightwatch_core.adapters.claude.features import Json
+from nightwatch_core.adapters.claude.limits import MOST_LEFT_OUT, MOST_STRICT
 from nightwatch_core.models.conversation import ToolSpec
-
-MOST_STRICT = 20  # tools of a request
-MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
 
 
 def strict_schema(schema: Mapping[str, Any]) -> Json:

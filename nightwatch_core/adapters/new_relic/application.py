@@ -10,16 +10,19 @@ from typing import Any
 
 from nightwatch_core.adapters.new_relic import nrql
 from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow, Unwell
-from nightwatch_core.adapters.new_relic.nerdgraph import QUERY_SECONDS, NerdGraph
+from nightwatch_core.adapters.new_relic.limits import (
+    KEPT_SECONDS,
+    MOST_ENTITIES,
+    QUERY_SECONDS,
+    SEARCH_PAGES,
+)
+from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.rows import results_of, text
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.error import Window
 from nightwatch_core.ports import Clock
 
 DAY = timedelta(days=1)
-SEARCH_PAGES = 5
-KEPT_SECONDS = 3_600.0
-MOST_ENTITIES = 10  # more of one name do not fit into a query
 FIND_ENTITY = (
     "query FindEntity($q:String!,$cursor:String){actor{entitySearch(query:$q){count "
     "results(cursor:$cursor){nextCursor entities{guid name accountId "

@@ -6,6 +6,7 @@ from typing import Any
 
 from nightwatch_core.adapters.new_relic import nrql
 from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow
+from nightwatch_core.adapters.new_relic.limits import HALVINGS, MAX_HOURS, MOST_FACETS, MOST_REJECTS
 from nightwatch_core.adapters.new_relic.rows import (
     Pair,
     Row,
@@ -19,10 +20,6 @@ from nightwatch_core.adapters.new_relic.rows import (
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.models.error import RejectedRecord, Window
-
-HALVINGS = 3  # a window that is too much is read in up to 2 ** 3 parts
-MOST_REJECTS = 50
-MOST_FACETS = 5_000  # what LIMIT MAX means
 
 
 @dataclass
@@ -120,7 +117,7 @@ class Counter:
         queries = {}
         if version:
             queries["versions"] = nrql.versions(self._guids, window, version)
-        if len(hours_of(window)) < nrql.MAX_HOURS:
+        if len(hours_of(window)) < MAX_HOURS:
             queries["hours"] = nrql.hourly(self._guids, window)
         if not queries:
             return

@@ -24,6 +24,13 @@ from nightwatch_core.adapters.new_relic.answers import (
     listed,
     throttled,
 )
+from nightwatch_core.adapters.new_relic.limits import (
+    AT_ONCE,
+    DEADLINE,
+    LONGEST_BODY,
+    LONGEST_WAIT,
+    QUERY_SECONDS,
+)
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.text.retry_after import retry_after
 
@@ -33,12 +40,7 @@ REGIONS: Mapping[str, str] = {
     "JP": "https://api.jp.newrelic.com/graphql",
     "FEDRAMP": "https://gov-api.newrelic.com/graphql",
 }
-AT_ONCE = 4  # requests; New Relic advises at most 5 complex queries of one user at a time
-QUERY_SECONDS = 60  # the longest that NRQL may run on every plan; its default is 5
-LONGEST_BODY = 16_000_000  # bytes
-LONGEST_WAIT = 60.0  # seconds; told to come back later than that, we do not wait at all
 TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
-DEADLINE = QUERY_SECONDS + 30.0  # seconds of one request, however slowly its bytes drip
 _DAY = 86_400.0  # seconds
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

@@ -9,11 +9,9 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from nightwatch_core.adapters.new_relic.limits import LONGEST_QUERY, LONGEST_VALUE
 from nightwatch_core.models.error import Window
 
-LONGEST_QUERY = 4_000  # bytes; the service refuses 4 KB
-LONGEST_VALUE = 255  # characters of a name that are compared by the service
-MAX_HOURS = 168
 _HOUR = 3_600
 
 USERS = ("enduser.id", "userId", "userEmail", "user", "email")

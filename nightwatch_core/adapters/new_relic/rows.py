@@ -7,13 +7,11 @@ from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
 from nightwatch_core.adapters.new_relic.answers import Answer, Unwell
+from nightwatch_core.adapters.new_relic.limits import LONGEST_LABEL, LONGEST_MESSAGE, LONGEST_NAME
 from nightwatch_core.adapters.new_relic.nrql import DETAIL, USERS
 from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.error import RejectedRecord
 
-LONGEST_MESSAGE = 16_000  # characters
-LONGEST_NAME = 4_096
-LONGEST_LABEL = 200  # of a host, a release, an id
 _HOUR = 3_600
 _NEVER = datetime.min.replace(tzinfo=UTC)
 Pair = tuple[str, str]  # raw error class and raw transaction

@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from nightwatch_core.adapters.new_relic import inbox, nrql
+from nightwatch_core.adapters.new_relic import nrql
 from nightwatch_core.adapters.new_relic.application import DAY, Application
 from nightwatch_core.adapters.new_relic.counts import Counter
-from nightwatch_core.adapters.new_relic.groups import Draft, drafts, groups
+from nightwatch_core.adapters.new_relic.groups import Draft, drafts, groups, read_inbox
+from nightwatch_core.adapters.new_relic.limits import (
+    AROUND,
+    LAG,
+    LONGEST_TRACE_WINDOW,
+    RELEASES_SINCE,
+)
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.rows import integer, moment, results_of, text
 from nightwatch_core.adapters.new_relic.traces import (
@@ -20,10 +26,6 @@ from nightwatch_core.models.code import Release
 from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
 from nightwatch_core.ports import Clock
 
-LAG = timedelta(minutes=3)  # agents send once a minute, and New Relic needs its time
-AROUND = timedelta(seconds=100)  # traces stand a little beside the events they belong to
-LONGEST_TRACE_WINDOW = timedelta(days=8)  # New Relic keeps traces about so long
-RELEASES_SINCE = timedelta(days=30)
 PING = "query Ping{actor{user{id email name} accounts{id name}}}"
 DEPLOYMENTS = (
     "query Deployments($g:EntityGuid!,$from:EpochMilliseconds!,$to:EpochMilliseconds!){actor{"
@@ -170,7 +172,7 @@ class NewRelic:
         if not listed:
             return listed, ()
         try:
-            entries = inbox.read(self._client, self._application.guids, window)
+            entries = read_inbox(self._client, self._application.guids, window)
         except NightWatchError as trouble:
             return listed, (f"the Errors Inbox could not be read: {trouble}",)
         triaged = tuple(

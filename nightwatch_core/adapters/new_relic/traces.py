@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightwatch_core.adapters.new_relic.answers import Answer
+from nightwatch_core.adapters.new_relic.limits import LONGEST_FRAME, MOST_FRAMES
 from nightwatch_core.adapters.new_relic.rows import facet, integer, text
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.fingerprint import fingerprint
@@ -14,8 +15,6 @@ from nightwatch_core.text.templates import message_template, transaction_templat
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
 
-MOST_FRAMES = 500
-LONGEST_FRAME = 2_000
 _ID = re.compile(r"[A-Za-z0-9+/=_-]{8,120}")
 
 

@@ -21,10 +21,10 @@ from services.anthropic import Anthropic
 from services.anthropic_models import CATALOGUE
 from typing_extensions import is_typeddict
 
-from nightwatch_core.adapters.claude import schemas as claude_schemas
 from nightwatch_core.adapters.claude.features import Features, Tuning, features_of
 from nightwatch_core.adapters.claude.reply import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import messages, request_for
+from nightwatch_core.adapters.claude.schemas import strict_schema
 from nightwatch_core.analysis.answers import answer_schema
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.conversation import (
@@ -122,7 +122,7 @@ def test_a_gateway_may_take_the_key_where_it_likes():
 
 
 def test_the_schema_is_strict_everywhere():
-    schema = claude_schemas.strict_schema(answer_schema())
+    schema = strict_schema(answer_schema())
     objects = [schema, *schema["$defs"].values()]
     assert len(objects) == 5
     for one in objects:

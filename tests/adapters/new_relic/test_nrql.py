@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from services.nrql_table import BadNrql, Parser
 
 from nightwatch_core.adapters.new_relic import nrql
+from nightwatch_core.adapters.new_relic.limits import LONGEST_QUERY
 from nightwatch_core.models.error import Window
 from nightwatch_core.text.templates import transaction_template
 
@@ -102,7 +103,7 @@ def test_a_query_that_the_service_refuses_for_its_length_is_not_made():
     with pytest.raises(ValueError, match="longer"):
         nrql.count(tuple("G" * 100 for _ in range(50)), WINDOW)
     longest = nrql.occurrences(("G" * 100,) * 10, WINDOW, "🔥" * 300, "🔥" * 300, "release")
-    assert len(longest.encode()) <= nrql.LONGEST_QUERY
+    assert len(longest.encode()) <= LONGEST_QUERY
 
 
 def test_the_stand_in_refuses_what_is_not_escaped():

@@ -1,0 +1,27 @@
+"""The bounds of this room, each with its unit."""
+
+# Seconds.
+CONNECTING = 10.0
+SILENCE = 240.0  # without a word; compiling a new schema may take 180
+ASKING = 30.0  # for what the model can do
+LONGEST_WAIT = 60.0  # who asks for more patience is asked again by a later night
+PATIENCE = 15.0  # that a call waits for another one's response to begin
+WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
+
+# Tokens.
+THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by the effort that is wanted
+LEAST_THINKING = 1_024  # the service's own bound
+LEAST_DECAYED = 2_000  # of a budget for thinking that falls
+LEAST_COMPACTED = 50_000  # the service's own bound
+
+# Shares.
+SHARE = 0.5  # of the time a call has that it may wait: the rest is for the call itself
+DECAYED = 0.25  # of the budget for thinking that is left at the end
+FULL = 0.7  # of a context that may be used before it is summarised
+
+# Numbers of things.
+UNDECAYED = 2  # first turns with the whole budget for thinking
+LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
+MOST_STRICT = 20  # tools of a request
+MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
+LONGEST_WORDS = 300  # characters of the service's words
