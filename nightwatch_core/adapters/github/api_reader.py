@@ -16,7 +16,6 @@ from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.code_cache import CodeCache, ReadCounter, Shape
 from nightwatch_core.adapters.github.limits import QUERY_FILES, SEARCHED_FILES
 from nightwatch_core.adapters.github.rows import BlameRangeRow, BlobTextRow, TreeRow, read
-from nightwatch_core.adapters.github.trees import read_blob
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Blame, CodeReads, Commit, FolderEntry, SearchHit
 
@@ -153,7 +152,7 @@ class ApiReader:
 
     def _ask_text(self, oid: str) -> str | None:
         self._counter.add_request()
-        return decode_text(read_blob(self._repository, oid))
+        return decode_text(self._repository.read_blob(oid))
 
     def _ask_texts(self, oids: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
         """Yield the texts of at most 40 files, given by path; one by one what is not told whole."""

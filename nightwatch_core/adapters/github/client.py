@@ -1,5 +1,6 @@
 """A client of GitHub under one sign-in, a repository that it asks about, and its writes."""
 
+import base64
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +29,7 @@ from nightwatch_core.adapters.github.limits import (
     WRITE_SPACING,
     WRITES_AN_HOUR,
 )
-from nightwatch_core.adapters.github.rows import R, RepositoryRow, owner_and_name, read
+from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.github.tokens import FixedToken, InstallationTokens, TokenAuth
 from nightwatch_core.errors import GiveUp, TryLater
@@ -141,6 +142,14 @@ class Repository(NamedTuple):
     def read(self, kind: type[R], call: RepositoryCall) -> R:
         """Return the answer as a row; raises `GiveUp` where it is not as documented."""
         return read(kind, self.ask(call))
+
+    def read_blob(self, oid: str) -> bytes:
+        """Return a file's bytes; raises `GiveUp` where GitHub tells none."""
+        row = self.read(BlobRow, lambda rest, at: rest.git.get_blob(*at, oid))
+        try:
+            return base64.b64decode(row.content)
+        except ValueError as error:
+            raise GiveUp(f"GitHub's file {oid[:10]} is no base64") from error
 
     def rows(self, call: RepositoryCall) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page."""
