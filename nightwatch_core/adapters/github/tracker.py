@@ -1,20 +1,20 @@
-"""Our issues and pull requests on GitHub, as people have left them."""
+"""Our issues and pull requests on GitHub: found by their keys, and as people have left them.
+
+All are read from lists, which know of the last second; GitHub's search does not.
+"""
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.limits import (
-    COMMENT_CHARACTERS,
-    COMMENTS,
-    ITEMS_WITH_COMMENTS,
-)
+from nightwatch_core.adapters.github.limits import COMMENT_CHARACTERS, COMMENTS, ITEMS_WITH_COMMENTS
 from nightwatch_core.adapters.github.merged_pulls import edited_pulls
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposal import DraftPull, OwnItem
 from nightwatch_core.publish.issue_text import LABEL, read_marker
 
 _HEARD = ("OWNER", "MEMBER", "COLLABORATOR")  # whose words teach: strangers may comment, too
@@ -144,3 +144,56 @@ def _reason(reason: str) -> str:
     if reason == "duplicate":
         return "not_planned"
     return reason if reason in _REASONS else ""
+
+
+def find_issue(repository: Repository, key: str) -> IssueRow | None:
+    """Return the issue of that key, open or closed, also where it was made a moment ago."""
+    issues = repository.read_all(
+        IssueRow,
+        lambda rest, at: rest.issues.list_for_repo(
+            *at, labels=LABEL, state="all", sort="created", direction="desc", per_page=100
+        ),
+    )
+    return next((i for i in issues if not i.pull_request and has_key(i.body, key)), None)
+
+
+def our_issue(repository: Repository, number: int) -> IssueRow:
+    """Return the issue of that number; raises `Refused` where it is none of ours, or locked."""
+    try:
+        issue = repository.read(IssueRow, lambda rest, at: rest.issues.get(*at, number))
+    except Rejected as error:
+        if error.status in (404, 410):
+            raise Refused(f"there is no issue {number}") from None
+        raise
+    if not read_marker(issue.body) or issue.number != number:
+        raise Refused(f"issue {number} is none of ours")
+    if issue.locked:
+        raise Refused(f"issue {number} is locked")
+    return issue
+
+
+def find_comment(repository: Repository, number: int, key: str) -> CommentRow | None:
+    """Return the comment of that key on an issue."""
+    comments = repository.read_all(
+        CommentRow, lambda rest, at: rest.issues.list_comments(*at, number, per_page=100)
+    )
+    return next((comment for comment in comments if has_key(comment.body, key)), None)
+
+
+def find_pull(repository: Repository, pull: DraftPull) -> PullRow | None:
+    """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
+    head = f"{repository.owner}:{pull.branch}"
+    rows = repository.read_all(
+        PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
+    )
+    there = [row for row in rows if row.branch == pull.branch]
+    ours = [row for row in there if has_key(row.body, pull.key)]
+    if there and not ours:
+        raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")
+    return next(iter(ours), None)
+
+
+def has_key(body: str, key: str) -> bool:
+    """Tell whether the body begins with the marker of that key."""
+    marker = read_marker(body)
+    return marker is not None and marker.key == key
