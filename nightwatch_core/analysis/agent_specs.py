@@ -12,7 +12,7 @@ from nightwatch_core.ports import AgentStore
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import digest
 
-__all__ = ["BASE", "BUILT_IN", "CHECKS", "agents_of", "choose", "inherited", "spec_from"]
+__all__ = ["BASE", "BUILT_IN", "CHECKS", "agents_of", "choose", "inherited"]
 
 BASE = "base-analyzer"  # leads where no agent speaks the trace's language
 _OWN = ("name", "description", "extends", "languages")  # never taken from a base
@@ -54,25 +54,18 @@ class BrokenFile(StopTheNight):
         self.languages = languages
 
 
-def spec_from(text: str, name: str) -> AgentSpec:
-    """Read an agent file that stands alone; `name` is the file's, without `.md`.
-
-    A text without front matter is all prompt. Raises `StopTheNight` naming the file, the line, the
-    key and what is allowed.
-
-    >>> spec_from("---\\nlanguages: [go]\\n---\\nFind the cause.\\n", "go-services").languages
-    ('go',)
-    """
-    return inherited(name, {name: text}.get)
-
-
 def inherited(name: str, text_of: Callable[[str], str | None]) -> AgentSpec:
     """Build an agent with what its bases give: their prompts before its own, their fields where
     it says nothing. Name, description and languages are its own; examples replace a base's.
 
-    `text_of` gives the text of an agent's file, None where there is none; a base analyser without
-    a file is the built-in one. Raises `StopTheNight` as `spec_from`, also where bases go round in
-    a circle or are not there.
+    `text_of` gives the text of an agent's file (the name is the file's, without `.md`), None where
+    there is none; a base analyser without a file is the built-in one. A text without front matter
+    is all prompt. Raises `StopTheNight` naming file, line, key and what is allowed, also where
+    bases go round in a circle or are not there.
+
+    >>> text = "---\\nlanguages: [go]\\n---\\nFind the cause.\\n"
+    >>> inherited("go-services", {"go-services": text}.get).languages
+    ('go',)
     """
     chain = _chain(name, text_of)
     fields: dict[str, object] = {}

@@ -11,14 +11,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Literal
 
-from nightwatch_core.analysis.limits import (
-    CONCLUSION_SHARE,
-    CONCLUSION_TOKENS,
-    OUTPUT_STEP,
-    SHORTEST_CONCLUSION,
-    TURN_CHARACTERS,
-    USEFUL_TOKENS,
-)
+from nightwatch_core.analysis import limits
 from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
@@ -28,7 +21,7 @@ from nightwatch_core.text.units import estimated_tokens
 Bound = Literal["iterations", "progress", "time", "tokens", "cost", "context"]
 Rooms = tuple[tuple[Bound, float], ...]  # output tokens that each bound leaves
 _WRITTEN, _READ = 1.25, 0.1  # price of cached tokens, in prices of those that are not
-_TOOL_TOKENS = TURN_CHARACTERS // 3  # that one turn's tools tell, at most
+_TOOL_TOKENS = limits.TURN_CHARACTERS // 3  # that one turn's tools tell, at most
 _USEFUL_READ, _USEFUL_WRITTEN = 40_000, 5_000  # tokens: how `USEFUL_TOKENS` are priced
 
 
@@ -80,7 +73,7 @@ class CallBudget(Value):
         room = min((room for _, room in self.rooms(concluding)), default=inf)
         if room >= wanted:
             return wanted
-        return min(wanted, max(self.least, int(room) // OUTPUT_STEP * OUTPUT_STEP, 1))
+        return min(wanted, max(self.least, int(room) // limits.OUTPUT_STEP * limits.OUTPUT_STEP, 1))
 
     @property
     def least(self) -> int:
@@ -141,8 +134,8 @@ def next_prompt(last: Usage) -> Prompt:
 
 def concluding_tokens(allowance: Allowance) -> int:
     """Tokens kept for the answer and for asking for it."""
-    share = int(CONCLUSION_SHARE * allowance.tokens)
-    return min(CONCLUSION_TOKENS, max(SHORTEST_CONCLUSION, share))
+    share = int(limits.CONCLUSION_SHARE * allowance.tokens)
+    return min(limits.CONCLUSION_TOKENS, max(limits.SHORTEST_CONCLUSION, share))
 
 
 def split_budget(
@@ -159,7 +152,7 @@ def split_budget(
     """
     gone = used or Usage()
     tokens, dollars = max(options.total_token_budget - gone.new_tokens, 0), _dollars(options, gone)
-    useful = min(USEFUL_TOKENS, options.token_budget_per_error)
+    useful = min(limits.USEFUL_TOKENS, options.token_budget_per_error)
     served = errors if able and able.local else _served(errors, tokens, useful)
     served = max(served, 1)
     if dollars is not None:

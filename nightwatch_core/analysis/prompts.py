@@ -84,7 +84,7 @@ def preview_text(preview: Preview) -> str:
     return fenced(f"{line(head, 400)}\n{numbered}")
 
 
-def fenced(text: str, language: str = "") -> str:
+def fenced(text: str) -> str:
     """Put text into a fence that it cannot close.
 
     >>> fenced("a ``` b").splitlines()[0]
@@ -92,7 +92,7 @@ def fenced(text: str, language: str = "") -> str:
     """
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
+    return f"{fence}\n{text}\n{fence}"
 
 
 def _section(weight: int, heading: str, body: str, intro: str = "") -> Section:

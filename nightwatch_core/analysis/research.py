@@ -4,15 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from nightwatch_core.analysis.limits import (
-    CALLER_LINES,
-    IGNORED_KEPT,
-    PREVIEW_CHARACTERS,
-    PREVIEW_LINES,
-    PREVIEWS,
-    PRIORS,
-    RELEASES,
-)
+from nightwatch_core.analysis import limits
 from nightwatch_core.code.callees import Search, callees
 from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
@@ -62,7 +54,7 @@ def gather(
         previews=(*windows, *callees(case, index, once, search, windows)),
         suspects=suspects(case, likely, pulls, releases),
         releases=recent_releases(case, releases),
-        priors=priors[:PRIORS],
+        priors=priors[: limits.PRIORS],
         similar_ignored=similar_ignored(case, dropped),
     )
 
@@ -89,26 +81,20 @@ def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> Resea
     return research.model_copy(update=learnings)
 
 
-def previews(
-    case: Case,
-    likely: tuple[LikelyFile, ...],
-    read: Read,
-    files: int = PREVIEWS,
-    lines: int = PREVIEW_LINES,
-    budget: int = PREVIEW_CHARACTERS,
-) -> tuple[Preview, ...]:
+def previews(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> tuple[Preview, ...]:
     """Cut windows of likely files: around the failing line, else the action, else the beginning.
 
-    Files that cannot be read are passed over for the next one. Previews that would pass `budget`
-    characters are dropped from the tail.
+    Files that cannot be read are passed over for the next one. Previews that would pass the
+    room for all of them are dropped from the tail.
     """
     shown: list[Preview] = []
     for file in likely:
-        text = read(file.path) if len(shown) < files else None
+        text = read(file.path) if len(shown) < limits.PREVIEWS else None
         if text is None or not text.strip():
             continue
-        shown.append(window(file.path, text, line_of_interest(case, file.path, text), lines))
-    while shown and sum(len(preview.text) for preview in shown) > budget:
+        line = line_of_interest(case, file.path, text)
+        shown.append(window(file.path, text, line, limits.PREVIEW_LINES))
+    while sum(len(preview.text) for preview in shown) > limits.PREVIEW_CHARACTERS:
         shown.pop()
     return tuple(shown)
 
@@ -122,7 +108,7 @@ def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview
         seen = ((one.start, one.end) for one in (*shown, *windows) if one.path == frame.repo_path)
         is_shown = any(start <= line <= end for start, end in seen)
         if text and 0 < line <= len(text_lines(text)) and not is_shown:
-            windows.append(window(frame.repo_path, text, line, CALLER_LINES))
+            windows.append(window(frame.repo_path, text, line, limits.CALLER_LINES))
     return tuple(windows)
 
 
@@ -183,7 +169,7 @@ def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release,
     """List the last three releases made before the error was last seen, newest first."""
     seen = max((g.last_seen for g in case.groups if g.last_seen), default=None)
     known = (release for release in releases if seen is None or release.at <= seen)
-    return tuple(sorted(known, key=lambda release: release.at, reverse=True)[:RELEASES])
+    return tuple(sorted(known, key=lambda release: release.at, reverse=True)[: limits.RELEASES])
 
 
 def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[DroppedGroup, ...]:
@@ -196,4 +182,5 @@ def similar_ignored(case: Case, dropped: tuple[DroppedGroup, ...]) -> tuple[Drop
         same_class = last_segment(group.group.error_class) in classes
         return same_class or message_template(group.group.message) in templates
 
-    return tuple(one for one in dropped if one.kind == "ignored" and alike(one))[:IGNORED_KEPT]
+    similar = (one for one in dropped if one.kind == "ignored" and alike(one))
+    return tuple(similar)[: limits.IGNORED_KEPT]

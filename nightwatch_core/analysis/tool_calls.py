@@ -11,12 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
-from nightwatch_core.analysis.limits import (
-    CALLS_A_TURN,
-    CALLS_AT_ONCE,
-    COMPARED_LINE,
-    TURN_CHARACTERS,
-)
+from nightwatch_core.analysis import limits
 from nightwatch_core.code.code_view import CUT, MARK, halves, inside
 from nightwatch_core.models.conversation import (
     Conversation,
@@ -34,7 +29,9 @@ _SAME_AGAIN = (
     "conclude."
 )
 _AGAIN = "As in your turn {turn}, nothing has changed:\n{text}"
-_TOO_MANY = f"Not run: at most {CALLS_A_TURN} calls at once. Ask again for what you still need."
+_TOO_MANY = (
+    f"Not run: at most {limits.CALLS_A_TURN} calls at once. Ask again for what you still need."
+)
 _ROOM = 200  # characters for saying that an answer was shortened
 _ALONE = "too much was asked at once, ask for this alone to see them"
 _CODE = ("read_file", "search_code")  # tools that show lines of files
@@ -85,7 +82,7 @@ def with_results(
     """
     fresh: dict[str, ToolCall] = {}
     for call in calls:
-        if _key(call) not in history.answered and len(fresh) < CALLS_A_TURN:
+        if _key(call) not in history.answered and len(fresh) < limits.CALLS_A_TURN:
             fresh.setdefault(_key(call), call)
     ran = dict(zip(fresh, _side_by_side(run_tool, tuple(fresh.values())), strict=True))
     whole: list[ToolResult] = []
@@ -152,7 +149,7 @@ def _side_by_side(run_tool: RunTool, calls: Sequence[ToolCall]) -> tuple[ToolRes
     """
     if len(calls) < 2:
         return tuple(map(run_tool, calls))
-    with ThreadPoolExecutor(min(len(calls), CALLS_AT_ONCE)) as pool:
+    with ThreadPoolExecutor(min(len(calls), limits.CALLS_AT_ONCE)) as pool:
         begun = [pool.submit(copy_context().run, run_tool, call) for call in calls]
         try:
             return tuple(one.result() for one in begun)
@@ -190,7 +187,7 @@ def _noted(history: CallHistory, new: Sequence[tuple[ToolCall, ToolResult]]) -> 
 
 def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
     """The results, the longest shortened so that all stay within `TURN_CHARACTERS`."""
-    left, cap = TURN_CHARACTERS, TURN_CHARACTERS
+    left, cap = limits.TURN_CHARACTERS, limits.TURN_CHARACTERS
     for done, length in enumerate(sorted(len(result.text) for result in results)):
         cap = left // (len(results) - done)
         if length > cap:
@@ -224,10 +221,11 @@ def _places(text: str) -> Iterable[str]:
             path = head["path"]
         elif found := _HIT.match(row) or _NUMBERED.match(row):
             at = found.groupdict().get("path") or path
-            part = row[:COMPARED_LINE] if CUT in row else ""  # another part of a long line is new
+            # another part of a long line is new
+            part = row[: limits.COMPARED_LINE] if CUT in row else ""
             yield f"{at}:{found['line']}{part}"
 
 
 def _texts(text: str) -> Iterable[str]:
-    rows = (row.strip()[:COMPARED_LINE] for row in text.split("\n"))
+    rows = (row.strip()[: limits.COMPARED_LINE] for row in text.split("\n"))
     return (row for row in rows if row and not row.startswith(_SAYINGS))

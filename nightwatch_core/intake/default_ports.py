@@ -52,11 +52,9 @@ def is_sample(options: NightOptions) -> bool:
 
 
 def _source(options: NightOptions, available: Available) -> str:
-    if options.errors:
-        return "file"
-    if options.repo:
-        return "newrelic" if "newrelic" in available["source"] else "file"
-    return "newrelic" if "newrelic" in available["source"] else SAMPLE
+    if "newrelic" in available["source"] and not options.errors:
+        return "newrelic"
+    return "file" if options.errors or options.repo else SAMPLE
 
 
 def _code(options: NightOptions, available: Available) -> str:

@@ -1,6 +1,5 @@
 """Occurrences counted into error groups, one at a time and in bounded memory."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -143,20 +142,6 @@ class Tally:
             releases=releases,
             hourly=tuple(hours.get(hour, 0) for hour in hours_of(window)) if hours else (),
         )
-
-
-def group(occurrences: Iterable[Occurrence], source: str, window: Window) -> tuple[ErrorGroup, ...]:
-    """Count occurrences into groups, most occurrences first.
-
-    >>> day = datetime(2026, 11, 3, tzinfo=UTC)
-    >>> seen = [Occurrence(error_class="KeyError", message=f"no order {n}") for n in (1, 2)]
-    >>> [(g.title, g.occurrences) for g in group(seen, "file", Window(since=day, until=day))]
-    [('KeyError', 2)]
-    """
-    tally = Tally(source)
-    for occurrence in occurrences:
-        tally.add(occurrence)
-    return tally.groups(window)
 
 
 def hours_of(window: Window) -> range:

@@ -7,7 +7,7 @@ from nightwatch_core.intake.ignore_rules import ignored_by, named
 from nightwatch_core.intake.ranking import score
 from nightwatch_core.models.assignment import RecallResult
 from nightwatch_core.models.error import DroppedGroup, ErrorGroup, Selection, Window
-from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
+from nightwatch_core.models.pattern import IgnoreRules
 from nightwatch_core.models.value import Value
 
 
@@ -24,7 +24,7 @@ def _by_the_team(group: ErrorGroup, rules: IgnoreRules) -> str:
 
 def _by_a_rule(group: ErrorGroup, rules: IgnoreRules) -> str:
     rule = ignored_by(rules.rules, group)
-    return ignored_reason(rule) if rule else ""
+    return f"ignored: {named(rule)}" if rule else ""
 
 
 # Why a group is not even ranked; the first reason that holds is reported.
@@ -106,17 +106,6 @@ def _order(ranked: tuple[ErrorGroup, float]) -> tuple[float, bool, int, float, s
         *(-points, is_new, -group.occurrences, -seen),
         *(group.fingerprint, group.source, group.app),
     )
-
-
-def ignored_reason(rule: IgnoreRule) -> str:
-    """Say which rule ignored a group.
-
-    >>> ignored_reason(IgnoreRule(pattern="wp-login", line=4, reason="bots"))
-    "ignored: contains 'wp-login' (ignore.yml line 4: bots)"
-    >>> ignored_reason(IgnoreRule(pattern="Net::*", match="glob", field="error_class"))
-    "ignored: error_class glob 'Net::*' (ignore.yml)"
-    """
-    return f"ignored: {named(rule)}"
 
 
 def rank_reason(place: int, among: int, score: float, limit: int) -> str:

@@ -3,24 +3,16 @@
 import re
 
 from nightwatch_core.models.error import ExceptionLink, Frame
-from nightwatch_core.traces.libraries import (
-    CSHARP_CLASSES,
-    GO_PACKAGES,
-    JAVA_CLASSES,
-    LIBRARY_FILES,
-    LIBRARY_FOLDERS,
-    NO_FILE,
-    PYTHON_PACKAGES,
-)
+from nightwatch_core.traces import libraries
 
 UNKNOWN_PATH = "<unknown>"  # the path of a frame whose file the trace does not print
 
 # A lookahead, because folders overlap: "/lib/python3/dist-packages/" names two.
-_FOLDER = re.compile(rf"/(?=({'|'.join(LIBRARY_FOLDERS)}))", re.IGNORECASE)
-_FILE = re.compile("|".join(LIBRARY_FILES))
-_LIBRARY_CLASSES = {"java": JAVA_CLASSES, "csharp": CSHARP_CLASSES}
-_RELATIVE_PACKAGES = {"python": frozenset(PYTHON_PACKAGES)}
-_GO_PACKAGES = frozenset(GO_PACKAGES)
+_FOLDER = re.compile(rf"/(?=({'|'.join(libraries.FOLDERS)}))", re.IGNORECASE)
+_FILE = re.compile("|".join(libraries.FILES))
+_LIBRARY_CLASSES = {"java": libraries.JAVA_CLASSES, "csharp": libraries.CSHARP_CLASSES}
+_RELATIVE_PACKAGES = {"python": frozenset(libraries.PYTHON_PACKAGES)}
+_GO_PACKAGES = frozenset(libraries.GO_PACKAGES)
 
 
 def is_own(frame: Frame, language: str) -> bool:
@@ -31,7 +23,7 @@ def is_own(frame: Frame, language: str) -> bool:
     >>> is_own(Frame(path="/usr/lib/ruby/3.3.0/set.rb"), "ruby")
     False
     """
-    if frame.path.startswith(NO_FILE) and frame.path != UNKNOWN_PATH:
+    if frame.path.startswith(libraries.NO_FILE) and frame.path != UNKNOWN_PATH:
         return False
     if language in _LIBRARY_CLASSES:
         classes = frame.module.removeprefix("None.")
@@ -55,7 +47,7 @@ def lies_elsewhere(frame: Frame, language: str) -> bool:
     >>> lies_elsewhere(Frame(path="~/.rbenv/versions/3.3.0/cart.rb"), "ruby")
     True
     """
-    if frame.path.startswith(NO_FILE):
+    if frame.path.startswith(libraries.NO_FILE):
         return True
     path = frame.path if language == "javascript" else frame.path.removeprefix("~/")
     return bool(_FILE.fullmatch(path) or _FOLDER.search(_slashed(path)))

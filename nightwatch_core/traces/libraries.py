@@ -1,7 +1,7 @@
 """What belongs to libraries, runtimes and tools: tables for in_app.py."""
 
 # Folders, as regular expressions that begin behind a slash; case does not matter.
-LIBRARY_FOLDERS = (
+FOLDERS = (
     # Python
     r"site-packages/", r"dist-packages/", r"lib/(?:python|pypy)\d[\d.]*/", r"python\d+/lib/",
     r"\.?(?:mini|ana)conda\d?/", r"var/runtime/",
@@ -27,7 +27,7 @@ LIBRARY_FOLDERS = (
 )  # fmt: skip
 
 # Whole paths, for runtimes that print their own files without a folder.
-LIBRARY_FILES = (
+FILES = (
     r"internal/[\w/-]+\.js",
     r"(?:module|events|timers|fs|net|domain|vm|util|bootstrap_node|node|stream|assert)\.js",
     r"phar:.*",

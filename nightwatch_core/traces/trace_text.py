@@ -11,15 +11,7 @@ from typing import NamedTuple
 from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import middle_out
-from nightwatch_core.traces.limits import (
-    FRAMES_LISTED,
-    LIBRARY_ROWS,
-    LISTED_SHOWN,
-    OWN_FRAMES_LISTED,
-    PRINTED_READ,
-    PRINTED_SHOWN,
-    ROW_CHARACTERS,
-)
+from nightwatch_core.traces import limits
 from nightwatch_core.traces.repo_paths import plain
 
 _PLACE = re.compile(r'(?<![\w.$@+-])([\w.$@+-]{1,200})(?:", line |:line |:|\()(\d{1,8})\b')
@@ -34,10 +26,10 @@ def frames_text(trace: Trace, printed: str) -> str:
     Those are the first of our own, and own ones whose place is printed otherwise; all where what is
     printed is not whole.
     """
-    is_whole = bool(printed.strip()) and len(printed) <= PRINTED_SHOWN
-    frames = trace.frames[:FRAMES_LISTED]
+    is_whole = bool(printed.strip()) and len(printed) <= limits.PRINTED_SHOWN
+    frames = trace.frames[: limits.FRAMES_LISTED]
     own = [number for number, frame in enumerate(frames) if frame.in_app]
-    first = (own or list(range(len(frames))))[:OWN_FRAMES_LISTED]
+    first = (own or list(range(len(frames))))[: limits.OWN_FRAMES_LISTED]
     listed = [
         frame
         for number, frame in enumerate(frames)
@@ -48,7 +40,7 @@ def frames_text(trace: Trace, printed: str) -> str:
     left = len(trace.frames) - len(listed)
     rows = [_frame(frame) for frame in listed]
     note = [f"[... {left} more frames are in the printed trace ...]"] if left and is_whole else []
-    return middle_out("\n".join((*rows, *note)), LISTED_SHOWN)
+    return middle_out("\n".join((*rows, *note)), limits.LISTED_SHOWN)
 
 
 def printed_text(trace: Trace) -> str:
@@ -56,7 +48,7 @@ def printed_text(trace: Trace) -> str:
 
     What was left out is said, and where it is; no row that is not of a frame is left out.
     """
-    rows = block(trace.raw, PRINTED_READ).split("\n")
+    rows = block(trace.raw, limits.PRINTED_READ).split("\n")
     own_names, names = FrameNames.of(trace.in_app), FrameNames.of(trace.frames)
     own = [number for number, row in enumerate(rows) if own_names.name(row)]
     marked = [(row, names.are_in(row)) for row in rows]
@@ -67,8 +59,8 @@ def printed_text(trace: Trace) -> str:
         beside = next((n for n, (row, _) in enumerate(far, 1) if not row.startswith(_SOURCE)), 0)
         kept = [*_thin(far, beside)[::-1], *rows[own[0] :]]
     else:
-        kept = [*rows[: own[-1] + 1], *_thin(marked[own[-1] + 1 :], LIBRARY_ROWS)]
-    return middle_out("\n".join(kept), PRINTED_SHOWN)
+        kept = [*rows[: own[-1] + 1], *_thin(marked[own[-1] + 1 :], limits.LIBRARY_ROWS)]
+    return middle_out("\n".join(kept), limits.PRINTED_SHOWN)
 
 
 class FrameNames(NamedTuple):
@@ -90,7 +82,7 @@ class FrameNames(NamedTuple):
         """Tell whether the row is the printed form of one of the frames."""
         return any(
             (name, int(number)) in self.places or name in self.moved
-            for name, number in _PLACE.findall(row[:ROW_CHARACTERS])
+            for name, number in _PLACE.findall(row[: limits.ROW_CHARACTERS])
         )
 
     def are_in(self, row: str) -> bool:
@@ -102,7 +94,7 @@ def _thin(rows: list[tuple[str, bool]], beside: int) -> list[str]:
     """The first rows beside our frames, then what is of no frame, and two rows behind each such."""
     kept, room, left = [row for row, _ in rows[:beside]], 0, 0
     for row, is_of_frame in rows[beside:]:
-        room = room - 1 if is_of_frame else LIBRARY_ROWS
+        room = room - 1 if is_of_frame else limits.LIBRARY_ROWS
         if is_of_frame and room < 0:
             left += 1
         else:

@@ -11,7 +11,6 @@ from nightwatch_core.analysis.agent_specs import (
     agents_of,
     choose,
     inherited,
-    spec_from,
 )
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.agent import TOOLS, Agents, AgentSpec, BrokenAgent
@@ -35,6 +34,10 @@ examples:
 
 Find the cause.
 """
+
+
+def spec_from(text, name):
+    return inherited(name, {name: text}.get)
 
 
 def test_every_key_is_read():

@@ -2,9 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.research import (
-    CALLER_LINES,
-    PREVIEW_LINES,
     callers,
     gather,
     line_of_interest,
@@ -107,15 +106,16 @@ def test_no_more_is_read_than_shown() -> None:
         asked.append(path)
         return "x"
 
-    previews(case(), likely("a.rb", "b.rb", "c.rb"), read, files=2)
-    assert asked == ["a.rb", "b.rb"]
+    names = [f"{n}.rb" for n in range(9)]
+    previews(case(), likely(*names), read)
+    assert asked == names[: limits.PREVIEWS]
 
 
 def test_previews_beyond_the_budget_are_dropped_from_the_tail() -> None:
-    texts = {"a.rb": "a" * 300, "b.rb": "b" * 300, "c.rb": "c"}
-    found = previews(case(), likely(*texts), texts.get, budget=500)
+    long = "\n".join(["a" * 300] * 60)
+    texts = {"a.rb": long, "b.rb": long, "c.rb": "c"}
+    found = previews(case(), likely(*texts), texts.get)
     assert [preview.path for preview in found] == ["a.rb"]
-    assert previews(case(), likely(*texts), texts.get, budget=10) == ()
 
 
 def test_own_frames_that_no_preview_shows_get_a_small_window() -> None:
@@ -126,7 +126,10 @@ def test_own_frames_that_no_preview_shows_get_a_small_window() -> None:
     assert [(one.path, one.start, one.end) for one in found] == [("b.rb", 1, 20)]
     two = case(frame("a.rb", 250), frame("a.rb", 20))
     (found_there,) = callers(two, texts.get, shown)
-    assert (found_there.start, found_there.end) == (20 - CALLER_LINES // 2, 19 + CALLER_LINES // 2)
+    assert (found_there.start, found_there.end) == (
+        20 - limits.CALLER_LINES // 2,
+        19 + limits.CALLER_LINES // 2,
+    )
     assert callers(case(frame("a.rb", 900), frame("gone.rb", 3)), texts.get, ()) == ()
 
 
@@ -200,7 +203,7 @@ def test_everything_is_gathered() -> None:
         one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),)
     )
     assert [file.path for file in found.likely_files] == list(texts)
-    assert [preview.start for preview in found.previews] == [250 - PREVIEW_LINES // 2, 1]
+    assert [preview.start for preview in found.previews] == [250 - limits.PREVIEW_LINES // 2, 1]
     assert [suspect.pull.number for suspect in found.suspects] == [7]
     assert found.releases == (release,)
     assert found.priors == (prior,) * 3

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.grouping import Tally, group
+from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.models.error import Occurrence, Window
 
 DAY = datetime(2026, 11, 3, tzinfo=UTC)
@@ -13,6 +13,13 @@ WINDOW = Window(since=DAY, until=DAY + timedelta(days=1))
 def seen(hours=0, **fields):
     values = {"error_class": "KeyError", "last_seen": DAY + timedelta(hours=hours), **fields}
     return Occurrence.model_validate(values)
+
+
+def group(occurrences, source, window):
+    tally = Tally(source)
+    for occurrence in occurrences:
+        tally.add(occurrence)
+    return tally.groups(window)
 
 
 def test_one_group_says_all():
