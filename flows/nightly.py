@@ -28,7 +28,7 @@ from tasks.selection import select_groups
 @flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
 @takes_options
 def nightly(**choices: Any) -> RunReport:
-    """Read the last day's production errors; have causes, issues and drafts by morning."""
+    """Read the production errors of the window; have causes, issues and drafts by morning."""
     options = tonights_options(choices)
     with report_on_failure(options) as progress:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)

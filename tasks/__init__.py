@@ -1,1 +1,1 @@
-"""The steps of the night as Prefect tasks: each guards one thought of the core."""
+"""The steps of the night as Prefect tasks: retried, cached, named; the core does the work."""

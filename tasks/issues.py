@@ -1,4 +1,4 @@
-"""The outside: issues planned, and anything published."""
+"""Plans issues, and publishes any proposal."""
 
 from prefect import task
 

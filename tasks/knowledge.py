@@ -1,4 +1,4 @@
-"""Knowledge: recall before the analysis, lessons after it."""
+"""Lessons kept, updated and archived after a night."""
 
 from prefect import task
 

@@ -16,14 +16,13 @@ from nightwatch_core.intake.windows import (
     is_live,
     lookback_for,
     night_name,
-    source_key,
     unread_gap,
 )
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.settings import night_options
 from tasks.futures import attempt
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import (
@@ -32,6 +31,7 @@ from tasks.wiring import (
     publishing,
     reading,
     reset_ports,
+    watermark_key,
     with_default_ports,
 )
 
@@ -84,7 +84,7 @@ def kind_of(options: NightOptions) -> NightKind:
     context = FlowRunContext.get()
     run = context.flow_run if context else None
     return NightKind(
-        key=_key(options),
+        key=watermark_key(options),
         scheduled=run is not None and run.auto_scheduled,
         dry=options.dry_run,
         since=options.since.strip(),
@@ -178,13 +178,6 @@ def _begin(
     begun = store.begin(name or night_name(local, kind.key), night)
     log.info("night %s%s", begun.id, ", taken up again" if begun.resumed else "")
     return begun
-
-
-def _key(options: NightOptions) -> str:
-    if not is_live(options):
-        return source_key(options)
-    at = settings()
-    return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
 
 
 def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:

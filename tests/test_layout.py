@@ -1,5 +1,6 @@
 import ast
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -85,6 +86,15 @@ def _imports(path: Path, package: str) -> bool:
 def test_no_module_lies_loose_in_the_core() -> None:
     loose = {path.name for path in (ROOT / "nightwatch_core").glob("*.py")}
     assert loose == {"__init__.py", "errors.py", "settings.py"}
+
+
+def test_every_room_says_what_belongs_there_and_what_does_not() -> None:
+    core = ROOT / "nightwatch_core"
+    plan = (core / "README.md").read_text(encoding="utf-8")
+    for room in sorted(path.parent for path in core.rglob("__init__.py") if path.parent != core):
+        docstring = ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8"))) or ""
+        assert len(re.findall(r"[.:;](?:\s|$)", docstring)) >= 2, room
+        assert room.parent != core or f"`{room.name}/`" in plan
 
 
 def test_the_tests_mirror_the_rooms() -> None:

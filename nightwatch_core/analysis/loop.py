@@ -2,7 +2,7 @@
 
 Append-only: nothing that was said is ever changed. Every bound is looked at before a call, and the
 last call inside the bounds is always one with tools off, so that an analysis ends with an answer.
-Where tools told more than was to be expected, that call is all by which a bound is passed.
+Where tools answered more than was to be expected, a bound is exceeded by that one call at most.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the rules know about programming languages: data."""
+"""What is known of programming languages beside their grammars: data."""
 
 from nightwatch_core.models.value import Value
 

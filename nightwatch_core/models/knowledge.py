@@ -87,7 +87,7 @@ class Lesson(Value):
 
 
 class Match(Value):
-    """How near an earlier case is, and why; `score` is the visible one of the seeds.
+    """How near an earlier case is, and why; `score` is the one of `seed_score`.
 
     `relevance` (0 to 1) says how often so near a case turned out to be the same failure; `doubt`
     why a lesson on this very case does not stand in for a new analysis.

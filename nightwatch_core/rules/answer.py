@@ -37,7 +37,7 @@ _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing rec
 
 
 def answer(context: Context) -> Answer:
-    """Give the answer from what is known now; what is missing is noted as wishes on the way."""
+    """Give the answer from what is known now; what is missing becomes questions."""
     symptom = symptom_in(context)
     failing = failing_line(context)
     finding = _finding(symptom, failing, context)

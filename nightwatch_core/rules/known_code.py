@@ -2,7 +2,7 @@
 
 Everything is derived from the conversation: the values of tool results, and the previews it started
 with. Asking for something that is not known gives nothing and notes a question; the next turn turns
-the questions into tool calls. So a diagnosis is written as if all code were there.
+the questions into tool calls. So a rule is written as if all code were there.
 """
 
 import re

@@ -1,8 +1,9 @@
 """The one place that says which adapter stands behind each port.
 
-`reading` holds no credential that can write, and leads up to the analysis; `publishing` is for what
-happens after it. Both are made from the options and the settings alone, so that a worker on another
-machine makes the same ones. Tests put others in with `using`.
+`reading` never writes and leads up to the analysis (with `GITHUB_READ_TOKEN` it could not write);
+`publishing` is for what happens after it. Both are made from the options and the settings alone, so
+that a worker on another machine makes the same ones. Tests put others in with
+`tasks.dependencies.using`.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.many_sources import ManySources
-from nightwatch_core.intake.windows import source_key
+from nightwatch_core.intake.windows import is_live, source_key
 from nightwatch_core.learnings.library import Library
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -129,18 +130,18 @@ LOCAL: Mapping[str, frozenset[str]] = {
     "delivery": frozenset({"local"}),
     "notify": frozenset({"local"}),
 }
-SERVICES: Mapping[str, str] = {
-    "source": "newrelic",
-    "code": "github",
-    "model": "claude",
-    "delivery": "github",
-    "notify": "slack",
+SERVICES: Mapping[str, frozenset[str]] = {
+    "source": frozenset({"newrelic"}),
+    "code": frozenset({"github"}),
+    "model": frozenset({"claude"}),
+    "delivery": frozenset({"github"}),
+    "notify": frozenset({"slack"}),
 }
 
 
 def _available(at: Settings) -> Mapping[str, frozenset[str]]:
     lacking = services.lacking(at)
-    ready = {port: {name} - lacking.keys() for port, name in SERVICES.items()}
+    ready = {port: names - lacking.keys() for port, names in SERVICES.items()}
     compatible = {default_ports.COMPATIBLE} if at.anthropic_base_url else set()
     return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
         "model": LOCAL["model"] | ready["model"] | compatible
@@ -193,9 +194,19 @@ def _errors(options: NightOptions, at: Settings) -> ErrorSource:
     return next(iter(named.values())) if len(named) == 1 else ManySources(named)
 
 
+def watermark_key(options: NightOptions) -> str:
+    """Name what a night reads, so that only nights over the same share a watermark."""
+    return _watermark_key(options, settings())
+
+
+def _watermark_key(options: NightOptions, at: Settings) -> str:
+    if not is_live(options):
+        return source_key(options)
+    return source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+
+
 def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
-    clock = SystemClock()
-    key = source_key(options, at.new_relic_account_id, at.new_relic_app_name)
+    clock, key = SystemClock(), _watermark_key(options, at)
     return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
 
 

@@ -117,8 +117,8 @@ def normalise(msg: str) -> str:
 def ignore_score(err: Err) -> float:
     """eval_ignore.py: always 0, for a single error is never a reason.
 
-    Suggestions need several nights of history (nightwatch_core/suggesting/): a class alone hides
-    real bugs.
+    Suggestions need several nights of history (nightwatch_core/patterns/ignoring/): a
+    class alone hides real bugs.
     """
     return 0.0
 

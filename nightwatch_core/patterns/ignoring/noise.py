@@ -44,7 +44,7 @@ def noise_evidence(
     rules: IgnoreRules,
     nights: Sequence[NightGroups],
 ) -> NoiseEvidence:
-    """What is known tonight; `nights` are those of `backtesting.history`, newest first."""
+    """What is known tonight; `nights` are those of `backtest.comparable_nights`, newest first."""
     today = report.night.window.until.date()
     analyses = [(one, (one.fingerprint, *one.case.aliases)) for one in report.analyses]
     tagged = (names for one, names in analyses if TRANSIENT in telling_tags(one))

@@ -54,7 +54,7 @@ def suggest_rules(
 
     Such an error is unexplained (its confidence was low on every night), or an analyst who read the
     code calls it transient and it went away by itself twice at least. `nights` are those of
-    `backtesting.history`; a rule has to prove itself there:
+    `backtest.comparable_nights`; a rule has to prove itself there:
 
     - it hides the error on three nights or more, and its rate on none of them jumps,
     - it hides no error that later got a merged fix, or any fix, or that somebody is at,
