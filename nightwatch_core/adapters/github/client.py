@@ -11,13 +11,7 @@ import httpx
 from githubkit import Response
 from githubkit.versions import RestVersionSwitcher
 
-from nightwatch_core.adapters.github.connection import (
-    Call,
-    Connection,
-    Server,
-    checked_address,
-    checked_version,
-)
+from nightwatch_core.adapters.github.connection import Call, Connection, Server
 from nightwatch_core.adapters.github.errors import AnswerLost, Rejected, Unavailable
 from nightwatch_core.adapters.github.etag_cache import AnswerStore
 from nightwatch_core.adapters.github.limits import (
@@ -30,7 +24,7 @@ from nightwatch_core.adapters.github.limits import (
     WRITES_AN_HOUR,
 )
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
-from nightwatch_core.adapters.github.sign_in import GitHubSignIn
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address, checked_version
 from nightwatch_core.adapters.github.tokens import FixedToken, InstallationTokens, TokenAuth
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock

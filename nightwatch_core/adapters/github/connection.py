@@ -6,8 +6,9 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache, cached_property, partial
-from ipaddress import ip_address
 from typing import Any, NamedTuple, TypeVar
 
 import httpx
@@ -24,7 +25,6 @@ from nightwatch_core.adapters.github.errors import (
     Rejected,
     Unavailable,
     printable,
-    simplify_limits,
     translate,
     wrong_answer,
 )
@@ -33,11 +33,13 @@ from nightwatch_core.adapters.github.limits import (
     ANSWER_BYTES,
     ATTEMPTS,
     CONNECTING,
+    DAY,
     LONGEST_WAIT,
     REQUESTS_TOGETHER,
+    SECONDARY_WAIT,
     SILENCE,
 )
-from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.errors import GiveUp
 
 Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
@@ -88,7 +90,7 @@ class Connection(GitHub[BaseAuthStrategy]):
     def _client(self) -> httpx.Client:
         hooks = {
             "request": [partial(_guard_request, _origin(self.config.base_url), self._server)],
-            "response": [simplify_limits, _guard_redirect, _guard_size],
+            "response": [_simplify_limits, _guard_redirect, _guard_size],
         }
         client = CachingClient(self._answers, **self._get_client_defaults(), event_hooks=hooks)
         weakref.finalize(self, client.close)
@@ -180,46 +182,26 @@ def _origin(url: httpx.URL) -> Origin:
     return url.scheme, url.host, url.port
 
 
-def checked_address(address: str) -> str:
-    """Return the address where a token may be sent to it, else raise `StopTheNight`.
+def _simplify_limits(response: httpx.Response) -> None:
+    """Make the headers about limits plain numbers: dates, nonsense and ages break githubkit."""
+    headers = response.headers
+    if "retry-after" in headers:
+        headers["retry-after"] = str(_seconds(headers["retry-after"]))
+    if not re.fullmatch(r"[0-9]{1,11}", headers.get("x-ratelimit-reset", "0")):
+        del headers["x-ratelimit-reset"]
 
-    >>> checked_address("https://ghe.example/api/v3/")
-    'https://ghe.example/api/v3'
+
+def _seconds(value: str) -> int:
+    """Return the seconds to wait, at most a day.
+
+    >>> _seconds("3"), _seconds("9" * 30), _seconds("soon")
+    (3, 86400, 60)
     """
+    if re.fullmatch(r"[0-9]+", value):
+        return min(int(value[:20]), DAY)
     try:
-        url = httpx.URL(address.strip())
-    except (httpx.InvalidURL, ValueError):
-        url = httpx.URL("")
-    if url.userinfo or url.query or url.fragment or not url.host:
-        raise StopTheNight("GITHUB_API_URL is no plain address: set it to https://host/api/v3")
-    if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url.host)):
-        raise StopTheNight("GITHUB_API_URL would send the token in the clear: use https")
-    if url.host in ("github.com", "www.github.com"):
-        raise StopTheNight(
-            "GITHUB_API_URL is the web site's: leave it out, or set it to a server's"
-        )
-    return str(url).rstrip("/")
-
-
-def checked_version(version: str) -> str:
-    """Return the version of the API where it can be one, else raise `StopTheNight`.
-
-    >>> checked_version(" 2022-11-28 ")
-    '2022-11-28'
-    """
-    version = version.strip()
-    if version and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", version):
-        raise StopTheNight("GITHUB_API_VERSION is no date: set it to one like 2022-11-28")
-    return version
-
-
-def _is_loopback(host: str) -> bool:
-    """Tell whether the host is this machine.
-
-    >>> _is_loopback("127.0.0.1"), _is_loopback("localhost"), _is_loopback("github.com")
-    (True, True, False)
-    """
-    try:
-        return ip_address(host).is_loopback
+        until = parsedate_to_datetime(value)
     except ValueError:
-        return host == "localhost"
+        return int(SECONDARY_WAIT)
+    aware = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return min(max(int((aware - datetime.now(UTC)).total_seconds()), 0), DAY)

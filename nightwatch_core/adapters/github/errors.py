@@ -1,8 +1,6 @@
 """What GitHub's refusals and silences mean, and what to do about each."""
 
 import re
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import httpx
 from githubkit.exception import (
@@ -15,7 +13,6 @@ from githubkit.exception import (
 
 from nightwatch_core.adapters.github.advice import advice
 from nightwatch_core.adapters.github.limits import (
-    DAY,
     REASON_CHARACTERS,
     SECONDARY_WAIT,
     SHORT_WAIT,
@@ -101,31 +98,6 @@ def printable(text: str) -> str:
     'a  [0mb'
     """
     return "".join(c if c.isprintable() else " " for c in text[:REASON_CHARACTERS]).strip()
-
-
-def simplify_limits(response: httpx.Response) -> None:
-    """Make the headers about limits plain numbers: dates, nonsense and ages break githubkit."""
-    headers = response.headers
-    if "retry-after" in headers:
-        headers["retry-after"] = str(_seconds(headers["retry-after"]))
-    if not re.fullmatch(r"[0-9]{1,11}", headers.get("x-ratelimit-reset", "0")):
-        del headers["x-ratelimit-reset"]
-
-
-def _seconds(value: str) -> int:
-    """Return the seconds to wait, at most a day.
-
-    >>> _seconds("3"), _seconds("9" * 30), _seconds("soon")
-    (3, 86400, 60)
-    """
-    if re.fullmatch(r"[0-9]+", value):
-        return min(int(value[:20]), DAY)
-    try:
-        until = parsedate_to_datetime(value)
-    except ValueError:
-        return int(SECONDARY_WAIT)
-    aware = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max(int((aware - datetime.now(UTC)).total_seconds()), 0), DAY)
 
 
 def _refused_query(words: str) -> NightWatchError:

@@ -1,7 +1,9 @@
-"""How we sign in to GitHub: with a token, or as a GitHub App that asks for tokens itself."""
+"""How we sign in to GitHub: with a token, or as an App that asks for tokens itself; and where."""
 
 import re
+from ipaddress import ip_address
 
+import httpx
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -90,3 +92,48 @@ def checked_key(text: str) -> str:
     if not isinstance(key, RSAPrivateKey):
         raise StopTheNight("GITHUB_APP_PRIVATE_KEY is no RSA key: make one in the App's settings")
     return pem
+
+
+def checked_address(address: str) -> str:
+    """Return the address where a token may be sent to it, else raise `StopTheNight`.
+
+    >>> checked_address("https://ghe.example/api/v3/")
+    'https://ghe.example/api/v3'
+    """
+    try:
+        url = httpx.URL(address.strip())
+    except (httpx.InvalidURL, ValueError):
+        url = httpx.URL("")
+    if url.userinfo or url.query or url.fragment or not url.host:
+        raise StopTheNight("GITHUB_API_URL is no plain address: set it to https://host/api/v3")
+    if url.scheme != "https" and not (url.scheme == "http" and _is_loopback(url.host)):
+        raise StopTheNight("GITHUB_API_URL would send the token in the clear: use https")
+    if url.host in ("github.com", "www.github.com"):
+        raise StopTheNight(
+            "GITHUB_API_URL is the web site's: leave it out, or set it to a server's"
+        )
+    return str(url).rstrip("/")
+
+
+def checked_version(version: str) -> str:
+    """Return the version of the API where it can be one, else raise `StopTheNight`.
+
+    >>> checked_version(" 2022-11-28 ")
+    '2022-11-28'
+    """
+    version = version.strip()
+    if version and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", version):
+        raise StopTheNight("GITHUB_API_VERSION is no date: set it to one like 2022-11-28")
+    return version
+
+
+def _is_loopback(host: str) -> bool:
+    """Tell whether the host is this machine.
+
+    >>> _is_loopback("127.0.0.1"), _is_loopback("localhost"), _is_loopback("github.com")
+    (True, True, False)
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -11,10 +11,9 @@ from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.advice import ADVICE, advice
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.connection import checked_address
 from nightwatch_core.adapters.github.errors import AnswerLost, Forbidden, Rejected, Unavailable
 from nightwatch_core.adapters.github.limits import SHORT_WAIT
-from nightwatch_core.adapters.github.sign_in import GitHubSignIn
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 

@@ -11,7 +11,7 @@ from twins.reading import MemoryClock, MemoryRecords
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.clone_host import CloneHost
 from nightwatch_core.adapters.github.code_host import ApiHost
-from nightwatch_core.adapters.github.connection import checked_address
+from nightwatch_core.adapters.github.sign_in import checked_address
 from nightwatch_core.errors import GiveUp, StopTheNight
 
 OLDER = "2022-11-28"
