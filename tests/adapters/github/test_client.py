@@ -9,9 +9,15 @@ from pydantic import SecretStr
 from services.github import GitHub
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.github.advice import ADVICE, advice
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.errors import AnswerLost, Forbidden, Rejected, Unavailable
+from nightwatch_core.adapters.github.errors import (
+    ADVICE,
+    AnswerLost,
+    Forbidden,
+    Rejected,
+    Unavailable,
+    advice,
+)
 from nightwatch_core.adapters.github.limits import SHORT_WAIT
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
@@ -175,7 +181,7 @@ def test_what_github_says_comes_with_what_to_do(server: GitHub, number: int) -> 
 
 
 def test_every_advice_is_for_something_github_says() -> None:
-    assert {advice(said) for said, _ in SAYINGS} == {do for _, do in ADVICE}
+    assert {advice(said) for said, _ in SAYINGS} == set(ADVICE.values())
     assert advice("Something else") == ""
 
 
