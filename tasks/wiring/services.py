@@ -88,8 +88,7 @@ def new_relic(
 
 def github_code(options: NightOptions, settings: Settings, records: Records) -> GitHubHost:
     """The repository, cloned or read through the API."""
-    from nightwatch_core.adapters.github.clone_host import CloneHost
-    from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
+    from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 
     client, repo = _reader(settings), settings.github_repo
     api = ApiHost(client, repo, records, options.base_branch)

@@ -11,8 +11,7 @@ from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
-from nightwatch_core.adapters.github.clone_host import CloneHost
-from nightwatch_core.adapters.github.code_host import ApiHost, GitHubHost
+from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
 from nightwatch_core.adapters.github.limits import READERS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit

@@ -9,8 +9,7 @@ from services.github import GitHub
 from twins.reading import MemoryClock, MemoryRecords
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.clone_host import CloneHost
-from nightwatch_core.adapters.github.code_host import ApiHost
+from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost
 from nightwatch_core.adapters.github.sign_in import checked_address
 from nightwatch_core.errors import GiveUp, StopTheNight
 

@@ -14,7 +14,7 @@ from services.github_app import pem
 from twins.reading import MemoryClock
 
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.clone_host import CloneHost
+from nightwatch_core.adapters.github.code_host import CloneHost
 from nightwatch_core.adapters.github.errors import Forbidden
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_key
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
