@@ -12,6 +12,8 @@ from nightwatch_core.adapters.new_relic import nrql
 from nightwatch_core.adapters.new_relic.answers import Answer, TooSlow, Unwell
 from nightwatch_core.adapters.new_relic.limits import (
     KEPT_SECONDS,
+    LONGEST_LANGUAGE,
+    LONGEST_TITLE,
     MOST_ENTITIES,
     QUERY_SECONDS,
     SEARCH_PAGES,
@@ -151,9 +153,9 @@ def nrql_document(aliases: Iterable[str]) -> str:
 
 def _entity(row: Mapping[str, Any]) -> Entity:
     return Entity(
-        guid=text(row.get("guid"), 500),
-        name=text(row.get("name"), 500),
-        language=text(row.get("language"), 40),
+        guid=text(row.get("guid"), LONGEST_TITLE),
+        name=text(row.get("name"), LONGEST_TITLE),
+        language=text(row.get("language"), LONGEST_LANGUAGE),
         reporting=row.get("reporting") is not False,
     )
 

@@ -8,7 +8,12 @@ from typing import Any, NamedTuple
 
 from nightwatch_core.adapters.new_relic.answers import Unwell
 from nightwatch_core.adapters.new_relic.counts import Counts
-from nightwatch_core.adapters.new_relic.limits import PAGES
+from nightwatch_core.adapters.new_relic.limits import (
+    LONGEST_CURSOR,
+    LONGEST_LABEL,
+    LONGEST_PERSON,
+    PAGES,
+)
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.rows import Pair, Row, moment, text
 from nightwatch_core.intake.fingerprint import fingerprint
@@ -184,7 +189,7 @@ def read_inbox(client: NerdGraph, guids: Iterable[str], window: Window) -> Inbox
         if not isinstance(page, Mapping) or not isinstance(page.get("results"), list):
             raise Unwell("New Relic left the Errors Inbox out of its answer")
         groups += [each for each in page["results"] if isinstance(each, Mapping)]
-        cursor = text(page.get("nextCursor"), 4_000) or None
+        cursor = text(page.get("nextCursor"), LONGEST_CURSOR) or None
         if cursor is None:
             break
     return _inbox(groups, window, cursor is not None)
@@ -195,7 +200,7 @@ def _inbox(groups: Iterable[Mapping[str, Any]], window: Window, more: bool) -> I
     by_name: dict[tuple[str, str], frozenset[Entry]] = {}
     for group in groups:
         entry = _entry(group, window)
-        by_id[text(group.get("id"), 200)] = entry
+        by_id[text(group.get("id"), LONGEST_LABEL)] = entry
         name = (text(group.get("name")), message_template(text(group.get("message"))))
         by_name[name] = by_name.get(name, frozenset()) | {entry}
     return Inbox(by_id, by_name, more)
@@ -223,5 +228,5 @@ def _assignee(assignment: object) -> str:
         return ""
     info = assignment.get("userInfo")
     name = info.get("name") if isinstance(info, Mapping) else ""
-    mailbox = text(assignment.get("email"), 80).partition("@")[0]
-    return " ".join((text(name, 80) or mailbox).split())
+    mailbox = text(assignment.get("email"), LONGEST_PERSON).partition("@")[0]
+    return " ".join((text(name, LONGEST_PERSON) or mailbox).split())

@@ -26,7 +26,11 @@ HALVINGS = 3  # a window that is too much is read in up to 2 ** 3 parts
 LONGEST_MESSAGE = 16_000
 LONGEST_NAME = 4_096  # of a class or a transaction
 LONGEST_FRAME = 2_000
-LONGEST_LABEL = 200  # of a host, a release, an id
+LONGEST_CURSOR = 4_000  # that says where a list goes on
+LONGEST_TITLE = 500  # of an entity, a function, a row that cannot be read
+LONGEST_LABEL = 200  # of a host, a release, an id, New Relic's words in a message
+LONGEST_PERSON = 80
+LONGEST_LANGUAGE = 40
 
 # Times.
 LAG = timedelta(minutes=3)  # agents send once a minute, and New Relic needs its time

@@ -28,6 +28,7 @@ from nightwatch_core.adapters.new_relic.limits import (
     AT_ONCE,
     DEADLINE,
     LONGEST_BODY,
+    LONGEST_LABEL,
     LONGEST_WAIT,
     QUERY_SECONDS,
 )
@@ -138,7 +139,7 @@ class NerdGraph:
     def _clean(self, text: str) -> str:
         """A vendor's words for a message of ours: one line, short, without the key."""
         line = " ".join(re.sub(r"[^\x20-\x7e\xa0-\uffff]", " ", text[:2_000]).split())
-        return line.replace(self._key, "…")[:200]
+        return line.replace(self._key, "…")[:LONGEST_LABEL]
 
 
 def address(url: str) -> str:

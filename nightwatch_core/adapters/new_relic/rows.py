@@ -7,7 +7,12 @@ from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
 from nightwatch_core.adapters.new_relic.answers import Answer, Unwell
-from nightwatch_core.adapters.new_relic.limits import LONGEST_LABEL, LONGEST_MESSAGE, LONGEST_NAME
+from nightwatch_core.adapters.new_relic.limits import (
+    LONGEST_LABEL,
+    LONGEST_MESSAGE,
+    LONGEST_NAME,
+    LONGEST_TITLE,
+)
 from nightwatch_core.adapters.new_relic.nrql import DETAIL, USERS
 from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.error import RejectedRecord
@@ -56,7 +61,7 @@ def read(
         names = facet(fields, facets)
         count = integer(fields.get("n", fields.get("count")))
         if not names[0] or count is None or count < 1:
-            shown = str(result)[:500]
+            shown = str(result)[:LONGEST_TITLE]
             rejects.append(
                 RejectedRecord(place=f"row {at}", reason="no class or no count", text=shown)
             )

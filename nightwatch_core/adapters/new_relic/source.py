@@ -10,6 +10,7 @@ from nightwatch_core.adapters.new_relic.groups import Draft, drafts, groups, rea
 from nightwatch_core.adapters.new_relic.limits import (
     AROUND,
     LAG,
+    LONGEST_LABEL,
     LONGEST_TRACE_WINDOW,
     RELEASES_SINCE,
 )
@@ -191,7 +192,7 @@ class NewRelic:
 def _release(row: object) -> Release | None:
     fields = row if isinstance(row, Mapping) else {}
     at = moment(fields.get("timestamp"))
-    version = text(fields.get("version"), 200)
+    version = text(fields.get("version"), LONGEST_LABEL)
     if at is None or not version:
         return None
-    return Release(version=version, sha=text(fields.get("commit"), 200), at=at)
+    return Release(version=version, sha=text(fields.get("commit"), LONGEST_LABEL), at=at)

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nightwatch_core.adapters.new_relic.answers import Answer
-from nightwatch_core.adapters.new_relic.limits import LONGEST_FRAME, MOST_FRAMES
+from nightwatch_core.adapters.new_relic.limits import (
+    LONGEST_FRAME,
+    LONGEST_LABEL,
+    LONGEST_LANGUAGE,
+    LONGEST_TITLE,
+    MOST_FRAMES,
+)
 from nightwatch_core.adapters.new_relic.rows import facet, integer, text
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.fingerprint import fingerprint
@@ -47,7 +53,7 @@ def _occurrence(
     row: Mapping[str, Any], group: ErrorGroup, entities: Sequence[str], version: str
 ) -> TracedOccurrence | None:
     name, transaction = facet(row, ("error.class", "transactionName"))
-    id, entity = text(row.get("id"), 200), text(row.get("entityGuid"), 500)
+    id, entity = text(row.get("id"), LONGEST_LABEL), text(row.get("entityGuid"), LONGEST_TITLE)
     if name != group.error_class or not _ID.fullmatch(id) or entity not in entities:
         return None
     same = transaction_template(transaction) == group.transaction
@@ -62,7 +68,7 @@ def _occurrence(
         closeness = 0
     else:
         return None
-    return TracedOccurrence(id, entity, message, text(row.get(version), 200), closeness)
+    return TracedOccurrence(id, entity, message, text(row.get(version), LONGEST_LABEL), closeness)
 
 
 def frames_document(many: int) -> str:
@@ -107,7 +113,7 @@ def _trace(
     read = [frame for frame in frames[:MOST_FRAMES] if isinstance(frame, Mapping)]
     lines = [text(frame.get("formatted"), LONGEST_FRAME) for frame in read]
     # The message stays out of the text: it is the user's, and could hold lines like frames.
-    trace = parse("\n".join(lines), text(entity.get("language"), 40), own)
+    trace = parse("\n".join(lines), text(entity.get("language"), LONGEST_LANGUAGE), own)
     links = trace.links or _links(read, trace.language, own)
     if not links:
         return None
@@ -126,7 +132,7 @@ def _links(
         Frame(
             path=text(frame.get("filepath"), LONGEST_FRAME),
             line=integer(frame.get("line")),
-            function=text(frame.get("name"), 500),
+            function=text(frame.get("name"), LONGEST_TITLE),
         )
         for frame in frames
         if text(frame.get("filepath"))
