@@ -19,7 +19,7 @@ from nightwatch_core.adapters.git.branch_changes import (
     commit_message,
     wanted_changes,
 )
-from nightwatch_core.adapters.git.checkout import LOCAL, Checkout
+from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
 from nightwatch_core.adapters.git.command import Git, is_sha
 from nightwatch_core.adapters.git.objects import FILE, GONE, Node, read_tree
 from nightwatch_core.models.proposal import DraftPull
@@ -86,7 +86,7 @@ def _ref(git: Git, branch: str) -> str:
 def _base(checkout: Checkout, name: str) -> str:
     if not name:
         return checkout.base()[1]
-    heads = checkout.branch_heads(name)
+    heads = heads_of(checkout.heads(), name)
     if not heads:
         raise Refused(f"there is no base branch {name[:80]!a}")
     return heads[0]

@@ -99,10 +99,6 @@ class Checkout:
             + ", ".join(sorted(branches)[:10])
         )
 
-    def branch_heads(self, name: str) -> tuple[str, ...]:
-        """Return where branch `name` stands here and, as last fetched, at origin."""
-        return heads_of(self.heads(), name)
-
     def heads(self) -> dict[str, str]:
         """Return the head of every branch, here and at origin, by the ref's full name."""
         return {ref.name: ref.sha for ref in (*self._refs(LOCAL), *self._refs(REMOTE))}
