@@ -8,10 +8,9 @@ pass through.
 from collections.abc import Callable
 from typing import Any
 
-from nightwatch_core.analysis.list_tool import find_files, list_directory
+from nightwatch_core.analysis.file_tools import find_files, lines_in, list_directory, read_file
 from nightwatch_core.analysis.path_suggestions import near_matches, sentence_of
 from nightwatch_core.analysis.prompts import fenced
-from nightwatch_core.analysis.read_tool import lines_in, read_file
 from nightwatch_core.analysis.search_tool import search_code
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer, complaint, settled
 from nightwatch_core.analysis.tool_specs import BY_NAME, HITS, LIMITS, SPECS
