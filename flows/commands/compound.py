@@ -27,8 +27,7 @@ from nightwatch_core.memory.lessons.readable import lessons_in
 from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task
 from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import Transcript
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line

@@ -10,7 +10,7 @@ from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
 from nightwatch_core.memory.notes.lesson_notes import as_task
 from nightwatch_core.memory.notes.researcher import LIMIT, relevant_learnings
 from nightwatch_core.memory.notes.selection import as_yaml
-from nightwatch_core.models.learning import FoundLearning, TaskFile
+from nightwatch_core.models.knowledge import FoundLearning, TaskFile
 from nightwatch_core.models.options import NightOptions
 from tasks.wiring import knowledge_of, task_store
 

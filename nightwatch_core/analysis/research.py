@@ -16,8 +16,7 @@ from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, DroppedGroup, Frame
-from nightwatch_core.models.knowledge import PriorAnalysis
-from nightwatch_core.models.learning import TaskFile
+from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
 from nightwatch_core.models.value import Value

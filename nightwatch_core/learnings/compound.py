@@ -12,8 +12,7 @@ from nightwatch_core.memory.notes.researcher import relevant_learnings
 from nightwatch_core.memory.notes.scores import intent_words
 from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.conversation import Transcript
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import FoundLearning, Notes, TaskFile
+from nightwatch_core.models.knowledge import FoundLearning, Lesson, Notes, TaskFile
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model

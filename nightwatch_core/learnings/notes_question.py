@@ -18,8 +18,7 @@ from nightwatch_core.models.conversation import (
     UserTurn,
 )
 from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem, TaskFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import block, line

@@ -10,7 +10,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.limits import LIST_ITEM, LIST_ITEMS, SECTION
 from nightwatch_core.memory.notes.note_layout import normalised, rendered
 from nightwatch_core.memory.notes.note_reader import notes_in
-from nightwatch_core.models.learning import Notes, TaskFile, TaskSection
+from nightwatch_core.models.knowledge import Notes, TaskFile, TaskSection
 from nightwatch_core.text import frontmatter
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.yaml_lists import with_items as with_list

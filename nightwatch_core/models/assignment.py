@@ -4,8 +4,7 @@ from nightwatch_core.models.analysis import Allowance, Analysis, Failure
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
-from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
-from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.knowledge import FoundLearning, Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip

@@ -2,8 +2,7 @@
 
 from nightwatch_core.models.code import Release, Suspect
 from nightwatch_core.models.error import DroppedGroup
-from nightwatch_core.models.knowledge import PriorAnalysis
-from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.knowledge import FoundLearning, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.value import Value
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from nightwatch_core.models.knowledge import Index, Lesson
-from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.knowledge import Index, Lesson, Notes, TaskFile
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.proposal import Proposal, Receipt
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport

@@ -17,8 +17,7 @@ from flows.commands import promote as promotion
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.promotion import chosen_offers
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Decision, Notes, Problem
+from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem
 from tasks import wiring
 
 DAY = date(2026, 1, 26)

@@ -26,8 +26,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.lessons.index_text import END, index_text
 from nightwatch_core.memory.lessons.text import lesson_of
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.knowledge import Lesson, Notes
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.patterns.pattern_text import pattern_entry
 

@@ -14,7 +14,7 @@ from nightwatch_core.adapters.stores.document_folder import (
 from nightwatch_core.adapters.stores.limits import DOCUMENT_BYTES, PATIENCE, TASK_FILES
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.task_documents import task_of, with_notes, with_promoted
-from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.knowledge import Notes, TaskFile
 from nightwatch_core.text.escaping import line
 
 

@@ -6,8 +6,7 @@ from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.limits import MOST_RELATED, MOST_SECTIONS
 from nightwatch_core.memory.notes.note_layout import normalised
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import Lesson, Notes, Problem, TaskFile
 from nightwatch_core.models.outcome import FAILED, OutcomeEvent
 from nightwatch_core.text.escaping import line
 

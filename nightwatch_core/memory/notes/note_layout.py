@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TypeVar
 
 from nightwatch_core.memory.limits import LONGEST_ELEMENT, LONGEST_SECTION, MOST_ITEMS
-from nightwatch_core.models.learning import Decision, Notes, Problem
+from nightwatch_core.models.knowledge import Decision, Notes, Problem
 from nightwatch_core.text import escaping
 
 _FRAME = 400  # characters for what stands around the items

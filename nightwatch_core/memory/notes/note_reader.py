@@ -11,7 +11,7 @@ from datetime import date
 
 from nightwatch_core.memory.limits import LONGEST_SECTION, MOST_SECTIONS
 from nightwatch_core.memory.notes.note_layout import normalised
-from nightwatch_core.models.learning import Decision, Notes, Problem
+from nightwatch_core.models.knowledge import Decision, Notes, Problem
 
 _PARENTS = {
     "timestamp": "",

@@ -10,7 +10,7 @@ from nightwatch_core.memory.notes.note_layout import decision_text, problem_text
 from nightwatch_core.memory.notes.scores import NOTES, Scored, Words, hits_in, intent_words, scores
 from nightwatch_core.memory.recall.search_document import frame_name
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.learning import Decision, FoundLearning, Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import Decision, FoundLearning, Notes, Problem, TaskFile
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.templates import message_template, transaction_template

@@ -12,7 +12,7 @@ from math import log
 from typing import NamedTuple
 
 from nightwatch_core.memory.limits import LONGEST_TASK_SECTION, MOST_INTENT_WORDS
-from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile
 from nightwatch_core.text.words import stem, words
 
 NOTES = "future-agent-notes"

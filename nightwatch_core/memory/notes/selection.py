@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from nightwatch_core.memory.notes.researcher import THRESHOLD
-from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.knowledge import FoundLearning
 from nightwatch_core.text.escaping import clean, line
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?::[A-Za-z0-9_./-]+)?")

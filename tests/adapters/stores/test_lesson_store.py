@@ -14,7 +14,7 @@ from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.lessons.text import document, lesson_of
-from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.knowledge import Notes
 
 ONE, OTHER = "v1:0123456789abcdef", "v1:fedcba9876543210"
 

@@ -6,7 +6,7 @@ import pytest
 
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.knowledge import Notes
 
 NOTES = Notes(gotchas=("x",))
 BROKEN = "---\na: [\n---\n"

@@ -27,7 +27,7 @@ from nightwatch_core.models.conversation import (
     Transcript,
     TranscriptEntry,
 )
-from nightwatch_core.models.learning import Decision, Notes, Problem, TaskFile, TaskSection
+from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeEvent, PublishedItem
 from nightwatch_core.models.proposal import Receipt

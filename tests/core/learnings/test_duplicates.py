@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.learnings.duplicates import SAME, identifiers, likeness
 from nightwatch_core.learnings.offers import list_entry, offers, with_offers
-from nightwatch_core.models.learning import Notes, TaskFile
+from nightwatch_core.models.knowledge import Notes, TaskFile
 
 PAIRS = json.loads(Path(__file__).with_name("labelled_pairs.json").read_text(encoding="utf-8"))
 

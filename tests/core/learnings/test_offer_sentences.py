@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.learnings.offers import list_entry, offers
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Decision, Notes, Problem
+from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 DAY = date(2026, 1, 26)

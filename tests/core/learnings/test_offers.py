@@ -9,8 +9,14 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.offers import list_entry, offers, with_offers
 from nightwatch_core.learnings.promotion import chosen_offers, numbered_offers, promotion_pull
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.learning import Decision, LearningOffer, Notes, Problem, TaskFile
+from nightwatch_core.models.knowledge import (
+    Decision,
+    LearningOffer,
+    Lesson,
+    Notes,
+    Problem,
+    TaskFile,
+)
 
 DAY = date(2026, 1, 26)
 PROBLEM = Problem(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.task_documents import task_of, with_notes, with_promoted
 from nightwatch_core.memory.notes.note_layout import rendered
-from nightwatch_core.models.learning import Notes, TaskSection
+from nightwatch_core.models.knowledge import Notes, TaskSection
 
 NOTES = Notes(timestamp=date(2026, 1, 26), gotchas=("Middleware runs on the edge",))
 TASK = """\

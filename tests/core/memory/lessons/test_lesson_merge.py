@@ -12,8 +12,7 @@ from nightwatch_core.memory.lessons.merge import legacy_names, merge_lessons
 from nightwatch_core.memory.lessons.text import lesson_of
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import NightSeen
-from nightwatch_core.models.learning import Notes
+from nightwatch_core.models.knowledge import NightSeen, Notes
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 FIRST = date(2031, 3, 1)

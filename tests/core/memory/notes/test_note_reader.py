@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.memory.notes.note_layout import normalised, rendered
 from nightwatch_core.memory.notes.note_reader import notes_in
-from nightwatch_core.models.learning import Decision, Notes, Problem
+from nightwatch_core.models.knowledge import Decision, Notes, Problem
 
 SEED = """\
 <future-agent-notes>

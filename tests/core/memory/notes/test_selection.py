@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.memory.notes.selection import as_yaml, past_learnings
-from nightwatch_core.models.learning import FoundLearning
+from nightwatch_core.models.knowledge import FoundLearning
 
 SEED = """\
 learnings_found: 2
