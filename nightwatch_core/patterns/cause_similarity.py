@@ -17,7 +17,7 @@ from nightwatch_core.text.words import stem
 
 LONGEST = 2_000  # characters of a cause that are compared
 MOST_WORDS = 150
-ALIKE = 0.46  # from here on two causes are one
+ALIKE = 0.455  # from here on two causes are one
 SAME_LINE, NEAR_LINE, SAME_FILE = 0.25, 0.2, 0.1  # what a shared place adds
 NEAR = 10  # lines
 LEAST = 0.2  # a shared place alone is not enough: many things pass through one line

@@ -27,7 +27,7 @@ _ENDINGS = (  # the first that fits goes, and what takes its place
     ("ational", "ate"), ("ization", "ize"), ("isation", "ise"), ("ication", "icate"),
     ("ations", "ate"), ("ation", "ate"), ("ions", ""), ("ion", ""), ("ities", ""), ("ity", ""),
     ("ments", ""), ("ment", ""), ("ingly", ""), ("edly", ""), ("ings", ""), ("ing", ""),
-    ("iers", "y"), ("ier", "y"), ("ied", "y"), ("ies", "y"), ("ers", ""), ("er", ""), ("ed", ""),
+    ("iers", "y"), ("ier", "y"), ("ied", "y"), ("ies", "y"), ("ed", ""),
     ("sses", "ss"), ("es", ""), ("ly", ""), ("s", ""),
 )  # fmt: skip
 
@@ -43,12 +43,14 @@ def words(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Cut a word's ending; empty for words that say nothing.
+    """Cut a word's ending, but not the `er` of who does it; empty for words that say nothing.
 
     >>> stem("Queries"), stem("query"), stem("timing"), stem("timed"), stem("times"), stem("the")
     ('query', 'query', 'tim', 'tim', 'tim', '')
     >>> stem("caches"), stem("caching"), stem("class"), stem("indexes"), stem("index"), stem("7")
     ('cach', 'cach', 'class', 'index', 'index', '')
+    >>> stem("orders"), stem("order"), stem("workers"), stem("working")
+    ('order', 'order', 'worker', 'work')
     """
     low = word.lower()
     if low in STOP_WORDS or low.isdigit() or len(low) > LONGEST_WORD:
@@ -64,7 +66,7 @@ def _cut(low: str) -> str:
     for ending, instead in _ENDINGS:
         left = low.removesuffix(ending)
         if left != low and len(left) > 2 and _VOWEL.search(left):
-            return _single(left) if ending in ("ing", "ed", "er", "ers", "ings") else left + instead
+            return _single(left) if ending in ("ing", "ed", "ings") else left + instead
     return low
 
 

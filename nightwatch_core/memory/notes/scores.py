@@ -71,7 +71,7 @@ def hits_in(text: str, wanted: Words) -> set[str]:
     """The words of the intent that stand in a text, by their stems.
 
     >>> sorted(hits_in("OrdersController queried", intent_words("order query catalog")))
-    ['ord', 'query']
+    ['order', 'query']
     """
     low = text.lower()
     if len(low) != len(text):  # a few letters are longer in lower case: places would not agree
