@@ -123,7 +123,7 @@ def _near(
 
 
 def _id(shelf: MemoryRecall, at: int) -> str:
-    return shelf.kept(at)[0].file[len("errors/") : -len(".md")]
+    return shelf.entry(at)[0].file[len("errors/") : -len(".md")]
 
 
 def learned(data: Sequence[Query]) -> list[float]:

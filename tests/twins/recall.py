@@ -18,7 +18,7 @@ from nightwatch_core.models.knowledge import IndexEntry, Lesson
 
 
 class MemoryRecall:
-    """Recall, and `recalling.Shelf`, over lessons that are given once."""
+    """Recall, and `ranking.LessonIndex`, over lessons that are given once."""
 
     def __init__(self, lessons: Iterable[Lesson] = ()) -> None:
         """Take the lessons; later changes to them are not noticed."""
