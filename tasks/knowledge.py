@@ -5,8 +5,8 @@ from prefect import task
 from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.lessons.merge import legacy_names
 from nightwatch_core.memory.lessons.upkeep import apply_news, is_its_own, to_archive, update_lesson
-from nightwatch_core.memory.nights import night_date
 from nightwatch_core.memory.recall.seed_score import names, own_entry
+from nightwatch_core.memory.sightings import night_date
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UpdatedLessons
 from nightwatch_core.models.error import Case

@@ -11,13 +11,7 @@ from prefect.runtime import flow_run
 
 from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
 from nightwatch_core.intake.default_ports import is_sample
-from nightwatch_core.intake.windows import (
-    RESUMABLE,
-    is_live,
-    lookback_for,
-    night_name,
-    unread_gap,
-)
+from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, RunReport

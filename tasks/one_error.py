@@ -11,7 +11,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report.lookup import case_of
 from nightwatch_core.settings import night_options
-from nightwatch_core.text.typed_names import SHORTEST
+from nightwatch_core.text.typed_fingerprints import SHORTEST
 from tasks.night import given_options
 from tasks.policies import PATIENTLY
 from tasks.wiring import (

@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.memory.lessons.readable import lessons_in
+from nightwatch_core.memory.lessons.all_lessons import lessons_in
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
 from nightwatch_core.memory.outcomes.follow_up import (
     confirmed_by_tracker,

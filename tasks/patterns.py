@@ -3,13 +3,13 @@
 from prefect import task
 
 from nightwatch_core import patterns
-from nightwatch_core.memory.nights import night_date
+from nightwatch_core.memory.sightings import night_date
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignoring.backtest import comparable_nights
-from nightwatch_core.patterns.ignoring.suggestions import suggest_rules
+from nightwatch_core.patterns.ignore_suggestions.backtest import comparable_nights
+from nightwatch_core.patterns.ignore_suggestions.suggestions import suggest_rules
 from tasks.wiring import publishing, reading
 
 

@@ -3,7 +3,7 @@
 from prefect import task
 
 from nightwatch_core.analysis.research import PromptLearnings
-from nightwatch_core.memory.lessons.readable import lessons_in
+from nightwatch_core.memory.lessons.all_lessons import lessons_in
 from nightwatch_core.memory.lessons.upkeep import apply_news
 from nightwatch_core.memory.notes.lesson_notes import as_task
 from nightwatch_core.memory.outcomes.follow_up import without_unconfirmed_watch

@@ -2,8 +2,9 @@
 
 from prefect import task
 
-from nightwatch_core.intake import families, limits, selection
+from nightwatch_core.intake import cases as families
 from nightwatch_core.intake import ignore_rules as ignoring
+from nightwatch_core.intake import limits, selection
 from nightwatch_core.intake.selection import Narrowed
 from nightwatch_core.models.assignment import RecallResult, Traced
 from nightwatch_core.models.error import Case, Fetched, Selection

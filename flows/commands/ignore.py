@@ -14,8 +14,8 @@ from nightwatch_core.intake.ignore_rules import expired, summary
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignoring.backtest import SINGLE_RUN
-from nightwatch_core.patterns.ignoring.suggestions import rule_from
+from nightwatch_core.patterns.ignore_suggestions.backtest import SINGLE_RUN
+from nightwatch_core.patterns.ignore_suggestions.suggestions import rule_from
 from nightwatch_core.report.learned import backtest_sentence
 from nightwatch_core.text.escaping import line
 from tasks.wiring import ignore_file, nights

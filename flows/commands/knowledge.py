@@ -8,7 +8,7 @@ from rich.text import Text
 
 from flows.commands.running import Sample
 from nightwatch_core.intake.default_ports import SAMPLE
-from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.lessons.all_lessons import archived_lessons, lessons_in
 from nightwatch_core.memory.recall.word_search import search_lessons
 from nightwatch_core.models.options import NightOptions
 from tasks.wiring import knowledge_of

@@ -6,10 +6,10 @@ import typer
 
 from flows.commands.running import Sample, plain_console
 from nightwatch_core.intake.default_ports import SAMPLE
-from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.lessons.all_lessons import archived_lessons, lessons_in
+from nightwatch_core.memory.notes.learnings_text import as_yaml
 from nightwatch_core.memory.notes.lesson_notes import as_task
 from nightwatch_core.memory.notes.researcher import LIMIT, relevant_learnings
-from nightwatch_core.memory.notes.selection import as_yaml
 from nightwatch_core.models.knowledge import FoundLearning, TaskFile
 from nightwatch_core.models.options import NightOptions
 from tasks.wiring import knowledge_of, task_store

@@ -13,7 +13,7 @@ from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
 from nightwatch_core.learnings.offers import list_entry, offers, with_offers
 from nightwatch_core.learnings.promotion import PATH, chosen_offers, numbered_offers, promotion_pull
-from nightwatch_core.memory.lessons.readable import lessons_in
+from nightwatch_core.memory.lessons.all_lessons import lessons_in
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Destination, LearningOffer, Lesson, Promotion

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from flows.commands.running import Sample
 from nightwatch_core.intake.default_ports import SAMPLE
-from nightwatch_core.memory.lessons.readable import archived_lessons, lessons_in
+from nightwatch_core.memory.lessons.all_lessons import archived_lessons, lessons_in
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard as scoreboard_of
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import Scoreboard

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nightwatch_core.analysis import second_look, tools
-from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.budget import Bound
 from nightwatch_core.analysis.conventions import conventions
 from nightwatch_core.analysis.limits import CONCLUSION_SHARE

@@ -14,7 +14,7 @@ from nightwatch_core.code.code_view import MARK, halves, lines_of, numbered, vis
 from nightwatch_core.code.code_view import name as shown_name
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.limits import SHOWN_LINE
-from nightwatch_core.code.source import indent
+from nightwatch_core.code.line_reading import indent
 from nightwatch_core.models.code import FolderEntry
 from nightwatch_core.models.conversation import EntriesListed, LinesRead, PathsFound
 from nightwatch_core.ports import CodeReader

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pydantic import Field
 
 from nightwatch_core.analysis import endings
-from nightwatch_core.analysis.answers import read_answer
+from nightwatch_core.analysis.answer_reading import read_answer
 from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
 from nightwatch_core.analysis.limits import CONCLUSION_SHARE, IDLE_TURNS
 from nightwatch_core.analysis.tool_calls import (

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from nightwatch_core.analysis.answers import read_answer
+from nightwatch_core.analysis.answer_reading import read_answer
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (

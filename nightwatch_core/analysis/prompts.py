@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.code.edits import diff
-from nightwatch_core.memory.notes.selection import past_learnings
+from nightwatch_core.memory.notes.learnings_text import past_learnings
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case, Trace
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 from nightwatch_core.analysis import limits
+from nightwatch_core.code.called_names import frames_of
 from nightwatch_core.code.callees import Search, callees
 from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import LINE
-from nightwatch_core.code.near_names import frames_of
 from nightwatch_core.code.suspects import suspects
-from nightwatch_core.intake.families import root_class
+from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.code import MergedPull, Release
@@ -22,8 +22,8 @@ from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.text.error_classes import last_segment
+from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.text.templates import message_template
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import realign

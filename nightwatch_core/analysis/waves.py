@@ -2,7 +2,7 @@
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.budget import split_budget
-from nightwatch_core.intake.families import families
+from nightwatch_core.intake.cases import families
 from nightwatch_core.models.analysis import Allowance, Analysis, Failure, Usage
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.conversation import Capabilities

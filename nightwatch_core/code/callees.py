@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import product
 
+from nightwatch_core.code.called_names import Read, Use, frames_of, names_near
 from nightwatch_core.code.definitions import defined_name, definition_of
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST, class_files
@@ -23,8 +24,7 @@ from nightwatch_core.code.limits import (
     LINE,
     SAME_NAME_PLACES,
 )
-from nightwatch_core.code.near_names import Read, Use, frames_of, names_near
-from nightwatch_core.code.source import uses
+from nightwatch_core.code.line_reading import uses
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case

@@ -11,7 +11,7 @@ import tree_sitter
 from nightwatch_core.code.grammars import captured, is_readable, parsed
 from nightwatch_core.code.languages import LANGUAGES, Language, language_of
 from nightwatch_core.code.limits import CACHED_FILES, LONGEST_NAME, NAMED_FILE, NAMED_LINE
-from nightwatch_core.code.source import body_of, indent
+from nightwatch_core.code.line_reading import body_of, indent
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*[?!=]?$")  # the last name of what is captured: B of A::B
 _INSIDE = re.compile("function|method|lambda|constructor|accessor|func_literal")  # of node types

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.error import ErrorGroup, Occurrence, Window
-from nightwatch_core.text.templates import transaction_template
+from nightwatch_core.text.message_templates import transaction_template
 
 _HOUR = 3_600
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -9,9 +9,9 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES
-from nightwatch_core.patterns.history import hot_spot, recurring_class
 from nightwatch_core.patterns.members import MOST_MEMBERS
-from nightwatch_core.patterns.tonight import all_transient, same_cause, same_change, same_tags
+from nightwatch_core.patterns.rules_over_nights import hot_spot, recurring_class
+from nightwatch_core.patterns.rules_tonight import all_transient, same_cause, same_change, same_tags
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.transactions import endpoint
 

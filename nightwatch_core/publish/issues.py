@@ -13,13 +13,7 @@ from nightwatch_core.models.proposal import (
     Skip,
 )
 from nightwatch_core.publish import issue_text
-from nightwatch_core.publish.candidates import (
-    Reason,
-    effect_key,
-    in_order,
-    known_item,
-    skip,
-)
+from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
 
 
 def plan_issues(

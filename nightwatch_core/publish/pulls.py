@@ -9,13 +9,7 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import DraftPull, OwnItem, Proposal, PublishPlan, Receipt, Skip
 from nightwatch_core.publish import issue_text, policy
-from nightwatch_core.publish.candidates import (
-    Reason,
-    effect_key,
-    in_order,
-    known_item,
-    skip,
-)
+from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
 
 Read = Callable[[str], str | None]
 _MADE = ("done", "already there")

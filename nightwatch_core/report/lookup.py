@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.text.typed_names import is_beginning, is_name
+from nightwatch_core.text.typed_fingerprints import is_beginning, is_name
 
 
 def case_of(reports: Iterable[RunReport], fingerprint: str) -> Case | None:

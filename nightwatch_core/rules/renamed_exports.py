@@ -4,14 +4,14 @@ import re
 
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import JAVASCRIPT, language_of
-from nightwatch_core.code.source import masked, uses
+from nightwatch_core.code.line_reading import masked, uses
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.value import Value
-from nightwatch_core.rules.finding import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import EDITED_FILES
 from nightwatch_core.rules.owners import relative_file
 from nightwatch_core.rules.renames import renamed, replaced
+from nightwatch_core.rules.rule_finding import FailingLine, Finding
 from nightwatch_core.rules.similar_names import callers, similar_in_file
 
 _STATEMENTS = (

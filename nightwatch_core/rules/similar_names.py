@@ -7,7 +7,7 @@ from itertools import product
 from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.source import masked, uses
+from nightwatch_core.code.line_reading import masked, uses
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.models.value import Value

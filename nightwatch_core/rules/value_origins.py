@@ -3,13 +3,19 @@
 import re
 
 from nightwatch_core.code.definitions import defined_name
-from nightwatch_core.code.source import arguments, assignment, body_of, called, parameters
+from nightwatch_core.code.line_reading import arguments, assignment, body_of, called, parameters
 from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
-from nightwatch_core.rules.finding import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import BODY_LINES, CALLERS
+from nightwatch_core.rules.rule_finding import (
+    FailingLine,
+    Finding,
+    hypothesis,
+    line_of_frame,
+    quoted,
+)
 from nightwatch_core.rules.similar_names import definitions
 
 _RECORDS = re.compile(

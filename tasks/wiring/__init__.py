@@ -16,7 +16,7 @@ from nightwatch_core.adapters.local.quiet import LocalNotifier, MemoryKnowledge,
 from nightwatch_core.adapters.local.working_copy import QuietCopy, WorkingCopy
 from nightwatch_core.adapters.mcp import server as mcp_server
 from nightwatch_core.adapters.stores.agent_files import AgentFiles
-from nightwatch_core.adapters.stores.ignore_files import IgnoreFile
+from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.ledger import LedgerOutbox
 from nightwatch_core.adapters.stores.nights import NightStore
 from nightwatch_core.adapters.stores.task_files import TaskFiles

@@ -7,7 +7,7 @@ from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.adapters.stores.ignore_files import IgnoreFile
+from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.intake import default_ports

@@ -15,7 +15,7 @@ from recall_shelf import new_shelf
 
 from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.code.suspects import suspects
-from nightwatch_core.intake.families import signature
+from nightwatch_core.intake.cases import signature
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.recall import seed_score as matching
@@ -29,7 +29,7 @@ from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.text.templates import message_template
+from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.traces import parsing
 
 Err = Mapping[str, Any]
@@ -117,7 +117,7 @@ def normalise(msg: str) -> str:
 def ignore_score(err: Err) -> float:
     """eval_ignore.py: always 0, for a single error is never a reason.
 
-    Suggestions need several nights of history (nightwatch_core/patterns/ignoring/): a
+    Suggestions need several nights of history (nightwatch_core/patterns/ignore_suggestions/): a
     class alone hides real bugs.
     """
     return 0.0

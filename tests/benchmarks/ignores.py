@@ -23,9 +23,9 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignoring.backtest import NIGHTS_BACK, NightGroups
-from nightwatch_core.patterns.ignoring.noise import as_group
-from nightwatch_core.patterns.ignoring.suggestions import rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions.backtest import NIGHTS_BACK, NightGroups
+from nightwatch_core.patterns.ignore_suggestions.noise import as_group
+from nightwatch_core.patterns.ignore_suggestions.suggestions import rule_from, suggest_rules
 
 FIRST = datetime(2031, 1, 1, 4, tzinfo=UTC)
 HELD_OUT, WORLDS = 1_000, 60

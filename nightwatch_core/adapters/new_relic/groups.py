@@ -21,7 +21,7 @@ from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.intake.limits import HOSTS
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.triage import Triage, TriageState
-from nightwatch_core.text.templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template, transaction_template
 
 
 @dataclass

@@ -16,11 +16,7 @@ from nightwatch_core.adapters.new_relic.limits import (
 )
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.rows import integer, moment, results_of, text
-from nightwatch_core.adapters.new_relic.traces import (
-    frames_document,
-    traced_occurrences,
-    traces_in,
-)
+from nightwatch_core.adapters.new_relic.traces import frames_document, traced_occurrences, traces_in
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.intake.windows import LONGEST
 from nightwatch_core.models.code import Release

@@ -17,7 +17,7 @@ from nightwatch_core.adapters.new_relic.rows import facet, integer, text
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.error import ErrorGroup, ExceptionLink, Frame, Trace
-from nightwatch_core.text.templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template, transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
 

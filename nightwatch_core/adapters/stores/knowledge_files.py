@@ -16,13 +16,7 @@ from nightwatch_core.adapters.stores.document_folder import (
     remove_temporaries,
     text_of,
 )
-from nightwatch_core.adapters.stores.index_cache import (
-    ARCHIVE,
-    ERRORS,
-    PATTERNS,
-    Entry,
-    IndexCache,
-)
+from nightwatch_core.adapters.stores.index_cache import ARCHIVE, ERRORS, PATTERNS, Entry, IndexCache
 from nightwatch_core.adapters.stores.limits import PATIENCE
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from

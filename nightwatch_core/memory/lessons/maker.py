@@ -5,7 +5,15 @@ from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits
-from nightwatch_core.memory.nights import (
+from nightwatch_core.memory.outcomes.tracker_outcomes import (
+    REOPENED,
+    SHUT,
+    apply_outcomes,
+    mark_answered,
+)
+from nightwatch_core.memory.recall.search_document import traces_of
+from nightwatch_core.memory.recall.seed_score import seed_tags
+from nightwatch_core.memory.sightings import (
     add_night,
     add_sighting,
     aliases_of,
@@ -15,14 +23,6 @@ from nightwatch_core.memory.nights import (
     night_date,
     sighting,
 )
-from nightwatch_core.memory.outcomes.tracker_outcomes import (
-    REOPENED,
-    SHUT,
-    apply_outcomes,
-    mark_answered,
-)
-from nightwatch_core.memory.recall.search_document import traces_of
-from nightwatch_core.memory.recall.seed_score import seed_tags
 from nightwatch_core.models.analysis import Analysis, Confidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate, PublishedItem

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory import limits
-from nightwatch_core.memory.nights import aliases_of, aware, last_seen
+from nightwatch_core.memory.sightings import aliases_of, aware, last_seen
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem

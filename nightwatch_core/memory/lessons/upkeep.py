@@ -7,10 +7,10 @@ from functools import reduce
 from nightwatch_core.memory.fallback import lasting
 from nightwatch_core.memory.lessons.maker import add_publications
 from nightwatch_core.memory.limits import MOST_SECTIONS
-from nightwatch_core.memory.nights import add_sighting, count_match, last_seen, night_date
 from nightwatch_core.memory.notes.lesson_notes import add_notes, draw_notes
 from nightwatch_core.memory.outcomes.tracker_outcomes import apply_outcomes
 from nightwatch_core.memory.recall.seed_score import is_same_error, names
+from nightwatch_core.memory.sightings import add_sighting, count_match, last_seen, night_date
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import OutcomeUpdate

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, time, timedelta
 
-from nightwatch_core.memory.nights import aware, hours_between, night_date
 from nightwatch_core.memory.outcomes.rates import (
     NIGHT,
     amount,
@@ -12,6 +11,7 @@ from nightwatch_core.memory.outcomes.rates import (
     one_a_date,
     spread,
 )
+from nightwatch_core.memory.sightings import aware, hours_between, night_date
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Literal
 
-from nightwatch_core.memory.nights import aware, night_date
 from nightwatch_core.memory.outcomes.exposure import bursts, looked_at
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
 from nightwatch_core.memory.outcomes.rates import (
@@ -16,6 +15,7 @@ from nightwatch_core.memory.outcomes.rates import (
     rose,
     total,
 )
+from nightwatch_core.memory.sightings import aware, night_date
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent
 from nightwatch_core.models.value import Value

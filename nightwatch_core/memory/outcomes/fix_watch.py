@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from nightwatch_core.code.edits import Read, fix_digest
 from nightwatch_core.code.releases import SPELLINGS
 from nightwatch_core.intake.grouping import hours_of
-from nightwatch_core.memory.nights import aware, hours_between
 from nightwatch_core.memory.outcomes.exposure import before_fix, is_sound
+from nightwatch_core.memory.sightings import aware, hours_between
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.error import ErrorGroup, Window

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from nightwatch_core.memory.limits import LONGEST_WORDS, MOST_FATES, MOST_QUOTED
-from nightwatch_core.memory.nights import aware, night_date
 from nightwatch_core.memory.outcomes.fix_verdict import LEAST_HOURS, judge_fix
 from nightwatch_core.memory.outcomes.fix_watch import Stands, Tonight, update_watch
+from nightwatch_core.memory.sightings import aware, night_date
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import (
     FixWatch,

@@ -19,18 +19,12 @@ from nightwatch_core.memory.recall.search_document import (
     document_of_case,
     terms_of,
 )
-from nightwatch_core.memory.recall.seed_score import (
-    LIMIT,
-    THRESHOLD,
-    match,
-    names,
-    seed_tags,
-)
+from nightwatch_core.memory.recall.seed_score import LIMIT, THRESHOLD, match, names, seed_tags
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import IndexEntry, Match
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template, transaction_template
 
 _MOST_NAMED, _LONGEST = 2, 120  # frames, characters of a quoted text
 Recalled = tuple[tuple[IndexEntry, Match], ...]

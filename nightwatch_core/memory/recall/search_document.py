@@ -17,7 +17,7 @@ from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template, transaction_template
 
 NEAR = 3  # innermost frames of an exception that say where it was raised
 VERSION = 1  # of what is made of an error: an index of another version is rebuilt

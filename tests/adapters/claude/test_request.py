@@ -25,7 +25,7 @@ from nightwatch_core.adapters.claude.features import Features, Tuning, features_
 from nightwatch_core.adapters.claude.reply import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import messages, request_for
 from nightwatch_core.adapters.claude.schemas import strict_schema
-from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.conversation import (
     AssistantTurn,

@@ -29,7 +29,7 @@ from benchmarks.tokens.words import Night, Scenario
 from nightwatch_core.adapters.claude.prices import priced
 from nightwatch_core.adapters.claude.schemas import strict_schema
 from nightwatch_core.analysis import agent_specs, complexity, tools
-from nightwatch_core.analysis.answers import answer_schema
+from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.prompts import preview_text
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult

@@ -8,7 +8,7 @@ from benchmarks.tokens.service import Service
 from benchmarks.tokens.words import Night, Scenario
 from twins.reading import MemoryCode
 
-from nightwatch_core.intake.families import signature
+from nightwatch_core.intake.cases import signature
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import Commit

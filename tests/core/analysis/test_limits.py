@@ -7,7 +7,7 @@ from analysis_shapes import analysis, case
 from small_repo import SmallRepo
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.answers import read_answer
+from nightwatch_core.analysis.answer_reading import read_answer
 from nightwatch_core.analysis.conventions import conventions
 from nightwatch_core.analysis.endings import failure, fatal, invalid
 from nightwatch_core.analysis.prompts import first_message

@@ -3,6 +3,7 @@
 import pytest
 from twins.reading import MemoryCode
 
+from nightwatch_core.code.called_names import names_near
 from nightwatch_core.code.callees import callees, imported
 from nightwatch_core.code.limits import (
     CALLEE_CHARACTERS,
@@ -13,7 +14,6 @@ from nightwatch_core.code.limits import (
     NEAR_LINES,
     NEAR_NAMES,
 )
-from nightwatch_core.code.near_names import names_near
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace

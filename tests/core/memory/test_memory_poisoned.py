@@ -11,7 +11,6 @@ from nightwatch_core.memory.lessons.index_text import entry_of, index_over
 from nightwatch_core.memory.lessons.text import LARGEST, document, lesson_of
 from nightwatch_core.memory.lessons.upkeep import is_its_own, to_archive, update_lesson
 from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.memory.nights import add_night, count_match
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
 from nightwatch_core.memory.outcomes.follow_up import (
     confirmed_by_tracker,
@@ -22,6 +21,7 @@ from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
 from nightwatch_core.memory.prior_analyses import Memory, recall_case, with_priors
 from nightwatch_core.memory.reuse import CaseTonight, news
+from nightwatch_core.memory.sightings import add_night, count_match
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Case, ErrorGroup, Window

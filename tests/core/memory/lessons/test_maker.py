@@ -14,8 +14,8 @@ from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.lessons.text import FIELDS, LIMIT, document, lesson_of
 from nightwatch_core.memory.limits import MOST_NIGHTS
-from nightwatch_core.memory.nights import add_sighting, night_date
 from nightwatch_core.memory.reuse import reused_analysis
+from nightwatch_core.memory.sightings import add_sighting, night_date
 from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.proposal import Receipt

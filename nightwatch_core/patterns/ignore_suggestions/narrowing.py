@@ -7,7 +7,7 @@ from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.pattern import IgnoreRule
 from nightwatch_core.patterns.common_words import GENERIC_CLASSES
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.templates import message_template
+from nightwatch_core.text.message_templates import message_template
 
 SHORTEST, LONGEST = 16, 120  # characters of a pattern over messages
 _LONGEST_NAME = 300  # characters of a transaction or a class

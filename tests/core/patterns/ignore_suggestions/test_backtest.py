@@ -13,7 +13,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.models.pattern import Backtest, IgnoreRule
 from nightwatch_core.models.report import Night, RunReport
-from nightwatch_core.patterns.ignoring.backtest import (
+from nightwatch_core.patterns.ignore_suggestions.backtest import (
     HEADROOM,
     LOWEST,
     MOST_READ,

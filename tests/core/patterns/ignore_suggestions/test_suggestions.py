@@ -12,8 +12,8 @@ from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreRule, IgnoreRules
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignoring.backtest import NightGroups
-from nightwatch_core.patterns.ignoring.suggestions import MOST, rule_from, suggest_rules
+from nightwatch_core.patterns.ignore_suggestions.backtest import NightGroups
+from nightwatch_core.patterns.ignore_suggestions.suggestions import MOST, rule_from, suggest_rules
 
 MESSAGE = "connection to the rates service was reset"
 DAY = date(2031, 3, 2)

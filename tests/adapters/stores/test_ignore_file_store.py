@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from threads import at_once
 from twins.reading import MemoryClock
 
-from nightwatch_core.adapters.stores.ignore_files import IgnoreFile
+from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.ignore_file import rules_from
 from nightwatch_core.models.pattern import IgnoreRule

@@ -11,7 +11,7 @@ from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.patterns.ignoring.backtest import NightGroups, recoveries, was_fixed
+from nightwatch_core.patterns.ignore_suggestions.backtest import NightGroups, recoveries, was_fixed
 from nightwatch_core.patterns.members import telling_tags
 
 NIGHTS = 3

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from nightwatch_core.code.definitions import NameUse, uses_in
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.limits import LINE, NEAR_FRAMES, NEAR_LINES, NEAR_NAMES, SHORTEST_NAME
-from nightwatch_core.code.source import masked
+from nightwatch_core.code.line_reading import masked
 from nightwatch_core.models.error import Case, Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines

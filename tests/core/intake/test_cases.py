@@ -1,12 +1,7 @@
 from datetime import UTC, datetime
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.families import (
-    RULES,
-    cases,
-    families,
-    signature,
-)
+from nightwatch_core.intake.cases import RULES, cases, families, signature
 from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
 
 SEEN = datetime(2026, 11, 3, tzinfo=UTC)

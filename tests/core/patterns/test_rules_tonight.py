@@ -4,7 +4,7 @@ from core.lesson_shapes import analysis, group, lesson, one_group
 
 from nightwatch_core.models.analysis import Evidence
 from nightwatch_core.models.error import Case
-from nightwatch_core.patterns.tonight import same_cause
+from nightwatch_core.patterns.rules_tonight import same_cause
 
 
 def found(name, **fields):

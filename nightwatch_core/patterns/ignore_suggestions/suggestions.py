@@ -14,7 +14,7 @@ from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules, IgnoreSuggestion
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.patterns.ignoring.backtest import (
+from nightwatch_core.patterns.ignore_suggestions.backtest import (
     NightGroups,
     backtest,
     is_steady,
@@ -23,8 +23,8 @@ from nightwatch_core.patterns.ignoring.backtest import (
     recoveries,
     tripwire,
 )
-from nightwatch_core.patterns.ignoring.narrowing import candidates
-from nightwatch_core.patterns.ignoring.noise import (
+from nightwatch_core.patterns.ignore_suggestions.narrowing import candidates
+from nightwatch_core.patterns.ignore_suggestions.noise import (
     KNOWLEDGE,
     NIGHTS,
     TOO_FEW,
@@ -36,7 +36,7 @@ from nightwatch_core.patterns.ignoring.noise import (
     why_not_noise,
 )
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.templates import message_template
+from nightwatch_core.text.message_templates import message_template
 
 MOST = 10
 MOST_TRIED = 50  # errors for which a rule is sought, the most frequent ones

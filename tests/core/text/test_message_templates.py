@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightwatch_core.text.templates import (
+from nightwatch_core.text.message_templates import (
     MESSAGE_LIMIT,
     TEMPLATE_LIMIT,
     VALUE_LEADS,
