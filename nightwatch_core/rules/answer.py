@@ -5,12 +5,12 @@ from collections.abc import Callable
 from nightwatch_core.models.analysis import Answer, Confidence, Evidence
 from nightwatch_core.rules import surroundings
 from nightwatch_core.rules.call_arguments import wrong_arguments
+from nightwatch_core.rules.findings import FailingLine, Finding, failing_line
 from nightwatch_core.rules.kinds import general
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
 from nightwatch_core.rules.missing_keys import missing_key, out_of_range
 from nightwatch_core.rules.none_receivers import none_receiver
-from nightwatch_core.rules.rule_finding import FailingLine, Finding, failing_line
 from nightwatch_core.rules.suspect_change import suspect_change
 from nightwatch_core.rules.symptoms import Symptom, symptom_of
 from nightwatch_core.rules.unknown_names import (

@@ -7,15 +7,9 @@ from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.line_reading import arguments, masked, parameters, uses
 from nightwatch_core.models.analysis import Edit, Learning
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.renames import replaced
-from nightwatch_core.rules.rule_finding import (
-    FailingLine,
-    Finding,
-    hypothesis,
-    line_of_frame,
-    quoted,
-)
 from nightwatch_core.rules.similar_names import (
     ALIKE,
     callers,
@@ -236,7 +230,7 @@ def _edits(
 
 
 def _replaced(text: str, pattern: re.Pattern[str], keyword: str, new: str, code: str) -> str:
-    """Replace the keyword in code (the line without what strings hold), not inside strings."""
+    """Replace the keyword in code, which is the line without what strings hold."""
     return replaced(text, tuple(match.start() for match in pattern.finditer(code)), keyword, new)
 
 

@@ -6,9 +6,9 @@ from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.line_reading import uses
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import LINE
-from nightwatch_core.rules.rule_finding import FailingLine, Finding, hypothesis, quoted
 
 _PLAIN_IMPORT = {  # an import that ends on its line
     "python": r"(?:import\s+[\w., ]+|from\s+[\w.]+\s+import\s+[\w*, ]+)\s*(?:#.*)?",

@@ -7,11 +7,11 @@ from nightwatch_core.code.languages import JAVASCRIPT, language_of
 from nightwatch_core.code.line_reading import masked, uses
 from nightwatch_core.models.analysis import Edit
 from nightwatch_core.models.value import Value
+from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import EDITED_FILES
 from nightwatch_core.rules.owners import relative_file
 from nightwatch_core.rules.renames import renamed, replaced
-from nightwatch_core.rules.rule_finding import FailingLine, Finding
 from nightwatch_core.rules.similar_names import callers, similar_in_file
 
 _STATEMENTS = (

@@ -8,9 +8,9 @@ from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.line_reading import arguments, masked, parameters, receivers_of, uses
 from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.rules.findings import FailingLine, Finding, Standing, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES
-from nightwatch_core.rules.rule_finding import FailingLine, Finding, Standing, hypothesis, quoted
 from nightwatch_core.rules.similar_names import Candidate, callers, means_something_else
 
 _DATA = r"\s+\w+\s*:|\s*[A-Z_0-9]+\s*="  # fields and constants, which nobody calls

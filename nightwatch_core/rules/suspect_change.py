@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 from nightwatch_core.models.analysis import Evidence
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
+from nightwatch_core.rules.findings import FailingLine
 from nightwatch_core.rules.known_code import Context, brought
 from nightwatch_core.rules.limits import BLAMED_LINES
-from nightwatch_core.rules.rule_finding import FailingLine
 
 _SUSPICIOUS = timedelta(days=14)
 _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone

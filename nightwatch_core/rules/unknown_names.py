@@ -5,12 +5,12 @@ import re
 from nightwatch_core.code.line_reading import parameters, uses
 from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.imports import is_import, missing_own, missing_standard, moved
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.owners import module_file, owner_of
 from nightwatch_core.rules.renamed_exports import renamed_export
 from nightwatch_core.rules.renames import renamed
-from nightwatch_core.rules.rule_finding import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.similar_names import (
     Candidate,
     candidate,

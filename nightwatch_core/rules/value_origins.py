@@ -7,15 +7,9 @@ from nightwatch_core.code.line_reading import arguments, assignment, body_of, ca
 from nightwatch_core.models.analysis import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
+from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import BODY_LINES, CALLERS
-from nightwatch_core.rules.rule_finding import (
-    FailingLine,
-    Finding,
-    hypothesis,
-    line_of_frame,
-    quoted,
-)
 from nightwatch_core.rules.similar_names import definitions
 
 _RECORDS = re.compile(

@@ -110,17 +110,25 @@ def bursts(
 ) -> tuple[float, float]:
     """Estimate dispersion on both sides of an error's fix, and its spread before (see rates.py).
 
-    A night counts as one after the fix where its window began after the deploy; `counted` is what
+    A night counts as one before the fix where it had ended when that was merged, and as one after
+    it where its window began after the deploy; `counted` is what
     `night`, tonight, added. Where the nights before are no longer kept, one of the usual size
     stands for them.
     """
-    later, quiet_later = _since_deploy(lesson, watch, records, night, counted)
-    merged, after = aware(watch.merged_at).date(), {one.night for one in later}
-    nights = tuple(one for one in lesson.nights if one.date <= merged and one.night not in after)
+    kept = tuple(records)
+    later, quiet_later = _since_deploy(lesson, watch, kept, night, counted)
+    windows = {one.id: one.night.window for one in kept if one.night}
+    merged, after = aware(watch.merged_at), {one.night for one in later}
+    nights = tuple(
+        one
+        for one in lesson.nights
+        if one.night not in after
+        and _stretch(one, _sound(windows.get(one.night))).window.until <= merged
+    )
     quiet = max(0.0, watch.before.hours - sum(amount(one.hours) or NIGHT for one in nights))
     if not nights:
         many = watch.before.occurrences * NIGHT / max(amount(watch.before.hours), 1.0)
-        nights = (NightSeen(date=merged, night="", occurrences=round(many), verdict=""),)
+        nights = (NightSeen(date=merged.date(), night="", occurrences=round(many), verdict=""),)
         quiet = 0.0
     return dispersion(nights, quiet, later, quiet_later), spread(nights, quiet)
 

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.memory.outcomes.exposure import looked_at
+from nightwatch_core.memory.outcomes.exposure import bursts, looked_at
 from nightwatch_core.models.error import Window
+from nightwatch_core.models.knowledge import Lesson, NightSeen
+from nightwatch_core.models.outcome import FixWatch, OccurrenceCount
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 
 BEGIN = datetime(2031, 3, 1, tzinfo=UTC)
@@ -121,3 +123,24 @@ def test_the_hours_are_those_of_the_union(records: list[NightRecord], chance: An
     assert found.hours == pytest.approx(len(union))
     assert looked_at(shuffled, KEY, at(0), at(200)) == found
     assert looked_at((*records, *records), KEY, at(0), at(200)) == found
+
+
+@pytest.mark.parametrize("zone", [-11, -3, 0, 9, 14])
+def test_a_night_is_before_a_merge_in_every_time_zone(zone: int) -> None:
+    """Dates of nights are local and a merge's is UTC: only moments tell which came first."""
+    nights = tuple(
+        NightSeen(date=at(until).date(), night=f"n{until}", occurrences=14, hours=24, verdict="new")
+        for until in (12, 36)
+    )
+    lesson = Lesson(
+        fingerprint="v1:a", error_class="E", root_cause="", first_detected=BEGIN, nights=nights
+    )
+    records = tuple(record(at(until - 24), at(until), id=f"n{until}") for until in (12, 36))
+    tonight = Night(id="n60", window=Window(since=at(36), until=at(60)), now=at(60))
+
+    def spread_before(merged: datetime) -> float:
+        here = merged.astimezone(timezone(timedelta(hours=zone)))
+        watch = FixWatch(number=7, merged_at=here, before=OccurrenceCount(hours=24))
+        return bursts(lesson, watch, records, tonight, OccurrenceCount())[1]
+
+    assert spread_before(at(24)) == spread_before(at(35)) != spread_before(at(37))
