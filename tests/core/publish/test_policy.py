@@ -207,3 +207,21 @@ def test_carriage_returns_and_emoji_are_seen():
 
 def test_half_characters_do_not_break_the_count():
     assert isinstance(refused((changed(text="\ud800"),), none_before), str)
+
+
+ODD = {"Cc": "\x01", "Cf": "\u200b", "Zl": "\u2028", "Zp": "\u2029", "Cs": "\ud800"}
+ODD |= {"Co": "\ue000", "Cn": "\u0378"}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_characters_that_nobody_sees_are_in_no_path(odd: str) -> None:
+    assert "is not a plain path" in refusal(f"app/or{odd}der.rb")
+
+
+def test_a_path_has_as_many_characters_as_systems_take() -> None:
+    longest, part = "a/" * 198 + "abcd", "b" * 255
+    assert (len(longest), refusal(longest), refusal(f"app/{part}")) == (400, "", "")
+    assert "is not a plain path" in refusal(f"{longest}e")
+    assert "is not a plain path" in refusal(f"app/{part}b")
+    assert "is not a plain path" in refusal(f"app/{'é' * 128}")
+    assert "is not a plain path" in refusal("")
