@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nightwatch_core.models.analysis import Ending, Usage
+    from nightwatch_core.models.analysis import Ending
+    from nightwatch_core.models.usage import Usage
 
 
 class NightWatchError(Exception):

@@ -14,8 +14,9 @@ from twins.writing import MemoryNights, MemoryNotifier, MemoryOutbox
 
 from nightwatch_core.adapters.local.quiet import MemoryKnowledge
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.models.analysis import Answer, Edit, Evidence
-from nightwatch_core.models.error import ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.answer import Answer, Edit, Evidence
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts
 
 FILES = {

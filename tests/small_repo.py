@@ -4,11 +4,12 @@ from datetime import UTC, datetime
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.code.edits import apply
-from nightwatch_core.models.analysis import Answer
+from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.code import Blame, Commit, FolderEntry, SearchHit
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
-from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.rules.model import next_turn
 
 

@@ -25,10 +25,10 @@ from nightwatch_core.learnings.compound import (
 from nightwatch_core.learnings.notes_question import PROMPT
 from nightwatch_core.memory.lessons.all_lessons import lessons_in
 from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task
-from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.usage import Allowance
 from nightwatch_core.settings import night_options, settings
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.typed_fingerprints import is_beginning, is_name

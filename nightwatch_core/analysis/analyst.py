@@ -12,10 +12,12 @@ from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
-from nightwatch_core.models.analysis import Allowance, Analysis
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.conversation import Conversation, Effort, ToolCall, ToolResult, UserTurn
-from nightwatch_core.models.error import Case, Trace
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.usage import Allowance
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, Model
 
 _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}

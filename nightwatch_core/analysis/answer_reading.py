@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.analysis import (
+from nightwatch_core.models.answer import (
     Action,
     Answer,
     Confidence,

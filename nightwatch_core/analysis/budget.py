@@ -12,9 +12,9 @@ from math import inf
 from typing import Literal
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.units import estimated_tokens
 

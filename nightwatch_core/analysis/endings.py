@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from nightwatch_core.analysis.budget import Bound
 from nightwatch_core.analysis.limits import ENDING
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
-from nightwatch_core.models.analysis import Analysis, Ending, Failure, Usage
+from nightwatch_core.models.analysis import Analysis, Ending, Failure
 from nightwatch_core.models.conversation import Reply
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.usage import Usage
 
 _FATAL: Mapping[str, str] = {
     "refused": "the model refused to answer ({detail})",

@@ -22,7 +22,8 @@ from nightwatch_core.analysis.tool_calls import (
     with_results,
 )
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
-from nightwatch_core.models.analysis import Allowance, Answer, Ending, Usage
+from nightwatch_core.models.analysis import Ending
+from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import (
     Capabilities,
     Conversation,
@@ -30,6 +31,7 @@ from nightwatch_core.models.conversation import (
     ResultsTurn,
     UserTurn,
 )
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
 from nightwatch_core.text.units import estimated_tokens

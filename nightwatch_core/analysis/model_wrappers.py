@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from nightwatch_core.analysis.answer_reading import read_answer
 from nightwatch_core.errors import GiveUp, NightWatchError
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
@@ -21,6 +20,7 @@ from nightwatch_core.models.conversation import (
     TranscriptOpening,
     Turn,
 )
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Model, Records
 
 _LEADING_ON = ("tools", "paused")

@@ -9,10 +9,10 @@ from typing import NamedTuple, cast
 from nightwatch_core.analysis import complexity
 from nightwatch_core.analysis.limits import ANSWER_TOKENS
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan, ChosenBy
-from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import Effort
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.usage import Allowance
 
 RULES = "rules"  # the model that needs no agent: no file can choose another one in its place
 # Tokens of thinking up to which an effort is meant, by the tiers that once gave such budgets.

@@ -13,10 +13,11 @@ from nightwatch_core.analysis import limits
 from nightwatch_core.code.edits import diff
 from nightwatch_core.memory.notes.learnings_text import past_learnings
 from nightwatch_core.models.code import Suspect
-from nightwatch_core.models.error import Case, Trace
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OutcomeEvent
 from nightwatch_core.models.research import Preview, ResearchContext
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns.pattern_text import pattern_told
 from nightwatch_core.text.escaping import block, line

@@ -15,10 +15,11 @@ from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.code import MergedPull, Release
-from nightwatch_core.models.error import Case, DroppedGroup, Frame
+from nightwatch_core.models.error import Case, DroppedGroup
 from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.text.error_classes import last_segment

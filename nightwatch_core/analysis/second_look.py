@@ -10,7 +10,8 @@ from typing import Any
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.analysis import Allowance, Analysis, SecondLook, Usage
+from nightwatch_core.models.analysis import Analysis, SecondLook
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.text.plain_text import one_line, shortened
 
 LEAST_SCORE = 0.5

@@ -16,7 +16,8 @@ from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer, complai
 from nightwatch_core.analysis.tool_specs import BY_NAME, HITS, LIMITS, SPECS
 from nightwatch_core.code.code_view import around, halves, inside, name, outside
 from nightwatch_core.models.conversation import NothingThere, ToolCall, ToolResult, TracesShown
-from nightwatch_core.models.error import Case, Trace
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.escaping import line as one_line

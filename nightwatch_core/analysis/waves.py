@@ -3,13 +3,14 @@
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.budget import split_budget
 from nightwatch_core.intake.cases import families
-from nightwatch_core.models.analysis import Allowance, Analysis, Failure, Usage
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Family
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.plain_text import one_line, shortened

@@ -7,7 +7,8 @@ from nightwatch_core.code.definitions import NameUse, uses_in
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.limits import LINE, NEAR_FRAMES, NEAR_LINES, NEAR_NAMES, SHORTEST_NAME
 from nightwatch_core.code.line_reading import masked
-from nightwatch_core.models.error import Case, Frame
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.traces.repo_paths import realign

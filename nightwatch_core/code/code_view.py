@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from nightwatch_core.code.limits import SHOWN_LINE
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.text.escaping import HIDDEN
 
 MARK = "[... "  # begins a row that tells what is left out

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from nightwatch_core.code.limits import DIFF_CONTEXT
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.models.value import Value
 

@@ -14,8 +14,9 @@ from nightwatch_core.code.limits import (
     TRANSACTIONS,
 )
 from nightwatch_core.code.transaction_files import GUESSES, clue_of
-from nightwatch_core.models.error import Case, Frame, Trace
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.text.error_classes import words
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
@@ -65,7 +66,7 @@ def ranked_places(trace: Trace) -> tuple[LikelyFile, ...]:
     In-app frames are ranked; where no frame is in-app, all are. Paths are repository paths where
     they are known.
 
-    >>> from nightwatch_core.models.error import ExceptionLink
+    >>> from nightwatch_core.models.trace import ExceptionLink
     >>> frames = (Frame(path="app/checks.py", function="require_stock", in_app=True),
     ...           Frame(path="app/basket.py", function="add", in_app=True))
     >>> trace = Trace(links=(ExceptionLink(error_class="ValueError", frames=frames),))

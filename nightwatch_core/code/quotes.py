@@ -9,7 +9,7 @@ import re
 
 from nightwatch_core.code.code_view import inside, visible
 from nightwatch_core.code.limits import QUOTE, QUOTE_NEAR, QUOTE_SCRAP, QUOTED_LINES
-from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.answer import Evidence
 
 _NUMBERED = re.compile(r"^\s*\d{1,7}\|\s?")
 _CUT = re.compile(r"^\s*(?:\.{3}|…)|(?:\.{3}|…)\s*$")

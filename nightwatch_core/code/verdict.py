@@ -8,7 +8,8 @@ from nightwatch_core.code import syntax
 from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.limits import ROOT_CAUSE
 from nightwatch_core.code.quotes import verified
-from nightwatch_core.models.analysis import FELL_BACK, Analysis, Answer, Confidence, Edit, Evidence
+from nightwatch_core.models.analysis import FELL_BACK, Analysis
+from nightwatch_core.models.answer import Answer, Confidence, Edit, Evidence
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader

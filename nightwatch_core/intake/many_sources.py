@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.ports import ErrorSource
 
 T = TypeVar("T")

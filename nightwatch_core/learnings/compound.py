@@ -10,10 +10,10 @@ from nightwatch_core.memory.notes.lesson_notes import draw_notes
 from nightwatch_core.memory.notes.note_layout import rendered
 from nightwatch_core.memory.notes.researcher import relevant_learnings
 from nightwatch_core.memory.notes.scores import intent_words
-from nightwatch_core.models.analysis import Allowance, Usage
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import FoundLearning, Lesson, Notes, TaskFile
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import line

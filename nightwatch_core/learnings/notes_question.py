@@ -9,7 +9,6 @@ from nightwatch_core.analysis.prompts import fenced
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.limits import MATERIAL, REPLY, REPLY_TOKENS
 from nightwatch_core.memory.notes.note_layout import normalised
-from nightwatch_core.models.analysis import Allowance
 from nightwatch_core.models.conversation import (
     Capabilities,
     Conversation,
@@ -19,6 +18,7 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Decision, Lesson, Notes, Problem, TaskFile
+from nightwatch_core.models.usage import Allowance
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import block, line

@@ -8,7 +8,8 @@ from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.outcomes.rates import is_spike
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, open_trouble
 from nightwatch_core.memory.sightings import night_date, plausible
-from nightwatch_core.models.analysis import Analysis, Ending, Evidence, Learning
+from nightwatch_core.models.analysis import Analysis, Ending
+from nightwatch_core.models.answer import Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OccurrenceCount

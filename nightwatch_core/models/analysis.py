@@ -4,127 +4,13 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
+from nightwatch_core.models.answer import Confidence, Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import CodeReads, Suspect
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
-Confidence = Literal["high", "medium", "low"]
-Action = Literal["edit", "create", "delete"]
-
-
 FELL_BACK = "answered by the rules model"  # tag of an answer whose model could not be reached
-
-
-class Evidence(Value):
-    """A line of code that supports the finding; `verified` once our code found the quote there."""
-
-    path: str
-    line: int
-    quote: str = ""
-    note: str = ""
-    verified: bool = False
-
-
-class Edit(Value):
-    """One change: the exact old text, found once in the file, and what replaces it."""
-
-    path: str
-    action: Action = "edit"
-    old: str = ""  # empty for create and delete
-    new: str = ""  # the whole text for create, empty for delete
-    description: str = ""
-
-
-class Hypothesis(Value):
-    """An explanation that was considered."""
-
-    statement: str
-    standing: Literal["confirmed", "open", "ruled out"] = "open"
-    because: str = ""
-
-
-class Learning(Value):
-    """A fact about the codebase worth telling the next analyst, with its place."""
-
-    fact: str
-    path: str = ""
-    line: int | None = None
-
-
-class Answer(Value):
-    """What a model has to answer: the schema sent with the first request."""
-
-    title: str
-    root_cause: str
-    confidence: Confidence
-    has_fix: bool = False
-    file_changes: tuple[Edit, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
-    hypotheses: tuple[Hypothesis, ...] = ()
-    suspect_commit: str = ""
-    tags: tuple[str, ...] = ()
-    learnings: tuple[Learning, ...] = ()
-    related_to: tuple[str, ...] = ()
-    suggested_next_steps: tuple[str, ...] = ()
-
-
-class Usage(Value):
-    """What was used: tokens as the service bills them, money in USD (None: price unknown).
-
-    Input, output and cache hold everything, summarising included; fields that say "thereof" name a
-    part of them. `cleared_tokens` were said earlier and no longer sent to the model.
-    """
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_write_tokens: int = 0
-    cache_read_tokens: int = 0
-    cost: float | None = 0.0
-    cache_write_1h_tokens: int = 0  # thereof, of what was written: kept for an hour, not 5 minutes
-    thinking_tokens: int = 0  # thereof, of the output; 0 where the service does not say
-    compaction_tokens: int = 0  # thereof: what summarising the conversation took
-    compactions: int = 0
-    cleared_tokens: int = 0
-    saved: float | None = 0.0  # what reading from the cache saved, less what writing to it added
-    priced: str = ""  # date of the oldest price that was used; empty: none was
-
-    @property
-    def new_tokens(self) -> int:
-        """Tokens that count against budgets: cache reads are free.
-
-        >>> Usage(input_tokens=5, output_tokens=2, cache_read_tokens=90).new_tokens
-        7
-        """
-        return self.input_tokens + self.output_tokens + self.cache_write_tokens
-
-    @property
-    def prompt_tokens(self) -> int:
-        """Everything that was sent, cached or not."""
-        return self.input_tokens + self.cache_write_tokens + self.cache_read_tokens
-
-    @property
-    def cache_write_5m_tokens(self) -> int:
-        """What was written for five minutes."""
-        return self.cache_write_tokens - self.cache_write_1h_tokens
-
-    def __add__(self, other: "Usage") -> "Usage":
-        """Both together; an unknown price stays unknown."""
-        counts = {
-            name: getattr(self, name) + getattr(other, name)
-            for name in type(self).model_fields
-            if name not in ("cost", "saved", "priced")
-        }
-        return Usage(
-            **counts,
-            cost=_sum(self.cost, other.cost),
-            saved=_sum(self.saved, other.saved),
-            priced=min(filter(None, (self.priced, other.priced)), default=""),
-        )
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
 
 
 class Ending(Value):
@@ -146,13 +32,20 @@ class Ending(Value):
     detail: str = ""  # which bound, which lesson, which category of refusal
 
 
-class Allowance(Value):
-    """What one analysis may use; a `cost` of None is no cap on USD."""
+class RefusedEdit(Value):
+    """An edit that is not proposed; its text is not kept."""
 
-    iterations: int  # of one conversation; a second look may take as many again
-    tokens: int
-    cost: float | None
-    seconds: int
+    path: str
+    reason: str
+
+
+class Standing(Value):
+    """Where the failing lines stand on the base branch, which fixes aim at."""
+
+    kind: Literal["live", "drifted", "changed"]
+    pull: int = 0  # of the change that awaits its deploy; 0: a commit without pull request
+    sha: str = ""  # likewise
+    detail: str = ""  # for people
 
 
 class SecondLook(Value):
@@ -217,6 +110,13 @@ class Analysis(Value):
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away
     commit: str = ""
+    fix_confidence: Confidence | None = (
+        None  # in what should happen instead
+    )
+    question: str = ""  # to the team, where what should happen is a choice of theirs
+    refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
+    standing: Standing | None = None  # None: the code that failed is the base branch's
+    misfit: str = ""  # why the record does not fit the commit; then no place or change is named
 
     @model_validator(mode="before")
     @classmethod

@@ -1,14 +1,16 @@
 """Words for work under way between two steps of the night."""
 
-from nightwatch_core.models.analysis import Allowance, Analysis, Failure
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.error import Case, ErrorGroup, Selection, Trace
+from nightwatch_core.models.error import Case, ErrorGroup, Selection
 from nightwatch_core.models.knowledge import FoundLearning, Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.usage import Allowance
 from nightwatch_core.models.value import Value
 
 
@@ -17,6 +19,7 @@ class Traced(Value):
 
     group: ErrorGroup
     traces: tuple[Trace, ...] = ()
+    commit: Commit | None = None  # the code that failed, which the frames are placed in
     trouble: str = ""  # why its traces could not be read
 
 

@@ -42,6 +42,35 @@ class Blame(Value):
     text: str
 
 
+class ChangedFile(Value):
+    """What a commit did to one file."""
+
+    path: str
+    added: int = 0  # lines; both 0 for what is not text
+    removed: int = 0
+    diff: str = ""  # unified, without the header; empty where it was left out
+    old_path: str = ""  # where it was renamed
+
+
+class LoggedCommit(Value):
+    """A commit as a log lists it; `pull` is 0 where no pull request is known."""
+
+    sha: str
+    author: str = ""
+    at: datetime
+    subject: str = ""
+    pull: int = 0
+
+
+class CommitDiff(Value):
+    """A commit with its changes, against its first parent; `files` may be fewer than `changed`."""
+
+    commit: LoggedCommit
+    message: str = ""
+    files: tuple[ChangedFile, ...] = ()
+    changed: int = 0  # files in all
+
+
 class Release(Value):
     """A version that was deployed or tagged."""
 

@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import Blame, FolderEntry, SearchHit
-from nightwatch_core.models.error import Case, Trace
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
 Effort = Literal["low", "medium", "high"]

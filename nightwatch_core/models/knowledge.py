@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Literal
 
-from nightwatch_core.models.analysis import Confidence, Edit
+from nightwatch_core.models.answer import Confidence, Edit
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.models.value import Value
 

@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Literal
 
-from nightwatch_core.models.analysis import Confidence
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.value import Value
 
 OutcomeKind = Literal[

@@ -3,13 +3,14 @@
 from datetime import datetime
 from typing import Literal
 
-from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.error import DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
 Status = Literal["complete", "degraded", "failed"]

@@ -14,10 +14,11 @@ from nightwatch_core.models.code import (
     SearchHit,
 )
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
-from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Window
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.trace import Trace
 
 
 class Clock(Protocol):

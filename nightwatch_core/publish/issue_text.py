@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from textwrap import fill
 
 from nightwatch_core.code.edits import diff
-from nightwatch_core.models.analysis import Analysis, Evidence, Hypothesis
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Evidence, Hypothesis
 from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.proposal import Marker
 from nightwatch_core.text.escaping import code_span, fenced, markdown, title

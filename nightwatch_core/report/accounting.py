@@ -2,9 +2,10 @@
 
 from collections import Counter
 
-from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.report import Accounts, Confidences, SecondLooks
+from nightwatch_core.models.usage import Usage
 
 SUREST_FIRST = ("high", "medium", "low")
 

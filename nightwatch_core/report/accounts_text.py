@@ -23,7 +23,7 @@ def accounts_facts(accounts: Accounts) -> Iterable[Fact]:
 def accounts_line(accounts: Accounts) -> str:
     """The accounts in one line, for a channel; what there is nothing to say about is left out.
 
-    >>> from nightwatch_core.models.analysis import Usage
+    >>> from nightwatch_core.models.usage import Usage
     >>> accounts_line(Accounts(analysed=2, usage=Usage(input_tokens=9000), tokens_per_error=4500))
     '9,000 new tokens (4,500 an error) · $0.00'
     >>> accounts_line(Accounts())

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Literal, TypeVar
 
-from nightwatch_core.models.analysis import Confidence
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
 from nightwatch_core.report.error_rows import Row

@@ -2,7 +2,8 @@
 
 import re
 
-from nightwatch_core.models.analysis import Analysis, Confidence
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.value import Value
 from nightwatch_core.report.limits import NAME, TEXT, TITLE
 from nightwatch_core.report.publications import Publication

@@ -2,7 +2,7 @@
 
 from difflib import unified_diff
 
-from nightwatch_core.models.analysis import Edit, Evidence
+from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.value import Value
 from nightwatch_core.report.limits import CODE_LINE, DIFF_LINES, EDIT, LONG, QUOTE, TITLE
 from nightwatch_core.text.escaping import MORE, block, line

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from nightwatch_core.models.analysis import Analysis, Hypothesis, Learning
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Hypothesis, Learning
 from nightwatch_core.models.code import Suspect
-from nightwatch_core.models.error import Case, Trace
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.proposal import Receipt
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.report.blocks import (
     Bullets,
     Command,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.models.analysis import Answer, Confidence, Evidence
+from nightwatch_core.models.answer import Answer, Confidence, Evidence
 from nightwatch_core.rules import surroundings
 from nightwatch_core.rules.call_arguments import wrong_arguments
 from nightwatch_core.rules.findings import FailingLine, Finding, failing_line

@@ -5,7 +5,7 @@ import re
 from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.line_reading import arguments, masked, parameters, uses
-from nightwatch_core.models.analysis import Edit, Learning
+from nightwatch_core.models.answer import Edit, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context

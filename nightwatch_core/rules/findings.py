@@ -4,8 +4,8 @@ from typing import Literal
 
 from nightwatch_core.code.definitions import function_around
 from nightwatch_core.code.languages import Language, language_of
-from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis, Learning
-from nightwatch_core.models.error import Frame
+from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
+from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import LINES_ABOVE, LINES_BELOW, MOVED_LINES

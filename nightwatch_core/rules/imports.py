@@ -4,7 +4,7 @@ import re
 
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.line_reading import uses
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context

@@ -20,8 +20,9 @@ from nightwatch_core.models.conversation import (
     ToolCall,
     ToolResult,
 )
-from nightwatch_core.models.error import Case, Frame
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.trace import Frame
 from nightwatch_core.rules.limits import FRAMES, QUERY, READ_LINES, WHOLE_FILE
 
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")

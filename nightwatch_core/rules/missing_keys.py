@@ -5,7 +5,7 @@ import re
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.line_reading import assignment, body_of, called, receiver_before
-from nightwatch_core.models.analysis import Learning
+from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context

@@ -5,7 +5,7 @@ import re
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import JAVASCRIPT, language_of
 from nightwatch_core.code.line_reading import masked, uses
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.line_reading import arguments, masked, parameters, receivers_of, uses
-from nightwatch_core.models.analysis import Edit, Hypothesis, Learning
+from nightwatch_core.models.answer import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, Standing, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context

@@ -4,7 +4,7 @@ import re
 
 from nightwatch_core.code.likely_files import TEST, ranked_places
 from nightwatch_core.code.line_reading import indent, masked
-from nightwatch_core.models.error import Frame
+from nightwatch_core.models.trace import Frame
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import QUOTED_VALUES, WRITING_LINES

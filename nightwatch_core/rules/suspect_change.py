@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.rules.findings import FailingLine
 from nightwatch_core.rules.known_code import Context, brought

@@ -3,7 +3,7 @@
 import re
 
 from nightwatch_core.code.line_reading import parameters, uses
-from nightwatch_core.models.analysis import Learning
+from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.imports import is_import, missing_own, missing_standard, moved

@@ -4,7 +4,7 @@ import re
 
 from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.line_reading import arguments, assignment, body_of, called, parameters
-from nightwatch_core.models.analysis import Learning
+from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.conversation import HitsFound
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted

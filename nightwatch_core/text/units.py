@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import CodeReads
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 import re
 
-from nightwatch_core.models.error import ExceptionLink, Frame
+from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.traces import libraries
 
 UNKNOWN_PATH = "<unknown>"  # the path of a frame whose file the trace does not print

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nightwatch_core.models.error import Trace
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.traces import csharp, golang, in_app, java, javascript, php, python, ruby
 from nightwatch_core.traces.chains import Chain
 from nightwatch_core.traces.clean_text import clean_lines

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.assignment import Traced
-from nightwatch_core.models.error import Frame, Trace
 from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.text.units import plural

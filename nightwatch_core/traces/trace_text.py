@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nightwatch_core.models.error import Frame, Trace
+from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.traces import limits

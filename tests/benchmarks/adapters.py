@@ -26,9 +26,10 @@ from nightwatch_core.memory.recall.search_document import (
     terms_of,
 )
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.traces import parsing
 

@@ -19,7 +19,7 @@ from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.lessons.text import document
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen
 
 SIZES = (500, 5_000, 50_000)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from nightwatch_core.models.analysis import Analysis, Confidence, Edit, Evidence
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Confidence, Edit, Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import CitedLine, Lesson, NightSeen

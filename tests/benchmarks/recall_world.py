@@ -18,8 +18,9 @@ from nightwatch_core.memory.recall.search_document import (
     terms_of,
     traces_of,
 )
-from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 _VERBS = "load save fetch render parse send update delete charge print merge sync sort apply"
 _NOUNS = (

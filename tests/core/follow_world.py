@@ -6,7 +6,7 @@ from typing import Any
 from nightwatch_core.memory.outcomes.fix_watch import Tonight
 from nightwatch_core.memory.outcomes.tracker_outcomes import apply_outcomes, follow_lesson
 from nightwatch_core.memory.sightings import add_night
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson, NightSeen

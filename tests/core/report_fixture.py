@@ -7,32 +7,17 @@ from core.scoreboard_shapes import record
 
 from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.analysis import (
-    Analysis,
-    Edit,
-    Ending,
-    Evidence,
-    Failure,
-    Hypothesis,
-    Learning,
-    Usage,
-)
+from nightwatch_core.models.analysis import Analysis, Ending, Failure
+from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
-from nightwatch_core.models.error import (
-    Case,
-    DroppedGroup,
-    ErrorGroup,
-    ExceptionLink,
-    Frame,
-    RejectedRecord,
-    Trace,
-    Window,
-)
+from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, RejectedRecord, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult, Night, RunReport
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.limits import FULL, Limits
 from nightwatch_core.report.view import view
 

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import Blame, Commit, FolderEntry, MergedPull, Release, SearchHit
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
-from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.usage import Usage
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 

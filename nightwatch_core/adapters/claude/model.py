@@ -31,8 +31,8 @@ from nightwatch_core.adapters.claude.limits import ASKING, LONGEST_WAIT, SILENCE
 from nightwatch_core.adapters.claude.reply import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
+from nightwatch_core.models.usage import Usage
 
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
 _EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON

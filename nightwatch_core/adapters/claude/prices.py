@@ -7,7 +7,7 @@ that is not in the table has no price: its cost is unknown, never zero.
 from collections.abc import Mapping
 from math import inf
 
-from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from nightwatch_core.adapters.claude.features import Json, inside, number
 from nightwatch_core.adapters.claude.prices import priced
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import AssistantTurn, Reply, ToolCall
+from nightwatch_core.models.usage import Usage
 
 STOPS: Mapping[str, str] = {
     "end_turn": "answer",

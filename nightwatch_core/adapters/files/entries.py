@@ -18,7 +18,8 @@ from nightwatch_core.adapters.files.record_files import (
 )
 from nightwatch_core.adapters.files.record_formats import records_of
 from nightwatch_core.adapters.files.record_values import name_of, text_of
-from nightwatch_core.models.error import ExceptionLink, Occurrence, RejectedRecord
+from nightwatch_core.models.error import Occurrence, RejectedRecord
+from nightwatch_core.models.trace import ExceptionLink
 
 # What a file holds: a sentence says what the file itself tells to be missing; None is no error.
 Entry = Occurrence | RejectedRecord | str | None

@@ -8,7 +8,8 @@ from functools import lru_cache
 from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS, NAME_LIMIT
 from nightwatch_core.adapters.files.record_stacks import stack_text, with_header
 from nightwatch_core.adapters.files.record_values import name_of, number_of, text_of, time_of
-from nightwatch_core.models.error import ExceptionLink, Occurrence
+from nightwatch_core.models.error import Occurrence
+from nightwatch_core.models.trace import ExceptionLink
 
 # Our field, and the names that sources give it, best first. Names are compared without case, dots,
 # dashes and underscores, and nested objects are read as dotted names, so that `error.class`,

@@ -13,15 +13,8 @@ from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.intake.limits import GROUPS
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import (
-    ErrorGroup,
-    ExceptionLink,
-    Fetched,
-    Occurrence,
-    RejectedRecord,
-    Trace,
-    Window,
-)
+from nightwatch_core.models.error import ErrorGroup, Fetched, Occurrence, RejectedRecord, Window
+from nightwatch_core.models.trace import ExceptionLink, Trace
 from nightwatch_core.traces.parsing import parse
 
 CLOCK_SLACK = timedelta(days=1)  # a time later than `until` by more comes from a wrong clock

@@ -20,7 +20,8 @@ from nightwatch_core.adapters.new_relic.traces import frames_document, traced_oc
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
 from nightwatch_core.intake.windows import LONGEST
 from nightwatch_core.models.code import Release
-from nightwatch_core.models.error import ErrorGroup, Fetched, Trace, Window
+from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.ports import Clock
 
 PING = "query Ping{actor{user{id email name} accounts{id name}}}"

@@ -16,7 +16,8 @@ from nightwatch_core.adapters.new_relic.limits import (
 from nightwatch_core.adapters.new_relic.rows import facet, integer, text
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.models.error import ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.text.message_templates import message_template, transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse

@@ -5,7 +5,7 @@ from itertools import islice
 
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.notes.note_layout import rendered
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import Lesson, Notes
 from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.text.escaping import clean, code_span, fenced, markdown

@@ -23,7 +23,8 @@ from nightwatch_core.memory.sightings import (
     night_date,
     sighting,
 )
-from nightwatch_core.models.analysis import Analysis, Confidence, Learning
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Confidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import Receipt

@@ -2,7 +2,8 @@
 
 from statistics import NormalDist
 
-from nightwatch_core.models.analysis import Analysis, Confidence, TrackRecord
+from nightwatch_core.models.analysis import Analysis, TrackRecord
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.outcome import ConfidenceTier, Scoreboard
 
 NOMINAL: dict[Confidence, float] = {"high": 0.9, "medium": 0.6, "low": 0.3}

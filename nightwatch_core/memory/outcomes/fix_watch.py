@@ -8,7 +8,7 @@ from nightwatch_core.code.releases import SPELLINGS
 from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.memory.outcomes.exposure import before_fix, is_sound
 from nightwatch_core.memory.sightings import aware, hours_between
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.error import ErrorGroup, Window
 from nightwatch_core.models.knowledge import Lesson

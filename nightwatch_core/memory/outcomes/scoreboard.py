@@ -9,7 +9,7 @@ from math import isfinite
 from statistics import fmean
 
 from nightwatch_core.memory.outcomes.calibration import NOMINAL, interval, posterior
-from nightwatch_core.models.analysis import Confidence
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import (
     AnalysisGroup,

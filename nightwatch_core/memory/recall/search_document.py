@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.memory import limits
-from nightwatch_core.models.error import Case, ExceptionLink, Frame
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line

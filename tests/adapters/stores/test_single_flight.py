@@ -7,7 +7,7 @@ import pytest
 from nightwatch_core.adapters.github.errors import Unavailable
 from nightwatch_core.adapters.stores.single_flight import SingleFlight
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
-from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.usage import Usage
 
 TOGETHER = 8
 

@@ -31,10 +31,10 @@ from nightwatch_core.adapters.claude.schemas import strict_schema
 from nightwatch_core.analysis import agent_specs, complexity, tools
 from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.prompts import preview_text
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import Preview
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import CodeReader
 
 TURNS, PREVIEWS, PREVIEW_LINES, SUMMARIES = 15, 5, 100, 4

@@ -10,11 +10,11 @@ from twins.reading import MemoryCode
 
 from nightwatch_core.intake.cases import signature
 from nightwatch_core.intake.fingerprint import fingerprint
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.traces import parsing
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import place_frames

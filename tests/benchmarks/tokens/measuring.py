@@ -13,7 +13,7 @@ from benchmarks.tokens.service import Call, Service
 from benchmarks.tokens.words import Night, complaints
 
 from nightwatch_core.adapters.claude.prices import priced
-from nightwatch_core.models.analysis import Usage
+from nightwatch_core.models.usage import Usage
 
 DESIGNS: Mapping[str, Design] = {
     "before": before,

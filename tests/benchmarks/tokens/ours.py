@@ -22,10 +22,12 @@ from nightwatch_core.analysis.analyst import Briefing, analyse
 from nightwatch_core.analysis.research import gather
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.analysis import Analysis, Failure, Usage
+from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
-from nightwatch_core.models.error import Case, Trace, Window
+from nightwatch_core.models.error import Case, Window
 from nightwatch_core.models.report import Night as NightId
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import CodeReader, Model
 from nightwatch_core.traces.path_index import PathIndex
 

@@ -4,8 +4,8 @@ from twins.reading import MemoryModel
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.agent import AnalysisPlan
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.research import Preview, ResearchContext
+from nightwatch_core.models.usage import Usage
 
 
 def run(*script, **more):

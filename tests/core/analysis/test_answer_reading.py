@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.analysis.answer_reading import SYNONYMS, answer_schema, read_answer
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.analysis import Answer
+from nightwatch_core.models.answer import Answer
 
 MINIMAL = {"title": "T", "root_cause": "R", "confidence": "low"}
 

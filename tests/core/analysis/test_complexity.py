@@ -12,7 +12,7 @@ from nightwatch_core.analysis.complexity import (
     tier_of,
     unplaced,
 )
-from nightwatch_core.models.error import ExceptionLink
+from nightwatch_core.models.trace import ExceptionLink
 
 
 @pytest.mark.parametrize(

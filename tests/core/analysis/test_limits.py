@@ -13,7 +13,7 @@ from nightwatch_core.analysis.endings import failure, fatal, invalid
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.second_look import seed
 from nightwatch_core.analysis.waves import leader_findings
-from nightwatch_core.models.analysis import Evidence, Hypothesis, Learning
+from nightwatch_core.models.answer import Evidence, Hypothesis, Learning
 from nightwatch_core.models.conversation import AssistantTurn, Reply
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.units import estimated_tokens

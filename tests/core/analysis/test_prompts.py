@@ -11,10 +11,11 @@ from markdown_it import MarkdownIt
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import fenced, first_message, preview_text
 from nightwatch_core.models.code import MergedPull, Suspect
-from nightwatch_core.models.error import DroppedGroup, ExceptionLink, Frame
+from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, Match, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.text.units import estimated_tokens
 
 NOTHING = ResearchContext()

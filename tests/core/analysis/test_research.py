@@ -13,9 +13,10 @@ from nightwatch_core.analysis.research import (
     window,
 )
 from nightwatch_core.models.code import MergedPull, Release, SearchHit
-from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.path_index import PathIndex
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)

@@ -17,9 +17,9 @@ from nightwatch_core.analysis.tool_calls import (
     with_results,
 )
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.analysis import Usage
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
+from nightwatch_core.models.usage import Usage
 
 CART = ("read_file", {"path": "shop/cart.py"})
 

@@ -17,7 +17,7 @@ from nightwatch_core.models.conversation import (
     ToolResult,
     TracesShown,
 )
-from nightwatch_core.models.error import Trace
+from nightwatch_core.models.trace import Trace
 
 FILES = {
     "app/order.py": "class Order:\n    def total(self):\n        return 1\n",

@@ -10,12 +10,14 @@ from nightwatch_core.analysis.waves import (
     second_wave,
     total_usage,
 )
-from nightwatch_core.models.analysis import Edit, Evidence, Failure, Learning, Usage
+from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.answer import Edit, Evidence, Learning
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.usage import Usage
 
 NIGHT = Night(id="n1", window=Window(since=DAY, until=DAY), now=DAY)
 CODE = CodeTonight(commit=COMMIT)

@@ -3,7 +3,7 @@
 import pytest
 
 from nightwatch_core.code.code_view import around, as_written, lines_of, name, numbered, visible
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.code.edits import apply, diff
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 
 FILES = {
     "a.py": "x = 1\ny = 2\n",

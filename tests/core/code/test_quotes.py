@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.code.limits import QUOTE_NEAR
 from nightwatch_core.code.quotes import verified
-from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.answer import Evidence
 
 TEXT = """\
 class Cart

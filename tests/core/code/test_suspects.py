@@ -5,8 +5,9 @@ import pytest
 from nightwatch_core.code.suspects import OUTSIDE_TAGS, ago, named_first, suspects
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import MergedPull, Release, Suspect
-from nightwatch_core.models.error import Case, ErrorGroup, ExceptionLink, Frame, Trace
+from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.research import LikelyFile
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 
 NOW = datetime(2026, 11, 3, 2, tzinfo=UTC)
 FIRST = NOW - timedelta(hours=5)

@@ -2,7 +2,7 @@ import pytest
 from analysis_shapes import CART, FILES, FIX, analysis, case, trace, tree
 
 from nightwatch_core.code.verdict import SCORE, advantage, scored, sound_fix, verdict
-from nightwatch_core.models.analysis import Answer, Edit, Evidence, Hypothesis
+from nightwatch_core.models.answer import Answer, Edit, Evidence, Hypothesis
 from nightwatch_core.models.research import ResearchContext
 
 QUOTE = Evidence(path="shop/cart.py", line=2, quote="sum(line.price for line in lines)")

@@ -7,10 +7,11 @@ from nightwatch_core.memory.fallback import (
     merge_waves,
     unanswered_assignments,
 )
-from nightwatch_core.models.analysis import FELL_BACK, Allowance, Ending, Failure, Usage
+from nightwatch_core.models.analysis import FELL_BACK, Ending, Failure
 from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.usage import Allowance, Usage
 
 AWAY = "Claude answered 529: try again later."
 ALLOWANCE = Allowance(iterations=5, tokens=1_000, cost=1.0, seconds=60)

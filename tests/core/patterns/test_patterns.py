@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 from core.lesson_shapes import analysis, lesson, one_group, seen
 
-from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.patterns import detect
 from nightwatch_core.patterns.detection import MOST, PATTERN_RULES

@@ -2,7 +2,7 @@
 
 from core.lesson_shapes import analysis, group, lesson, one_group
 
-from nightwatch_core.models.analysis import Evidence
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.error import Case
 from nightwatch_core.patterns.rules_tonight import same_cause
 

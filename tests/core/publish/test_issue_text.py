@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nightwatch_core.models.analysis import Edit, Evidence, Hypothesis
+from nightwatch_core.models.answer import Edit, Evidence, Hypothesis
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_text import (

@@ -8,9 +8,10 @@ from services.anthropic import Anthropic
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.analysis.agent_specs import BUILT_IN
 from nightwatch_core.errors import NightWatchError
-from nightwatch_core.models.analysis import Ending, Failure, SecondLook, Usage
+from nightwatch_core.models.analysis import Ending, Failure, SecondLook
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.report import Accounts, Confidences
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.accounting import accounts
 from nightwatch_core.report.accounts_text import accounts_line
 

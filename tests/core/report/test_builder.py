@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from analysis_shapes import COMMIT, DAY, analysis, case, group
 
-from nightwatch_core.models.analysis import Failure, Usage
+from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.assignment import (
     CauseFindings,
     CodeTonight,
@@ -17,6 +17,7 @@ from nightwatch_core.models.error import DroppedGroup, Fetched, RejectedRecord, 
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult, Night, WrittenLesson
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.report import builder
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)

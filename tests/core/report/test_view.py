@@ -17,10 +17,12 @@ from core.report_fixture import (
     shown,
 )
 
-from nightwatch_core.models.analysis import Analysis, Edit, Ending, Evidence, Usage
+from nightwatch_core.models.analysis import Analysis, Ending
+from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.error import Case, DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt, Skip
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.blocks import Command, Fact, Facts
 from nightwatch_core.report.error_rows import known_since
 from nightwatch_core.report.excerpts import evidence_excerpt, fix_excerpt

@@ -5,7 +5,7 @@ import json
 from small_repo import SmallRepo, case, explained, frame, opening
 
 from nightwatch_core.analysis import tools
-from nightwatch_core.models.analysis import Answer
+from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolResult
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.rules.limits import QUESTIONS, ROUNDS

@@ -1,7 +1,7 @@
 from analysis_shapes import tree
 
-from nightwatch_core.models.error import ExceptionLink, Frame, Trace
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import place_frames
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from nightwatch_core.models.error import ExceptionLink, Frame, Trace
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.limits import (
     FRAMES_LISTED,
     LISTED_SHOWN,

@@ -14,7 +14,7 @@ from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.lessons.shortening import SHORTENINGS
 from nightwatch_core.memory.lessons.text import FIELDS, LARGEST, LIMIT, SEEDS, document, lesson_of
 from nightwatch_core.memory.limits import MOST_FATES
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import CitedLine, Decision, Lesson, NightSeen, Notes, Problem
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, PublishedItem
 

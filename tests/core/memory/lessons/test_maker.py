@@ -16,7 +16,8 @@ from nightwatch_core.memory.lessons.text import FIELDS, LIMIT, document, lesson_
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.reuse import reused_analysis
 from nightwatch_core.memory.sightings import add_sighting, night_date
-from nightwatch_core.models.analysis import Edit, Ending, Evidence, Learning
+from nightwatch_core.models.analysis import Ending
+from nightwatch_core.models.answer import Edit, Evidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.text.frontmatter import LIMIT as MOST_READ

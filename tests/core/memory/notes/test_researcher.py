@@ -15,7 +15,7 @@ from nightwatch_core.memory.notes.researcher import (
     relevant_learnings,
 )
 from nightwatch_core.memory.notes.scores import hits_in, intent_words
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import Decision, Notes, Problem, TaskFile, TaskSection
 from nightwatch_core.text.words import stem, words
 

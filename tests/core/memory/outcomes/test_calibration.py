@@ -17,7 +17,8 @@ from nightwatch_core.memory.outcomes.calibration import (
     posterior,
 )
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.analysis import Confidence, Ending
+from nightwatch_core.models.analysis import Ending
+from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.outcome import ConfidenceTier, Scoreboard, SuccessRate
 
 COUNTS = st.integers(min_value=0, max_value=300)

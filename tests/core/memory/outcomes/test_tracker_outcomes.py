@@ -29,7 +29,7 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import (
     open_trouble,
     why_no_news,
 )
-from nightwatch_core.models.analysis import Edit
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate

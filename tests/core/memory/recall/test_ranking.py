@@ -5,7 +5,7 @@ from twins.recall import MemoryRecall
 from nightwatch_core.memory.recall.ranking import REASONS, SIMILAR_WORDS, reasons
 from nightwatch_core.memory.recall.search_document import SearchDocument
 from nightwatch_core.memory.recall.seed_score import THRESHOLD
-from nightwatch_core.models.error import Frame
+from nightwatch_core.models.trace import Frame
 from nightwatch_core.ports import Recall
 
 TONIGHT = case(links=(link(message="no key total", frames=(TOTAL, VIEW, DRIVER)),))

@@ -16,7 +16,7 @@ from nightwatch_core.memory.recall.search_document import (
     transaction,
     words,
 )
-from nightwatch_core.models.error import Frame
+from nightwatch_core.models.trace import Frame
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,63 @@
+"""Words for what a model answers: the schema that it is sent, and what our code adds to it."""
+
+from typing import Literal
+
+from nightwatch_core.models.value import Value
+
+Confidence = Literal["high", "medium", "low"]
+
+
+Action = Literal["edit", "create", "delete"]
+
+
+class Evidence(Value):
+    """A line of code that supports the finding; `verified` once our code found the quote there."""
+
+    path: str
+    line: int
+    quote: str = ""
+    note: str = ""
+    verified: bool = False
+
+
+class Edit(Value):
+    """One change: the exact old text, found once in the file, and what replaces it."""
+
+    path: str
+    action: Action = "edit"
+    old: str = ""  # empty for create and delete
+    new: str = ""  # the whole text for create, empty for delete
+    description: str = ""
+
+
+class Hypothesis(Value):
+    """An explanation that was considered."""
+
+    statement: str
+    standing: Literal["confirmed", "open", "ruled out"] = "open"
+    because: str = ""
+
+
+class Learning(Value):
+    """A fact about the codebase worth telling the next analyst, with its place."""
+
+    fact: str
+    path: str = ""
+    line: int | None = None
+
+
+class Answer(Value):
+    """What a model has to answer: the schema sent with the first request."""
+
+    title: str
+    root_cause: str
+    confidence: Confidence
+    has_fix: bool = False
+    file_changes: tuple[Edit, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    suspect_commit: str = ""
+    tags: tuple[str, ...] = ()
+    learnings: tuple[Learning, ...] = ()
+    related_to: tuple[str, ...] = ()
+    suggested_next_steps: tuple[str, ...] = ()
