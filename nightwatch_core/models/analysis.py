@@ -110,9 +110,7 @@ class Analysis(Value):
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away
     commit: str = ""
-    fix_confidence: Confidence | None = (
-        None  # in what should happen instead
-    )
+    fix_confidence: Confidence | None = None  # in what should happen instead
     question: str = ""  # to the team, where what should happen is a choice of theirs
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
     standing: Standing | None = None  # None: the code that failed is the base branch's

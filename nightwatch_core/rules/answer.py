@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.models.answer import Answer, Confidence, Evidence
 from nightwatch_core.rules import surroundings
 from nightwatch_core.rules.call_arguments import wrong_arguments
@@ -12,7 +13,6 @@ from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
 from nightwatch_core.rules.missing_keys import missing_key, out_of_range
 from nightwatch_core.rules.none_receivers import none_receiver
 from nightwatch_core.rules.suspect_change import suspect_change
-from nightwatch_core.rules.symptoms import Symptom, symptom_of
 from nightwatch_core.rules.unknown_names import (
     broken_import,
     unbound_local,

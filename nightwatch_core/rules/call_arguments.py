@@ -5,6 +5,7 @@ import re
 from nightwatch_core.code.definitions import defined_name, definitions_in
 from nightwatch_core.code.edits import edits_for
 from nightwatch_core.code.line_reading import arguments, masked, parameters, uses
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.answer import Edit, Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
@@ -18,7 +19,6 @@ from nightwatch_core.rules.similar_names import (
     means_something_else,
     slip,
 )
-from nightwatch_core.rules.symptoms import Symptom
 
 _INITS = ("__init__", "initialize", "constructor", "__construct")
 _MARK = {"python": "=", "ruby": ":", "php": ":"}  # between a keyword and its value

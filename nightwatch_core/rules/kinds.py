@@ -3,10 +3,10 @@
 import re
 
 from nightwatch_core.code.line_reading import masked
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.symptoms import Symptom
 
 
 class Kind(Value):

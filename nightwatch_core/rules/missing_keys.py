@@ -5,13 +5,13 @@ import re
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.line_reading import assignment, body_of, called, receiver_before
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import BODY_LINES, KEYS
 from nightwatch_core.rules.similar_names import definitions, likeness
-from nightwatch_core.rules.symptoms import Symptom
 
 _KEY = re.compile(r"""["':]?([A-Za-z_]\w*)["']?\s*(?::|=>|\]\s*=(?!=))""")
 _ALIKE = 0.6

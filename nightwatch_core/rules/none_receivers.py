@@ -3,10 +3,10 @@
 import re
 
 from nightwatch_core.code.line_reading import indent, masked, receiver_before, receivers_of
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import HEAD_LINES, LINE, STATEMENT_LINES
-from nightwatch_core.rules.symptoms import Symptom
 from nightwatch_core.rules.value_origins import origin_of
 
 _MEMBER = re.compile(r"(?<=[\w)\]])(?:\?->|->|&\.|\.)(?=[A-Za-z_$])")

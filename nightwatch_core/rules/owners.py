@@ -3,11 +3,11 @@
 import re
 
 from nightwatch_core.code.line_reading import receivers_of
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.similar_names import definitions
-from nightwatch_core.rules.symptoms import Symptom
 
 
 def owner_of(symptom: Symptom, failing: FailingLine, context: Context) -> SearchHit | None:

@@ -4,11 +4,11 @@ import re
 
 from nightwatch_core.code.likely_files import TEST, ranked_places
 from nightwatch_core.code.line_reading import indent, masked
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import QUOTED_VALUES, WRITING_LINES
-from nightwatch_core.rules.symptoms import Symptom
 
 _RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
 _GUARD = re.compile(

@@ -3,6 +3,7 @@
 import re
 
 from nightwatch_core.code.line_reading import parameters, uses
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
@@ -19,7 +20,6 @@ from nightwatch_core.rules.similar_names import (
     similar_in_file,
     suggested,
 )
-from nightwatch_core.rules.symptoms import Symptom
 
 _LOCAL = re.compile(r"^\s*(?:(?:const|let|var)\s+)?(?P<name>\w+)\s*(?::[^=]+)?=(?![=>])")
 

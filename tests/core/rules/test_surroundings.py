@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from small_repo import case, explained, frame, opening
 
+from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.rules.known_code import Context, KnownCode
 from nightwatch_core.rules.surroundings import SHAPES, telling_shape
-from nightwatch_core.rules.symptoms import Symptom
 
 SHOWN = [
     "could not convert string to float: '12,90'",

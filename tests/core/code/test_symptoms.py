@@ -2,9 +2,9 @@
 
 import pytest
 
+from nightwatch_core.code.symptoms import WORDINGS, symptom_of
 from nightwatch_core.rules.answer import RULES
 from nightwatch_core.rules.kinds import KINDS
-from nightwatch_core.rules.symptoms import WORDINGS, symptom_of
 
 CASES = [
     ("NoMethodError", "undefined method 'total' for nil", "none receiver", {"name": "total"}),

@@ -2,9 +2,9 @@
 
 import re
 
+from nightwatch_core.code.limits import MESSAGE
+from nightwatch_core.code.symptom_wordings import NAME, NAMES_AND_DATA
 from nightwatch_core.models.value import Value
-from nightwatch_core.rules.limits import MESSAGE
-from nightwatch_core.rules.symptom_wordings import NAME, NAMES_AND_DATA
 
 NEIGHBOURS_AND_VALUES: tuple[tuple[str, str], ...] = (
     # --- neighbours and resources -------------------------------------------------------------
