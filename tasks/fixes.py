@@ -19,7 +19,8 @@ def plan_pulls(
     """Fixes that are new, allowed, applicable and parse; everything else with its reason."""
     if report.commit is None or own is None:
         return PublishPlan()
-    read = reader_of(options, report.commit).read_file
+    tree = reader_of(options, report.commit)
     return proposals.plan_pulls(
-        report.analyses, own, receipts, options, report.commit, read, report.night.id
+        *(report.analyses, own, receipts, options, report.commit),
+        *(tree.read_file, report.night.id, tree.paths()),
     )

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable
 
-from nightwatch_core.code import edits as fixing
-from nightwatch_core.code import syntax
-from nightwatch_core.code.code_view import as_written, inside
+from nightwatch_core.code.code_view import inside
+from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.limits import ROOT_CAUSE
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.models.analysis import FELL_BACK, Analysis
-from nightwatch_core.models.answer import Answer, Confidence, Edit, Evidence
+from nightwatch_core.models.answer import Answer, Confidence, Evidence
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
@@ -107,18 +106,21 @@ def verdict(
     code: CodeReader,
     read: tuple[str, ...] = (),
 ) -> Analysis:
-    """Say what the answer is worth: evidence checked against the code, a fix only where it applies.
+    """Say what the answer is worth: evidence checked against the code, only edits that may stand.
 
     `read` are the files the model has seen.
     """
-    fix, why_not = sound_fix(answer.file_changes if answer.has_fix else (), code)
+    evidence = looked_up(answer.evidence, code)
+    seen = {*read, *(one.path for one in evidence if one.verified)}
+    fix = judged(answer.file_changes if answer.has_fix else (), code, seen)
     draft = Analysis(
         case=case,
         title=_one_line(answer.title) or case.title,
         root_cause=answer.root_cause.strip()[:ROOT_CAUSE],
         confidence=answer.confidence,
-        evidence=looked_up(answer.evidence, code),
-        fix=fix,
+        evidence=evidence,
+        fix=fix.edits,
+        refused=fix.refused,
         hypotheses=answer.hypotheses,
         suspects=research.suspects,
         suspect_commit=_commit(answer.suspect_commit),
@@ -128,7 +130,7 @@ def verdict(
         related_to=answer.related_to,
         read=read,
         commit=code.commit.sha,
-        because=(why_not,) if why_not else (),
+        because=reasons(fix.refused),
     )
     return scored(draft)
 
@@ -138,27 +140,6 @@ def looked_up(evidence: tuple[Evidence, ...], code: CodeReader) -> tuple[Evidenc
     paths = {path for one in evidence if (path := inside(one.path))}
     texts = {path: code.read_file(path) for path in sorted(paths)}
     return tuple(verified(one, texts.get(inside(one.path) or "")) for one in evidence)
-
-
-def sound_fix(edits: tuple[Edit, ...], code: CodeReader) -> tuple[tuple[Edit, ...], str]:
-    """Give the edits where all of them apply and what they leave parses; else none, and why."""
-    if not edits:
-        return (), ""
-    outside = next((edit.path for edit in edits if not inside(edit.path)), None)
-    if outside is not None:
-        return (), f"the proposed fix names no file of the repository: {ascii(outside[:100])}"
-    named = (edit.model_copy(update={"path": inside(edit.path)}) for edit in edits)
-    clean = tuple(as_written(edit, code.read_file(edit.path)) for edit in named)
-    applied = fixing.apply(clean, code.read_file, code.paths())
-    if applied.refusal:
-        return (), f"the proposed fix does not apply: {applied.refusal}"
-    broken = (
-        syntax.complaint(change.path, change.text, code.read_file(change.path))
-        for change in applied.changes
-        if change.text is not None
-    )
-    why = next((complaint for complaint in broken if complaint), "")
-    return ((), f"the proposed fix cannot stand: {why}") if why else (clean, "")
 
 
 def _commit(text: str) -> str:

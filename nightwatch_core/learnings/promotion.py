@@ -1,8 +1,8 @@
 """From what a person chose of the offers to the draft pull request that adds it to CLAUDE.md.
 
-Fixes may never touch a file that instructs agents (`publish/policy.py`). This is the one exception,
-and it is made of offers that a person chose, never of an analysis: it does not go through the plans
-of a night, and changes no other path.
+Fixes may never touch a file that instructs agents (`code/protected_paths.py`). This is the one
+exception, and it is made of offers that a person chose, never of an analysis: it does not go
+through the plans of a night, and changes no other path.
 """
 
 from nightwatch_core.errors import GiveUp

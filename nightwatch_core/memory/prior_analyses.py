@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.edits import fix_digest
-from nightwatch_core.code.verdict import looked_up, scored, sound_fix
+from nightwatch_core.code.verdict import looked_up, scored
 from nightwatch_core.memory.lessons.body import summary
 from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
 from nightwatch_core.memory.recall.seed_score import SAME_BY_ALIAS, is_same_error, names, recall
@@ -108,10 +109,13 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
 
 def checked(analysis: Analysis, code: CodeReader) -> Analysis:
     """Put a remembered analysis to the same tests as any other: quotes, fix and score."""
-    fix, why_not = sound_fix(analysis.fix, code)
-    because = (*analysis.because, *((why_not,) if why_not else ()))
-    evidence = looked_up(analysis.evidence, code)
-    update = {"evidence": evidence, "fix": fix, "because": because}
+    fix = judged(analysis.fix, code)
+    update = {
+        "evidence": looked_up(analysis.evidence, code),
+        "fix": fix.edits,
+        "refused": (*analysis.refused, *fix.refused),
+        "because": (*analysis.because, *reasons(fix.refused)),
+    }
     return scored(analysis.model_copy(update=update))
 
 
@@ -130,6 +134,6 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     analysis = checked(analysis, code)
     if not any(one.verified for one in analysis.evidence):
         return "none of its quotes stands in the code"
-    if lesson.has_fix and not analysis.has_fix:
+    if lesson.has_fix and (analysis.refused or not analysis.has_fix):
         return "its fix no longer applies"
     return analysis

@@ -1,14 +1,14 @@
 """Which fixes become draft pull requests tonight."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
+from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code import edits as fixing
-from nightwatch_core.code import syntax
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import DraftPull, OwnItem, Proposal, PublishPlan, Receipt, Skip
-from nightwatch_core.publish import issue_text, policy
+from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
 
 Read = Callable[[str], str | None]
@@ -23,8 +23,12 @@ def plan_pulls(
     commit: Commit,
     read: Read,
     night: str,
+    paths: Collection[str] = (),
 ) -> PublishPlan:
-    """Draft pull requests for fixes that are new, allowed, applicable and parse."""
+    """Draft pull requests for fixes that are new, allowed, applicable and parse.
+
+    `paths` are the files of the tree.
+    """
     proposals: list[Proposal] = []
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
@@ -37,7 +41,7 @@ def plan_pulls(
             _not_this_one(analysis, known, night)
             or _no_pull_by_choice(options)
             or _settled(known_item(analysis, issues), issue, receipts)
-            or _refused(analysis, applied, read)
+            or _refused(analysis, applied, read, paths)
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
         if reason:
@@ -94,11 +98,13 @@ def _settled(
     return Reason("settled", f"issue #{known.number} is closed{planned}")
 
 
-def _refused(analysis: Analysis, applied: fixing.Applied, read: Read) -> Reason | None:
+def _refused(
+    analysis: Analysis, applied: fixing.Applied, read: Read, paths: Collection[str]
+) -> Reason | None:
     """Why a fix cannot be, or may not be, proposed."""
     text = (
         applied.refusal
-        or policy.refused(applied.changes, read)
+        or edit_policy.refused(applied.changes, read, paths)
         or _unseen(analysis, applied, read)
         or _does_not_parse(applied, read)
     )

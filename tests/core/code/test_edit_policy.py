@@ -2,9 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.code import edit_policy, protected_paths
+from nightwatch_core.code.edit_policy import refused
+from nightwatch_core.code.protected_paths import is_change_note, refusal
 from nightwatch_core.models.proposal import FileChange
-from nightwatch_core.publish import policy
-from nightwatch_core.publish.policy import refusal, refused
 
 CI = """
 .github/workflows/ci.yml .github/dependabot.yml .gitlab-ci.yml .circleci/config.yml .travis.yml
@@ -111,8 +112,8 @@ def test_ordinary_source_and_tests_pass(path):
 
 def test_every_table_is_in_folded_case_and_says_nothing_twice():
     names = ("CI_FILES", "BUILD_FILES", "MANIFESTS", "AGENT_FILES", "SECRETS", "BINARIES")
-    every = [pattern for name in names for pattern in getattr(policy, name)]
-    folders = (*policy.ANYWHERE, *policy.AT_THE_TOP, *policy.DEVICES)
+    every = [pattern for name in names for pattern in getattr(protected_paths, name)]
+    folders = (*protected_paths.ANYWHERE, *protected_paths.AT_THE_TOP, *protected_paths.DEVICES)
     assert [one for one in (*every, *folders) if one != one.casefold()] == []
     assert [one for one in set(every) if every.count(one) > 1] == []
 
@@ -183,7 +184,7 @@ def test_deleting_a_large_file_is_a_large_change():
 
 
 def test_new_bytes_are_bounded_in_new_files_and_in_old_ones():
-    long_line = "x" * (policy.MAX_BYTES + 1)
+    long_line = "x" * (edit_policy.MAX_BYTES + 1)
     assert "bytes" in refused((changed(text=long_line),), none_before)
     assert "bytes" in refused((changed(text=f"a\n{long_line}"),), {"app/a.rb": "a\nb"}.get)
     assert refused((changed(text=f"{long_line}\nb"),), {"app/a.rb": f"{long_line}\na"}.get) == ""
@@ -225,3 +226,29 @@ def test_a_path_has_as_many_characters_as_systems_take() -> None:
     assert "is not a plain path" in refusal(f"app/{part}b")
     assert "is not a plain path" in refusal(f"app/{'é' * 128}")
     assert "is not a plain path" in refusal("")
+
+
+NOTES = (".changeset/calm-ants.md", "web/.changes/unreleased/Fixed-1.yaml", ".github/guide.md")
+
+
+@pytest.mark.parametrize("path", [".changeset/odd-bees.md", "web/.changes/unreleased/Fixed-2.yaml"])
+def test_a_note_of_a_change_may_be_new_beside_its_siblings(path):
+    assert is_change_note(path, NOTES)
+    assert refused((changed(path, "A fix.\n"),), none_before, NOTES) == ""
+    assert "dot folder" in refused((changed(path, "A fix.\n"),), none_before)
+    assert "dot folder" in refused((changed(path, "B.\n"),), {path: "A.\n"}.get, NOTES)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".github/odd-bees.md", ".github/.changeset/odd.md", ".changeset/.hidden.md",
+        ".changeset/AGENTS.md", ".changeset/new/odd.md", ".changeset/odd.js",
+        ".changeset/config.json", ".changeset/../.github/workflows/odd.md", ".clinerules/odd.md",
+        "changeset.md",
+    ],
+)  # fmt: skip
+def test_nothing_else_passes_for_a_note_of_a_change(path):
+    there = (*NOTES, ".github/workflows/guide.md", ".clinerules/guide.md", ".changeset/a.js")
+    protected = is_change_note(path, there) and not refusal(path, is_note=True)
+    assert not protected

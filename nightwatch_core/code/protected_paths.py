@@ -1,4 +1,4 @@
-"""Which files a pull request of ours may touch: ordinary source and tests, nothing else.
+"""Which files a fix of ours may touch: ordinary source and tests, nothing else.
 
 Deny by default whatever runs at build time, decides about reviews, instructs agents, or is spelt so
 that two programs may read it differently. Paths are compared after NFKC and case folding. Where an
@@ -6,19 +6,11 @@ ordinary file has a name of these (a `hooks` folder below `src`, a shop's `vendo
 look at how deep it lies: what builds and checks run by themselves stands at the top.
 """
 
-import difflib
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
-from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.text.escaping import clean
-
-MAX_FILES = 5
-MAX_LINES = 400
-MAX_BYTES = 256 * 1024
-_COMPARED = 2_000  # lines that are compared one by one; of more, the whole stretch counts
-_PLAIN = ("\N{ZERO WIDTH JOINER}", "\N{VARIATION SELECTOR-16}")  # in emoji
 
 # Shell patterns in folded case: one without a slash is compared with the name, one with a slash
 # with the end of the path.
@@ -103,6 +95,8 @@ AT_THE_TOP = (  # folders; deeper, hooks and workflows are ordinary names of ord
     "terraform", "ansible", "helm", "charts", "k8s", "kubernetes", "gradle", "buildsrc", "github",
     "gitlab",
 )  # fmt: skip
+CHANGE_NOTES = (".change", ".changes", ".changeset*", ".changelog*", ".chronus", ".release-notes")
+PROSE = (".md", ".rst", ".adoc", ".txt", ".yml", ".yaml")
 DEVICES = ("con", "prn", "aux", "nul", *(p + n for p in ("com", "lpt") for n in "123456789"))
 
 
@@ -127,7 +121,11 @@ def _ambiguous(path: str) -> bool:
 
 
 def _dotted(path: str) -> bool:
-    return any(part.startswith(".") or part.endswith((".", " ")) for part in path.split("/"))
+    return any(map(_is_dotted, path.split("/")))
+
+
+def _is_dotted(part: str) -> bool:
+    return part.startswith(".") or part.endswith((".", " "))
 
 
 def _named(*patterns: str) -> Callable[[str], bool]:
@@ -169,8 +167,8 @@ RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
 )
 
 
-def refusal(path: str) -> str:
-    """Why a path may not be touched; empty where it may.
+def refusal(path: str, is_note: bool = False) -> str:
+    """Why a path may not be touched; empty where it may. Notes of changes may be in dot folders.
 
     >>> refusal("app/models/order.rb")
     ''
@@ -181,62 +179,30 @@ def refusal(path: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", path).casefold()
     for reason, broken in RULES:
-        if broken(path) or broken(folded):
+        if (broken(path) or broken(folded)) and not (is_note and broken is _dotted):
             return f"{ascii(path[:200])[1:-1]} {reason}"
     return ""
 
 
-def refused(changes: tuple[FileChange, ...], before: Callable[[str], str | None]) -> str:
-    """Why a set of changes may not be proposed; empty where it may."""
-    for change in changes:
-        if why := refusal(change.path) or _hides_something(change, before(change.path) or ""):
-            return why
-    sizes = [_size(before(change.path), change.text) for change in changes]
-    lines, size = sum(lines for lines, _ in sizes), sum(size for _, size in sizes)
-    limits = (
-        (len(changes) > MAX_FILES, f"{len(changes)} files, at most {MAX_FILES}"),
-        (lines > MAX_LINES, f"{lines} changed lines, at most {MAX_LINES}"),
-        (size > MAX_BYTES, f"{size} new bytes, at most {MAX_BYTES}"),
+def is_change_note(path: str, paths: Collection[str]) -> bool:
+    """Whether a new file is a note of a change, as repositories demand them with every change.
+
+    It is one in a folder kept for them where files of its kind lie already; of all dot folders
+    only those, since what else is in them configures, runs or instructs.
+
+    >>> is_change_note(".changeset/odd-bees.md", (".changeset/calm-ants.md",))
+    True
+    >>> is_change_note(".github/odd-bees.md", (".github/calm-ants.md",))
+    False
+    """
+    *folders, name = path.split("/")
+    ending, dotted = name[name.rfind(".") :], [one for one in folders if _is_dotted(one)]
+    return (
+        ending in PROSE
+        and not _is_dotted(name)
+        and len(dotted) == 1
+        and any(fnmatchcase(dotted[0], one) for one in CHANGE_NOTES)
+        and any(
+            one.rpartition("/")[0] == "/".join(folders) and one.endswith(ending) for one in paths
+        )
     )
-    return next((f"the change is too large: {why}" for over, why in limits if over), "")
-
-
-def _hides_something(change: FileChange, before: str) -> str:
-    """Why a reviewer would not see all of the change; empty where they would."""
-    new = _hidden(change.text or "") - _hidden(before)
-    if not new:
-        return ""
-    which = ", ".join(f"U+{ord(c):04X}" for c in sorted(new)[:5])
-    return f"the change to {change.path} adds characters that nobody sees: {which}"
-
-
-def _hidden(text: str) -> set[str]:
-    kept = text.replace("\r\n", "\n")
-    return {c for c in set(kept) if c not in _PLAIN and clean(f"a{c}b") != f"a{c}b"}
-
-
-def _size(before: str | None, after: str | None) -> tuple[int, int]:
-    """Changed lines, and bytes that are new."""
-    old, new = (before or "").split("\n"), (after or "").split("\n")
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
-    if max(len(old), len(new)) > _COMPARED:
-        return max(len(old), len(new)), _bytes(new)
-    compared = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    changed = [(a, b, c, d) for tag, a, b, c, d in compared if tag != "equal"]
-    lines = sum(max(b - a, d - c) for a, b, c, d in changed)
-    return lines, sum(_bytes(new[c:d]) for _, _, c, d in changed)
-
-
-def _bytes(lines: list[str]) -> int:
-    return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    same = 0
-    for one, other in zip(old, new, strict=False):
-        if one != other:
-            break
-        same += 1
-    return same
