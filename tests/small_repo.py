@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from twins.reading import between, logged, shown
+
 from nightwatch_core.analysis import tools
 from nightwatch_core.code.edits import apply
 from nightwatch_core.models.answer import Answer
@@ -16,8 +18,9 @@ from nightwatch_core.rules.model import next_turn
 class SmallRepo:
     """A CodeReader over a dict; `written` maps (path, line) to (sha, day)."""
 
-    def __init__(self, files, written=None):
+    def __init__(self, files, written=None, commits=()):
         self.files = files
+        self.commits = commits
         self.written = written or {}
         self.commit = Commit(repository="shop/shop", sha="c" * 40)
 
@@ -48,13 +51,26 @@ class SmallRepo:
             for name, folder in names.items()
         )
 
-    def blame(self, path, line):
+    def blame(self, path, start, end=None):
         rows = (self.files.get(path) or "").split("\n")
-        if not 1 <= line <= len(rows) or (path, line) not in self.written:
-            return None
+        lines = range(start, min(len(rows), end or start) + 1)
+        return tuple(
+            self._blame(path, line, rows) for line in lines if (path, line) in self.written
+        )
+
+    def _blame(self, path, line, rows):
         sha, day = self.written[path, line]
         at = datetime.fromisoformat(day).replace(tzinfo=UTC)
         return Blame(sha=sha, author="Ann", at=at, subject="Change", line=line, text=rows[line - 1])
+
+    def show_commit(self, sha, path=""):
+        return shown(self.commits, sha, path)
+
+    def history(self, path="", text="", limit=20):
+        return logged(self.commits, path, text)[:limit]
+
+    def paths_changed(self, old_sha, new_sha):
+        return between(self.commits, old_sha, new_sha)
 
 
 def frame(path, line, function="", in_app=True, code=""):

@@ -77,7 +77,7 @@ def _checked(path: str, code: CodeReader, schema: dict[str, Any]) -> str:
 
 def blame(code: CodeReader, limit: int, path: str, line: int) -> ToolAnswer:
     """Tell who last wrote a line."""
-    known = code.blame(path, line)
+    known = next(iter(code.blame(path, line)), None)
     if known is None:
         lines = lines_in(code, path)
         if line > len(lines):

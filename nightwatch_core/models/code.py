@@ -32,7 +32,7 @@ class FolderEntry(Value):
 
 
 class Blame(Value):
-    """The commit that last wrote a line."""
+    """The commit that last wrote a line; `pull` is 0 where no pull request is known."""
 
     sha: str
     author: str
@@ -40,6 +40,8 @@ class Blame(Value):
     subject: str
     line: int
     text: str
+    pull: int = 0
+    path: str = ""  # where the line stood then, if elsewhere
 
 
 class ChangedFile(Value):

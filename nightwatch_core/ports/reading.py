@@ -8,7 +8,9 @@ from nightwatch_core.models.code import (
     Blame,
     CodeReads,
     Commit,
+    CommitDiff,
     FolderEntry,
+    LoggedCommit,
     MergedPull,
     Release,
     SearchHit,
@@ -60,7 +62,8 @@ class ErrorSource(Protocol):
 class CodeReader(Protocol):
     """The source tree at one commit; paths are relative to the repository, with slashes.
 
-    A path that leaves the tree, or names something that is not there, is None or empty.
+    A path that leaves the tree, or names something that is not there, is None or empty. What was
+    committed later than that commit is never shown.
     """
 
     @property
@@ -84,8 +87,32 @@ class CodeReader(Protocol):
         """The names in a folder."""
         ...
 
-    def blame(self, path: str, line: int) -> Blame | None:
-        """Who last wrote the line."""
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+        """Who last wrote lines `start` to `end` (included; one line without it), line by line.
+
+        Reformatting, moved lines and ignored revisions are looked through where that is known.
+        """
+        ...
+
+    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+        """What a commit changed, or below file or folder `path` alone; None where it is not known.
+
+        `sha` may be shortened to seven digits, or be "#12" for what merged that pull request.
+        """
+        ...
+
+    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Commits, newest first, below `path`; with `text` those that added or removed it.
+
+        Raises `GiveUp` where past texts cannot be searched.
+        """
+        ...
+
+    def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
+        """Paths of files that differ between two commits, sorted.
+
+        Raises `GiveUp` where one of them is not known.
+        """
         ...
 
 

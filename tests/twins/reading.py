@@ -7,7 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
-from nightwatch_core.models.code import Blame, Commit, FolderEntry, MergedPull, Release, SearchHit
+from nightwatch_core.models.code import (
+    Blame,
+    Commit,
+    CommitDiff,
+    FolderEntry,
+    LoggedCommit,
+    MergedPull,
+    Release,
+    SearchHit,
+)
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
 from nightwatch_core.models.error import ErrorGroup, Fetched, Window
 from nightwatch_core.models.trace import Trace
@@ -78,6 +87,7 @@ class MemoryCode:
     files: Mapping[str, str] = field(default_factory=dict)
     at: Commit = Commit(repository="memory", sha="0" * 40, branch="main")
     blames: Mapping[tuple[str, int], Blame] = field(default_factory=dict)
+    commits: Sequence[CommitDiff] = ()  # newest first
     reads: list[str] = field(default_factory=list)
 
     @property
@@ -119,9 +129,62 @@ class MemoryCode:
             ),
         )
 
-    def blame(self, path: str, line: int) -> Blame | None:
-        """What it was told of that line."""
-        return self.blames.get((path, line))
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+        """What it was told of those lines."""
+        lines = range(start, (start if end is None else end) + 1)
+        return tuple(self.blames[path, line] for line in lines if (path, line) in self.blames)
+
+    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+        """One of the commits it was told, by its shortened sha or its pull request."""
+        return shown(self.commits, sha, path)
+
+    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Those that changed the path, and whose changed lines hold the text."""
+        return logged(self.commits, path, text)[:limit]
+
+    def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
+        """All paths of the commits between them."""
+        return between(self.commits, old_sha, new_sha)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether the path is the folder's, or the file itself."""
+    return not folder or path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def shown(commits: Sequence[CommitDiff], sha: str, path: str = "") -> CommitDiff | None:
+    """The one commit of that name, with its files below the path."""
+    for one in commits:
+        is_short = len(sha) >= 7 and one.commit.sha.startswith(sha)
+        if is_short or (one.commit.pull and sha == f"#{one.commit.pull}"):
+            files = tuple(file for file in one.files if is_below(file.path, path))
+            return one.model_copy(update={"files": files})
+    return None
+
+
+def logged(commits: Sequence[CommitDiff], path: str, text: str) -> tuple[LoggedCommit, ...]:
+    """Those below the path with a changed line that holds the text."""
+    return tuple(
+        one.commit
+        for one in commits
+        if any(
+            is_below(file.path, path)
+            and (
+                not text
+                or any(text in line[1:] for line in file.diff.split("\n") if line[:1] in "+-")
+            )
+            for file in one.files
+        )
+    )
+
+
+def between(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> tuple[str, ...]:
+    """All paths of the commits after the old one, up to the new one."""
+    shas = [one.commit.sha for one in commits]
+    if old_sha not in shas or new_sha not in shas:
+        raise GiveUp("only commits of this history can be compared")
+    part = commits[shas.index(new_sha) : shas.index(old_sha)]
+    return tuple(sorted({file.path for one in part for file in one.files}))
 
 
 @dataclass

@@ -89,6 +89,17 @@ PULL_NAMES: tuple[Callable[[MainlineCommit], PullName], ...] = (
 )
 
 
+def number_in(subject: str) -> int:
+    """Return the pull request that a commit's first line names; 0 where it names none.
+
+    >>> number_in("Count lines (#41)"), number_in("Merge pull request #7 from a/b"), number_in("x")
+    (41, 7, 0)
+    """
+    commit = MainlineCommit("", True, "", "", subject, "")
+    names = (read_name(commit) for read_name in PULL_NAMES)
+    return next((name[0] for name in names if name), 0)
+
+
 def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     """Return pull requests on the first-parent line of `sha`, committed at `since` or later.
 
@@ -105,6 +116,26 @@ def merged_pulls(git: Git, sha: str, since: datetime) -> tuple[MergedPull, ...]:
     merged = _merged_commits(git, sha)
     pulls = (pull for commit in _read_log(outcome.output, mark) if (pull := _pull(commit, merged)))
     return tuple(islice(pulls, PULLS))
+
+
+def pull_numbers(git: Git, sha: str) -> dict[str, int]:
+    """Return numbers of pull requests by commit, newest first, out of the newest 5,000 commits.
+
+    A pull request is named by what stands on the first-parent line of `sha`; that comes before the
+    commits it brought.
+    """
+    mark = secrets.token_hex(16)
+    outcome = git.attempt(
+        *("log", "--first-parent", "--no-patch", "--no-color", f"--max-count={COMMITS_READ}"),
+        *("--format=" + "%x00".join((mark, *_FIELDS, "")), "--end-of-options", sha, "--"),
+    )
+    merged = _merged_commits(git, sha)
+    pulls = [p for commit in _read_log(outcome.output, mark) if (p := _pull(commit, merged))]
+    numbers = {pull.sha: pull.number for pull in pulls if pull.number}
+    for pull in pulls:
+        for commit in merged[pull.sha].commits if pull.number and pull.sha in merged else ():
+            numbers.setdefault(commit, pull.number)
+    return numbers
 
 
 def _merged_commits(git: Git, sha: str) -> dict[str, MergedCommits]:

@@ -1,14 +1,14 @@
 """Reads the source tree of one commit out of git's objects, never out of the working tree."""
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 
-from nightwatch_core.adapters.git.command import Git, is_sha, read_time
+from nightwatch_core.adapters.git.blame import IGNORED_FILE, blamed
+from nightwatch_core.adapters.git.command import Git, is_sha
+from nightwatch_core.adapters.git.history import History, Obtain
 from nightwatch_core.adapters.git.limits import (
+    BLAMED_LINES,
     EXCLUDED_FILES,
     HITS,
     LINE_CHARACTERS,
@@ -24,19 +24,30 @@ from nightwatch_core.adapters.git.objects import (
     read_tree,
 )
 from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.models.code import Blame, Commit, FolderEntry, SearchHit
+from nightwatch_core.models.code import (
+    Blame,
+    Commit,
+    CommitDiff,
+    FolderEntry,
+    LoggedCommit,
+    SearchHit,
+)
 
 
 class GitReader:
     """A `CodeReader` over a repository, pinned to one commit; safe for many threads."""
 
-    def __init__(self, git: Git, commit: Commit) -> None:
-        """Raise `GiveUp` where the commit is not named by its full sha."""
+    def __init__(self, git: Git, commit: Commit, obtain: Obtain | None = None) -> None:
+        """Take a repository that has all blobs, or a way to `obtain` them.
+
+        Raises `GiveUp` where the commit is not named by its full sha.
+        """
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
         self._git = git
         self._commit = commit
         self._blobs = BlobReader(git)
+        self._history = History(git, commit.sha, obtain)
 
     @property
     def commit(self) -> Commit:
@@ -84,22 +95,39 @@ class GitReader:
         """Return the names in a folder, sorted."""
         return self._tree.entries(path)
 
-    def blame(self, path: str, line: int) -> Blame | None:
-        """Find who last wrote `line`, counted from 1; None where there is no such line of text.
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+        """Find who last wrote the lines, counted from 1, at most 400; empty where it is no text.
 
-        None, too, where that cannot be found out in 20 s.
+        Empty, too, where that cannot be found out in time.
         """
         text = self.read_file(path)
-        if text is None or not 1 <= line <= text.count("\n") + (not text.endswith("\n")):
-            return None
+        count = len(text.removesuffix("\n").split("\n")) if text else 0
+        last = min(count, start if end is None else end, start + BLAMED_LINES - 1)
+        if not 1 <= start <= last:
+            return ()
         raw = self._tree.nodes[path].raw
-        asked = ("blame", "--porcelain", "-L", f"{line},{line}", self._commit.sha, "--", raw)
-        try:
-            with _without_configuration(self._git) as (plain, objects):
-                outcome = plain.attempt(*asked, timeout=QUICK_SECONDS, environment=objects)
-        except TryLater:
-            return None
-        return None if outcome.code else _blame(outcome.output.decode(errors="replace"), line)
+        ignored = self.read_file(IGNORED_FILE) or ""
+        rows = blamed(self._git, self._commit.sha, raw, (start, last), ignored)
+        pulls = self._history.pulls
+        return tuple(row.model_copy(update={"pull": pulls.get(row.sha, 0)}) for row in rows)
+
+    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+        """Return what a commit of this history changed; None where it is none of it.
+
+        At most 50 files are shown, 40,000 characters of each.
+        """
+        return self._history.show(sha, path)
+
+    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Return commits, newest first, at most 100; merges are left out.
+
+        Raises `GiveUp` where too much would have to be looked at for `text`.
+        """
+        return self._history.log(path, text, limit)
+
+    def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
+        """Return paths that differ; raises `GiveUp` where a commit is none of this history."""
+        return self._history.paths_changed(old_sha, new_sha)
 
     @cached_property
     def _tree(self) -> CommitTree:
@@ -139,40 +167,3 @@ def _hits(output: bytes) -> Iterator[SearchHit]:
             text=text.decode(errors="replace").rstrip("\r")[:LINE_CHARACTERS],
         )
         start = end + 1
-
-
-@contextmanager
-def _without_configuration(git: Git) -> Iterator[tuple[Git, dict[str, str]]]:
-    """Give the same objects to a repository that has no configuration.
-
-    `blame.ignoreRevsFile` names a file of the working tree, cannot be taken back by an option, and
-    makes blame fail where the file is missing.
-    """
-    objects = (git.folder / git.line("rev-parse", "--git-path", "objects")).resolve()
-    form = git.line("rev-parse", "--show-object-format")
-    version = "" if form == "sha1" else f"[extensions]\n\tobjectFormat = {form}\n"
-    with tempfile.TemporaryDirectory(prefix="nightwatch-git-") as name:
-        folder = Path(name)
-        for part in ("objects", "refs"):
-            (folder / part).mkdir()
-        (folder / "HEAD").write_text("ref: refs/heads/none\n")
-        (folder / "config").write_text(
-            f"[core]\n\trepositoryFormatVersion = {1 if version else 0}\n{version}"
-        )
-        yield Git(folder), {"GIT_OBJECT_DIRECTORY": str(objects)}
-
-
-def _blame(porcelain: str, line: int) -> Blame | None:
-    head, tab, text = porcelain.partition("\n\t")
-    sha, *fields = head.split("\n")
-    values = dict(field.partition(" ")[::2] for field in fields)
-    if not tab or "author-time" not in values:
-        return None
-    return Blame(
-        sha=sha.split(" ", 1)[0],
-        author=values.get("author", ""),
-        at=read_time(values["author-time"]),
-        subject=values.get("summary", ""),
-        line=line,
-        text=text.split("\n", 1)[0].rstrip("\r")[:LINE_CHARACTERS],
-    )

@@ -10,14 +10,28 @@ from itertools import islice
 from typing import Any
 
 from nightwatch_core.adapters.git.command import is_sha
-from nightwatch_core.adapters.git.limits import HITS, LINE_CHARACTERS, QUERY_CHARACTERS
+from nightwatch_core.adapters.git.limits import (
+    BLAMED_LINES,
+    HITS,
+    LINE_CHARACTERS,
+    QUERY_CHARACTERS,
+)
 from nightwatch_core.adapters.git.objects import CommitTree, decode_text, plain_folder
+from nightwatch_core.adapters.github.api_history import ApiHistory, BlameRangeRow
 from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.code_cache import CodeCache, ReadCounter, Shape
 from nightwatch_core.adapters.github.limits import QUERY_FILES, SEARCHED_FILES
-from nightwatch_core.adapters.github.rows import BlameRangeRow, BlobTextRow, TreeRow, read
+from nightwatch_core.adapters.github.rows import BlobTextRow, TreeRow, read
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.code import Blame, CodeReads, Commit, FolderEntry, SearchHit
+from nightwatch_core.models.code import (
+    Blame,
+    CodeReads,
+    Commit,
+    CommitDiff,
+    FolderEntry,
+    LoggedCommit,
+    SearchHit,
+)
 
 _BLOB = "object(expression:$v){... on Blob{oid text isBinary isTruncated}}"
 _BLAME = (
@@ -42,6 +56,8 @@ class ApiReader:
         self._records = f"code/{repository.owner}__{repository.name}".lower() + f"/{commit.sha}"
         self._counter = ReadCounter()
         self._known_tree: CommitTree | None = None
+        count = self._counter.add_request
+        self._history = ApiHistory(repository, commit.sha, self._kept, count)
 
     @property
     def commit(self) -> Commit:
@@ -86,24 +102,35 @@ class ApiReader:
         """Return the names in a folder, sorted."""
         return self._tree.entries(path)
 
-    def blame(self, path: str, line: int) -> Blame | None:
-        """Find who last wrote `line`, counted from 1; None where there is no such line of text."""
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+        """Find who last wrote the lines, counted from 1, at most 400; empty where it is no text.
+
+        GitHub looks through renames, not through reformatting.
+        """
         text = self.read_file(path)
         lines = text.removesuffix("\n").split("\n") if text else []
-        if not 1 <= line <= len(lines):
-            return None
+        last = min(len(lines), start if end is None else end, start + BLAMED_LINES - 1)
+        if not 1 <= start <= last:
+            return ()
         ranges = self._once("blame", path, lambda: self._ask_ranges(path), _ranges)
-        row = next((r for r in ranges if r.startingLine <= line <= r.endingLine), None)
-        if row is None:
-            return None
-        return Blame(
-            sha=row.sha,
-            author=row.author,
-            at=row.at,
-            subject=row.subject,
-            line=line,
-            text=lines[line - 1].rstrip("\r")[:LINE_CHARACTERS],
+        return tuple(
+            row.blame(number, lines[number - 1].rstrip("\r")[:LINE_CHARACTERS])
+            for number in range(start, last + 1)
+            for row in ranges
+            if row.startingLine <= number <= row.endingLine
         )
+
+    def show_commit(self, sha: str, path: str = "") -> CommitDiff | None:
+        """Return what a commit of this history changed; None where it is none of it."""
+        return self._history.show(sha, path)
+
+    def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Return commits, newest first, at most 100; raises `GiveUp` where `text` is given."""
+        return self._history.log(path, text, limit)
+
+    def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
+        """Return paths that differ; raises `GiveUp` where a commit is none of this history."""
+        return self._history.paths_changed(old_sha, new_sha)
 
     @property
     def _tree(self) -> CommitTree:
@@ -136,6 +163,12 @@ class ApiReader:
         """Return what was read, by this reader or another one, in this process or another one."""
         result = self._cache.read(self._key(operation, path), ask, shape)
         self._counter.add_reads((result,), (path,) if path else ())
+        return result.value
+
+    def _kept(self, operation: str, name: str, ask: Callable[[], Any], shape: Shape) -> Any:
+        """The same for what is no file."""
+        result = self._cache.read(self._key(operation, name), ask, shape)
+        self._counter.add_reads((result,), ())
         return result.value
 
     def _key(self, operation: str, path: str) -> str:

@@ -9,9 +9,9 @@ import base64
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
-from nightwatch_core.adapters.git.command import Git, is_sha, new_repository
+from nightwatch_core.adapters.git.command import Git, new_repository
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.errors import printable
 from nightwatch_core.adapters.github.limits import FETCHING, FILE_VERSIONS
@@ -223,27 +223,27 @@ class ClonedCheckout(Checkout):
 
 
 class ClonedReader(GitReader):
-    """The files of one commit, which were fetched; blame fetches what it needs besides."""
+    """The files of one commit, which were fetched; what history needs besides is fetched then."""
 
     def __init__(self, clone: Clone, commit: Commit) -> None:
         """Raise `GiveUp` where the commit is not named by its full sha."""
-        super().__init__(clone.view, commit)
-        self._clone = clone
+        self._obtain = partial(_obtained, clone)
+        super().__init__(clone.view, commit, self._obtain)
 
-    def blame(self, path: str, line: int) -> Blame | None:
-        """Return who last wrote `line`; None where that cannot be found out."""
-        if self.read_file(path) is None:
-            return None
-        outcome = self._clone.view.attempt(
-            *("rev-list", "--objects", "--missing=print", self.commit.sha, "--"),
-            f":(literal){path}",
-        )
-        printed = outcome.output.decode(errors="replace").splitlines()
-        missing = [word[1:] for word in printed if word.startswith("?") and is_sha(word[1:])]
-        if len(missing) > FILE_VERSIONS:
-            return None
-        try:
-            self._clone.fetch_blobs(missing)
-        except (TryLater, GiveUp):
-            return None
-        return super().blame(path, line)
+    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+        """Find who last wrote the lines; empty where that cannot be found out."""
+        if self.read_file(path) is None or not self._obtain(self._history.missing_below(path)):
+            return ()
+        self._obtain(self._history.missing_beside(path))  # without them, moves are not seen
+        return super().blame(path, start, end)
+
+
+def _obtained(clone: Clone, oids: Sequence[str]) -> bool:
+    """Fetch blobs that are not there; False where they are too many, or GitHub does not answer."""
+    if len(set(oids)) > FILE_VERSIONS:
+        return False
+    try:
+        clone.fetch_blobs(oids)
+    except (TryLater, GiveUp):
+        return False
+    return True

@@ -173,17 +173,6 @@ class BlobTextRow(Row):
     isTruncated: bool = False
 
 
-class BlameRangeRow(Row):
-    """Lines that one commit wrote, as GraphQL tells it."""
-
-    startingLine: int
-    endingLine: int
-    sha: Text = Field(validation_alias=AliasPath("commit", "oid"))
-    author: Text = Field("", validation_alias=AliasPath("commit", "author", "name"))
-    at: datetime = Field(validation_alias=AliasPath("commit", "committedDate"))
-    subject: Text = Field("", validation_alias=AliasPath("commit", "messageHeadline"))
-
-
 R = TypeVar("R", bound=Row)
 
 

@@ -100,7 +100,7 @@ def test_no_spelling_leads_out_of_the_commit(shop: Path, path: str) -> None:
     tree = reader(shop)
 
     assert tree.read_file(path) is None
-    assert tree.blame(path, 1) is None
+    assert tree.blame(path, 1) == tree.blame(path, 1, 5) == ()
     assert path.startswith("./") or tree.search("total", path) == ()
     assert path.startswith("./") or tree.list_directory(path) == ()
 
@@ -165,13 +165,14 @@ def test_blame_names_who_wrote_the_line(tmp_path: Path) -> None:
     second = Change("Double it\n\nbody", {"a.rb": "one\ntwo\n"}, author="Bob Ö")
     folder = repository(tmp_path / "shop", Change("One", {"a.rb": "one\n"}), second)
     tree = reader(folder)
-    blame = tree.blame("a.rb", 2)
+    (blame,) = tree.blame("a.rb", 2)
 
-    assert blame is not None
     assert (blame.author, blame.subject, blame.line, blame.text) == ("Bob Ö", "Double it", 2, "two")
     assert blame.sha == tree.commit.sha
     assert blame.at.timestamp() == NIGHT + 3600
-    assert [tree.blame("a.rb", line) for line in (-1, 0, 3, 10**9)] == [None] * 4
+    assert [tree.blame("a.rb", line) for line in (-1, 0, 3, 10**9)] == [()] * 4
+    assert [one.line for one in tree.blame("a.rb", 1, 99)] == [1, 2]
+    assert tree.blame("a.rb", 2, 1) == ()
 
 
 def test_what_is_not_committed_is_not_seen(tmp_path: Path) -> None:
@@ -200,8 +201,8 @@ def test_a_hostile_repository_is_only_data(hostile: Path) -> None:
     assert [tree.read_file(path) for path in ("passwd", "up/passwd", "lib/vendored")] == [None] * 3
     assert {hit.path for hit in tree.search("secret")} == set(ODD_NAMES)
     assert [len(tree.search("secret", name)) for name in ODD_NAMES] == [1] * len(ODD_NAMES)
-    blames = [tree.blame(name, 1) for name in ODD_NAMES]
-    assert [blame.author for blame in blames if blame] == ["Ann"] * len(ODD_NAMES)
+    blames = [tree.blame(name, 1)[0] for name in ODD_NAMES]
+    assert [(blame.author) for blame in blames if not blame.path] == ["Ann"] * len(ODD_NAMES)
     assert not list(hostile.glob("*-ran"))
 
 

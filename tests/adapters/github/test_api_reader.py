@@ -130,10 +130,10 @@ def test_commits_never_mix(server: GitHub) -> None:
 
 def test_who_wrote_a_line_is_told(server: GitHub) -> None:
     code = reader(server)
-    found = code.blame("app/total.rb", 2)
-    assert found is not None
+    (found,) = code.blame("app/total.rb", 2)
     assert (found.subject, found.author, found.text) == ("Shop", "Ann", "  nil")
-    assert code.blame("app/total.rb", 99) is code.blame("gone", 1) is None
+    assert [one.line for one in code.blame("app/total.rb", 2, 99)] == [2, 3]
+    assert code.blame("app/total.rb", 99) == code.blame("gone", 1) == ()
 
 
 @pytest.mark.parametrize("text", ["", "{", "null", '"a"', '{"sha": "x", "tree": [1]}', "[]"])

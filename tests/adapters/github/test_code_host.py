@@ -46,8 +46,7 @@ def test_the_head_of_the_default_branch_is_read(server: GitHub, tmp_path: Path) 
     assert reader.read_file("passwd") is None
     assert [hit.path for hit in reader.search("def total")] == ["app/total.rb"]
     assert "bin/run" in reader.paths()
-    found = reader.blame("app/total.rb", 2)
-    assert found is not None
+    (found,) = reader.blame("app/total.rb", 2)
     assert (found.subject, found.text) == ("Shop", "  nil")
 
 
@@ -59,8 +58,8 @@ def test_what_is_pushed_is_seen_and_what_was_pinned_stays(server: GitHub, tmp_pa
 
     assert before.read_file("app/total.rb") == "def total\n  nil\nend\n"
     assert after.read_file("app/total.rb") == "def total\n  1\nend\n"
-    blamed = after.blame("app/total.rb", 1), after.blame("app/total.rb", 2)
-    assert [one.subject for one in blamed if one] == ["Shop", "Pushed (#7)"]
+    blamed = after.blame("app/total.rb", 1, 2)
+    assert [(one.subject, one.pull) for one in blamed] == [("Shop", 0), ("Pushed (#7)", 7)]
     assert host(server, tmp_path).head() == after.commit
 
 

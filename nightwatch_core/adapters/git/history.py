@@ -1,0 +1,200 @@
+"""What was committed up to one commit: what each commit changed, and which changed what.
+
+Nothing later is told, and nothing on other branches: who reads a commit of yesterday must not see
+what was fixed today.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+from nightwatch_core.adapters.git.command import Git, is_sha, read_time
+from nightwatch_core.adapters.git.diffs import (
+    ChangedNode,
+    hunks,
+    read_counts,
+    read_raw,
+    with_sources,
+)
+from nightwatch_core.adapters.git.limits import (
+    COMMIT_BYTES,
+    LOGGED_COMMITS,
+    NAME_CHARACTERS,
+    PATH_CHARACTERS,
+    QUERY_CHARACTERS,
+    QUICK_SECONDS,
+    SHOWN_FILES,
+    TITLE_CHARACTERS,
+)
+from nightwatch_core.adapters.git.merged_pulls import pull_numbers
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import ChangedFile, CommitDiff, LoggedCommit
+
+Obtain = Callable[[Sequence[str]], bool]  # blobs by name; False where they cannot be had
+
+_SHORTENED = re.compile(r"[0-9a-f]{7,64}")
+_FIELDS = ("%H", "%an", "%ct", "%s", "%b")
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+_ALL = ("--no-merges", "--full-history")  # also what a merge did not take over
+_CHANGES = ("diff-tree", "-r", "--root", "--no-commit-id", "--diff-merges=first-parent", *_PLAIN)
+
+
+class History:
+    """The commits that `sha` holds; safe for many threads.
+
+    `obtain` fetches blobs where the repository lacks some, None where it has all of them.
+    """
+
+    def __init__(self, git: Git, sha: str, obtain: Obtain | None = None) -> None:
+        """Ask nothing yet; `sha` is a full one."""
+        self._git = git
+        self._sha = sha
+        self._obtain = obtain
+
+    @cached_property
+    def pulls(self) -> dict[str, int]:
+        """Numbers of pull requests by the commits they brought, and by what merged them."""
+        return pull_numbers(self._git, self._sha)
+
+    def resolve(self, name: str) -> str:
+        """Return the full sha of the commit that is meant, "1a2b3c4" or "#12"; empty where none."""
+        name = name.strip().lower()
+        if number := re.fullmatch(r"#(\d{1,9})", name):
+            # Of a pull request the newest stands first: its merge, or the commit it was made to.
+            return next((sha for sha, pull in self.pulls.items() if pull == int(number[1])), "")
+        if not _SHORTENED.fullmatch(name):
+            return ""
+        names = self._git.attempt("rev-parse", f"--disambiguate={name}").output.decode().split()
+        commits = [one for one in names if is_sha(one) and self._holds(one)]
+        return commits[0] if len(commits) == 1 else ""
+
+    def show(self, name: str, path: str = "") -> CommitDiff | None:
+        """Return what a commit changed, of at most 50 files; None where it is not known."""
+        sha = self.resolve(name)
+        if not sha or not _is_path(path):
+            return None
+        changed = self._changed(sha)
+        below = tuple(one for one in changed if _is_below(one.path, path))
+        chosen = with_sources(below[:SHOWN_FILES], changed)
+        if self._obtain and not self._obtain([oid for one in chosen for oid in one.blobs]):
+            chosen = ()
+        files = self._files(sha, chosen) if chosen else ()
+        logged, message = self._message(sha)
+        return CommitDiff(
+            commit=logged,
+            message=message,
+            files=tuple(one for one in files if _is_below(one.path, path)),
+            changed=len(changed),
+        )
+
+    def log(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Return commits, newest first, without merges; `text` is what they added or removed.
+
+        Raises `GiveUp` where the texts of too many files would have to be fetched or looked at.
+        """
+        if not _is_path(path) or len(text) > QUERY_CHARACTERS or not _is_printed(text):
+            return ()
+        below = (f":(literal){path}",) if path else ()
+        if text and self._obtain and not self._obtain(self._missing(below)):
+            raise GiveUp("too many old files would have to be fetched: name one file")
+        search = (f"-S{text}",) if text else ()
+        most = f"--max-count={max(1, min(limit, LOGGED_COMMITS))}"
+        try:
+            return tuple(self._logged("log", *_ALL, most, *search, self._sha, "--", *below))
+        except TryLater as error:
+            raise GiveUp(f"that took over {QUICK_SECONDS:.0f} s: name a file") from error
+
+    def paths_changed(self, old: str, new: str) -> tuple[str, ...]:
+        """Return paths that differ, sorted; raises `GiveUp` where a commit is not known."""
+        commits = [self.resolve(name) for name in (old, new)]
+        if not all(commits):
+            raise GiveUp("only commits of this history can be compared")
+        asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", *commits)
+        names = self._git.run(*asked).decode(errors="replace").split("\0")
+        return tuple(sorted(name for name in names if name))
+
+    def missing_below(self, path: str) -> list[str]:
+        """Return the blobs of the file's past that the repository lacks."""
+        return self._missing((f":(literal){path}",))
+
+    def missing_beside(self, path: str) -> list[str]:
+        """Return blobs that commits of the file replaced elsewhere: what it may have come from."""
+        asked = ("log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-diff")
+        output = self._git.run(*asked, *_PLAIN, self._sha, "--", f":(literal){path}")
+        before = {one.before for one in read_raw(output)} - {""}
+        told = self._git.run(
+            *("cat-file", "--batch-check=%(objectname)"),
+            stdin="".join(f"{oid}\n" for oid in sorted(before) if oid.strip("0")).encode(),
+        )
+        rows = (line.split() for line in told.decode().splitlines())
+        return [row[0] for row in rows if row[-1] == "missing"]
+
+    def _holds(self, sha: str) -> bool:
+        # What is no commit, or not there, is no ancestor either.
+        return not self._git.attempt("merge-base", "--is-ancestor", sha, self._sha).code
+
+    def _changed(self, sha: str) -> tuple[ChangedNode, ...]:
+        asked = (*_CHANGES, "--raw", "-z", "--no-abbrev", "--no-renames", sha)
+        return tuple(read_raw(self._git.run(*asked)))
+
+    def _files(self, sha: str, chosen: Sequence[ChangedNode]) -> tuple[ChangedFile, ...]:
+        paths = [f":(literal){one.path}" for one in chosen]
+        names = self._git.run(*_CHANGES, "--numstat", "-z", "-M", sha, "--", *paths)
+        patch = self._git.attempt(
+            *(*_CHANGES, "--patch", "--unified=3", "-M", sha, "--", *paths),
+            timeout=QUICK_SECONDS,
+            limit=COMMIT_BYTES,
+        )
+        texts = re.split(r"^diff --git ", patch.output.decode(errors="replace"), flags=re.M)[1:]
+        files = list(read_counts(names.decode(errors="replace")))
+        whole = len(texts) - patch.cut  # the last one was cut somewhere
+        return tuple(
+            file.model_copy(update={"diff": hunks(texts[index])}) if index < whole else file
+            for index, file in enumerate(files)
+        )
+
+    def _message(self, sha: str) -> tuple[LoggedCommit, str]:
+        mark = secrets.token_hex(16)
+        fields = "%x00".join((mark, *_FIELDS))
+        output = self._git.run("log", "--no-patch", "--max-count=1", f"--format={fields}", sha)
+        record = output.decode(errors="replace").partition(f"{mark}\0")[2]
+        return self._read(record), record.split("\0")[-1].strip()
+
+    def _logged(self, *asked: str) -> Iterator[LoggedCommit]:
+        mark = secrets.token_hex(16)  # no message can hold it
+        log, *rest = asked
+        shown = ("--no-patch", "--no-color", "--format=" + "%x00".join((mark, *_FIELDS[:-1])))
+        outcome = self._git.attempt(log, *shown, *rest, timeout=QUICK_SECONDS)
+        for record in outcome.output.decode(errors="replace").split(f"{mark}\0")[1:]:
+            yield self._read(record)
+
+    def _read(self, record: str) -> LoggedCommit:
+        sha, author, at, subject = record.rstrip("\n").split("\0")[:4]
+        return LoggedCommit(
+            sha=sha,
+            author=author[:NAME_CHARACTERS],
+            at=read_time(at),
+            subject=subject[:TITLE_CHARACTERS],
+            pull=self.pulls.get(sha, 0),
+        )
+
+    def _missing(self, below: Sequence[str]) -> list[str]:
+        asked = ("rev-list", "--objects", "--missing=print", self._sha, "--", *below)
+        printed = self._git.run(*asked).decode(errors="replace").splitlines()
+        return [word[1:] for word in printed if word.startswith("?") and is_sha(word[1:])]
+
+
+def _is_printed(text: str) -> bool:
+    return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in text)
+
+
+def _is_path(path: str) -> bool:
+    parts = path.split("/")
+    is_inside = not path.startswith("/") and ".." not in parts
+    return is_inside and len(path) <= PATH_CHARACTERS and _is_printed(path)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    folder = folder.removeprefix("./").removesuffix("/")
+    return not folder or path == folder or path.startswith(f"{folder}/")
