@@ -12,6 +12,7 @@ class Frame(Value):
 
     path: str
     line: int | None = None
+    column: int | None = None  # from 1, where the language prints one
     function: str = ""
     module: str = ""  # package or class where the language prints one
     in_app: bool = False

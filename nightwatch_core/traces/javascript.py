@@ -111,7 +111,12 @@ def _frame(function: str, place: str) -> Frame | None:
     path = match["path"].removeprefix("file://")
     if path.startswith("webpack:///"):
         path = path.removeprefix("webpack:///").removeprefix("./")
-    return Frame(path=path, line=int(match["line"]), function=_ALIAS.sub("", function.strip()))
+    return Frame(
+        path=path,
+        line=int(match["line"]),
+        column=int(match["column"]) if match["column"] else None,
+        function=_ALIAS.sub("", function.strip()),
+    )
 
 
 def header_of(line: str) -> Header | None:

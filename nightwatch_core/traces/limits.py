@@ -11,6 +11,10 @@ HEADER_LINES = 200  # how far above the first frame the exception may stand: mes
 SYNTAX_ERROR_LINES = 6  # place, source line, carets, blank lines, error
 PATH_CHARACTERS = 1_000
 
+# Source that a record prints around its failing lines
+EXCERPTS, EXCERPT_LINES = 200, 60  # of one text; lines of each
+EXCERPT_GAP = 12  # lines between an excerpt and the place it belongs to
+
 # As an analyst is shown a trace
 PRINTED_READ = 100_000  # characters of a printed trace that are looked at
 PRINTED_SHOWN = 6_000  # characters

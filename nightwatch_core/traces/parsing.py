@@ -7,6 +7,7 @@ from nightwatch_core.models.trace import Trace
 from nightwatch_core.traces import csharp, golang, in_app, java, javascript, php, python, ruby
 from nightwatch_core.traces.chains import Chain
 from nightwatch_core.traces.clean_text import clean_lines
+from nightwatch_core.traces.excerpts import taken_out, with_source, without_ours
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 
 
@@ -44,10 +45,12 @@ def parse(raw: str, language: str = "", app_prefixes: tuple[str, ...] = ()) -> T
     ('ruby', 'Shop::Empty', 'app/cart.rb:7')
     """
     expected = ALIASES.get(language.strip().lower(), language.strip().lower())
-    lines = clean_lines(raw)
+    lines, excerpts = taken_out(clean_lines(raw))
     detected, chains = detect(lines, expected)
+    raw = without_ours(raw)
     if not chains:
         return Trace(language=expected, raw=raw)
+    chains = tuple(with_source(chain, excerpts) for chain in chains)
     marked = [in_app.mark(chain, detected, app_prefixes) for chain in chains]
     trace = next((chain for chain in marked if _has_own_frame(chain)), marked[0])
     return Trace(language=detected, links=trace, raw=raw)

@@ -4,7 +4,6 @@ The printed trace is shown as it is, because it holds what no parser keeps (note
 The list of frames says what it does not: which frames are ours, and where their files lie today.
 """
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -12,9 +11,9 @@ from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.traces import limits
+from nightwatch_core.traces.excerpts import PLACE
 from nightwatch_core.traces.repo_paths import plain
 
-_PLACE = re.compile(r'(?<![\w.$@+-])([\w.$@+-]{1,200})(?:", line |:line |:|\()(\d{1,8})\b')
 _CALLS = ("at ", "from ", "... ", "#")  # how rows without a line begin
 _SOURCE = "    "  # how Python and others begin the rows of source below a frame
 _OUTERMOST_FIRST = ("python",)
@@ -82,7 +81,7 @@ class FrameNames(NamedTuple):
         """Tell whether the row is the printed form of one of the frames."""
         return any(
             (name, int(number)) in self.places or name in self.moved
-            for name, number in _PLACE.findall(row[: limits.ROW_CHARACTERS])
+            for name, number in PLACE.findall(row[: limits.ROW_CHARACTERS])
         )
 
     def are_in(self, row: str) -> bool:

@@ -1,0 +1,105 @@
+"""The source that trackers keep with frames, as far as the frames of a trace."""
+
+import pytest
+
+from nightwatch_core.adapters.files.limits import SOURCE_FRAMES, STACK_LIMIT
+from nightwatch_core.adapters.files.record_stacks import stack_text
+from nightwatch_core.traces.parsing import parse
+
+PLACE = {"file": "/srv/app/models/cart.rb", "line": 7, "method": "total"}
+LINES = {"5": "def total", "6": "  sum = 0", "7": "  lines.sum", "8": "end", "9": ""}
+
+
+def frame_of(**fields):
+    (frame,) = parse(f"NoMethodError: no\n{stack_text([fields])}").frames
+    return frame
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {
+            **{"abs_path": "/srv/app/models/cart.rb", "lineno": 7, "function": "total"},
+            **{"pre_context": ["def total", "  sum = 0"], "context_line": "  lines.sum"},
+            "post_context": ["end", ""],
+        },
+        {
+            **{"filename": "/srv/app/models/cart.rb", "lineNo": 7, "function": "total"},
+            "context": [[int(number), text] for number, text in LINES.items()],
+        },
+        {**PLACE, "code_snippet": LINES},
+        {**PLACE, "lineNumber": 7, "code": LINES},
+        {**PLACE, "source": LINES},
+        {**PLACE, "code_snippet": [{"line_number": int(n), "text": t} for n, t in LINES.items()]},
+        {
+            **{"filename": "/srv/app/models/cart.rb", "lineno": 7, "method": "total"},
+            "code": "  lines.sum",
+            "context": {"pre": ["def total", "  sum = 0"], "post": ["end", ""]},
+        },
+        {
+            **{"filename": "/srv/app/models/cart.rb", "function": "total"},
+            "line": {"number": 7, "context": "  lines.sum"},
+            "context": {"pre": ["def total", "  sum = 0"], "post": ["end", ""]},
+        },
+    ],
+    ids=["sentry", "sentry's api", "ignition", "bugsnag", "honeybadger", "list", "rollbar", "apm"],
+)
+def test_what_a_tracker_keeps_reaches_the_frame(fields):
+    frame = frame_of(**fields)
+    assert (frame.line, frame.code) == (7, "lines.sum")
+    assert frame.before == ("def total", "  sum = 0")
+    assert frame.after == ("end", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [("a.py", "python"), ("a.js", "javascript"), ("a.php", "php"), ("a.rb", "ruby")],
+)
+def test_every_language_carries_it(path, language):
+    trace = parse(
+        stack_text([{"filename": f"/srv/app/{path}", "lineno": 2, "context_line": "  pay(x)"}])
+    )
+    assert trace.language == language
+    assert [frame.code for frame in trace.frames] == ["pay(x)"]
+    assert "|" not in trace.raw
+
+
+def test_a_column_is_kept():
+    assert frame_of(filename="/srv/a.js", lineno=1, colno=2345, function="f").column == 2345
+    assert frame_of(filename="/srv/a.js", lineno=1, function="f").column is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"code": {"x": "a", "9": 3}},
+        {"code_snippet": {"3": "far away"}},
+        {"context": [["a"], 7, [7]]},
+        {"pre_context": "text", "post_context": 7},
+        {"context_line": None},
+        {"source": "lib/cart.rb"},
+    ],
+)
+def test_odd_source_is_none(source):
+    assert frame_of(**PLACE, **source).code == ""
+
+
+def test_source_that_looks_like_frames_stays_source():
+    text = "/srv/app/other.rb:3:in `pay'"
+    trace = parse(stack_text([{**PLACE, "code": {"7": text}}]))
+    assert [frame.place for frame in trace.frames] == ["/srv/app/models/cart.rb:7"]
+    assert trace.frames[0].code == text
+
+
+def test_source_is_bounded_and_the_applications_own_goes_first():
+    long = {"pre_context": ["x" * 9_000] * 50, "context_line": "y" * 9_000}
+    frames = [
+        {"filename": f"/srv/app/f{n}.rb", "lineno": 70, "in_app": n < 40, **long}
+        for n in range(100)
+    ]
+    stack = stack_text(frames)
+    assert len(stack) <= STACK_LIMIT
+    with_source = [frame for frame in parse(stack).frames if frame.code]
+    assert len(with_source) == SOURCE_FRAMES
+    assert {frame.path for frame in with_source} == {f"/srv/app/f{n}.rb" for n in range(20, 40)}
+    assert with_source[0].code.endswith("…")
