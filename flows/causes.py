@@ -11,7 +11,7 @@ from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.traces.repo_paths import untraced
-from tasks.analysis import ask_analyst, explained
+from tasks.analysis import ask_analyst, explained, looked_again
 from tasks.code import pin_code
 from tasks.errors import trace_groups
 from tasks.futures import all_of, attempt, each, same
@@ -24,7 +24,7 @@ from tasks.selection import make_cases, narrow
 def find_causes(
     options: NightOptions, night: Night, selection: Selection, earlier: FollowUpInput
 ) -> CauseFindings:
-    """Trace, follow up, recall, research, analyse: leaders first, then siblings, told of them."""
+    """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak."""
     code = pin_code(options, night, selection)
     traced = trace_groups(options, selection.kept, code)
     cases = make_cases(traced)
@@ -53,6 +53,6 @@ def find_causes(
         code=code,
         memory=tonight.memory,
         analyst=analyst,
-        waves=(leaders, siblings),
+        waves=looked_again(options, waves, (leaders, siblings), analyst.able),
         troubles=(code.trouble, past.trouble, untraced(traced), memory.trouble),
     )

@@ -23,6 +23,10 @@ _FROM_OUTSIDE = SettingsConfigDict(
     extra="ignore", frozen=True, env_ignore_empty=True, str_strip_whitespace=True
 )
 T = TypeVar("T")
+PLANNED = {  # settings that are refused, rather than passed over, until they do something
+    "NIGHTWATCH_BATCH_MODE": "nights in batches are not there yet: unset it to analyse at once",
+}
+_OFF = ("", "0", "false", "no", "off")
 
 
 def _from(name: str, description: str, default: object = "", **bounds: Any) -> Any:
@@ -83,15 +87,24 @@ class Settings(BaseSettings):
         80_000,
         ge=0,
     )
+    use_compaction: bool = _from(
+        "NIGHTWATCH_USE_COMPACTION", "Let the service sum a long conversation up.", True
+    )
     compact_at_tokens: int = _from(
         "NIGHTWATCH_COMPACT_AT_TOKENS",
-        "Prompt size at which the service sums a conversation up; 0: never.",
-        150_000,
+        "Prompt size at which it does, at most three quarters of an error's tokens; 0: never.",
+        90_000,
         ge=0,
     )
     keep_thinking_turns: int = _from(
         "NIGHTWATCH_KEEP_THINKING_TURNS",
         "Turns whose thinking the service keeps; 0: its own default.",
+        0,
+        ge=0,
+    )
+    thinking_decay_turns: int = _from(
+        "NIGHTWATCH_THINKING_DECAY_TURNS",
+        "Model turns over which a budget for thinking falls to a quarter; 0: it stays.",
         0,
         ge=0,
     )
@@ -138,7 +151,7 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
     if unknown:
         raise StopTheNight(f"unknown option {', '.join(unknown)}: see `nightwatch night --help`")
     choices = _read(_Choices, "options", said)
-    if wrong := _misspelt():
+    if wrong := (*_not_there_yet(), *_misspelt()):
         raise StopTheNight("\n".join(("options cannot be used:", *wrong)))
     return NightOptions(**choices.model_dump())
 
@@ -161,6 +174,13 @@ def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
         raise StopTheNight(_listed(problems, what)) from None
     except (OSError, UnicodeDecodeError) as trouble:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
+
+
+def _not_there_yet() -> tuple[str, ...]:
+    """Settings of the design that are switched on and that nothing does yet."""
+    values = {**dotenv_values(_env_file()), **os.environ}
+    on = (name for name in PLANNED if (values.get(name) or "").strip().lower() not in _OFF)
+    return tuple(f"  {name}: {PLANNED[name]}" for name in on)
 
 
 def _misspelt() -> tuple[str, ...]:

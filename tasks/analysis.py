@@ -12,6 +12,8 @@ from prefect.context import TaskRunContext
 from nightwatch_core.analysis import agent_specs, analyst, plans
 from nightwatch_core.analysis.endings import ending_text
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
+from nightwatch_core.analysis.third_wave import third_wave, with_second_looks
+from nightwatch_core.analysis.waves import Waves
 from nightwatch_core.memory.fallback import mark_fallback, merge_waves, unanswered_assignments
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Analysis
@@ -21,6 +23,7 @@ from nightwatch_core.models.assignment import (
     UnansweredAssignment,
     WaveResult,
 )
+from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import Clock, Model
 from tasks.code import reader_of
@@ -30,6 +33,7 @@ from tasks.records import records
 from tasks.wiring import reading, transcripts
 
 log = logging.getLogger(__name__)
+_LOOK_AGAIN = "look again · {assignment.case.leader.short}"
 SCHEMA = 2  # raised when Analysis changes its meaning, so that no older record is taken for one
 
 
@@ -54,10 +58,13 @@ def analyse(assignment: Assignment, options: NightOptions) -> Analysis:
     """Explain one case within its allowance."""
     agent, plan = led_by(assignment, options)
     ports = reading(options.model_copy(update={"model": plan.model}))
-    transcribed = TranscribedModel(ports.model, transcripts(), assignment.night)
+    first = assignment.first
+    looks = first.passes if first else 0
+    transcribed = TranscribedModel(ports.model, transcripts(), assignment.night, looks)
     model = ResumableModel(transcribed, records(), f"turns/{assignment.night}/{plan.model}")
     log.info("%s: %s", assignment.case.leader.short, plans.plan_text(plan, assignment.allowance))
-    analysis = analyst.analyse(_briefing(assignment, options, ports.clock, model, agent, plan))
+    briefing = _briefing(assignment, options, ports.clock, model, agent, plan)
+    analysis = analyst.look_again(briefing, first) if first else analyst.analyse(briefing)
     log.info("%s: %s", assignment.case.leader.short, ending_text(analysis))
     return analysis
 
@@ -97,6 +104,19 @@ def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> Wav
     left = unanswered_assignments(wave, assignments) if reading(options).stand_in else ()
     asked = tuple(one.assignment for one in left)
     return merge_waves(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
+
+
+def looked_again(
+    options: NightOptions,
+    waves: Waves,
+    results: tuple[WaveResult, ...],
+    able: Capabilities | None,
+) -> tuple[WaveResult, ...]:
+    """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
+    wave = third_wave(options, waves, results, able)
+    second = analysis_task(options).with_options(name="look again", task_run_name=_LOOK_AGAIN)
+    runs = second.map(each(wave.assignments), same(options)) if wave.assignments else []
+    return with_second_looks(results, wave, settled(runs, wave.assignments))
 
 
 def led_by(assignment: Assignment, options: NightOptions) -> tuple[AgentSpec, AnalysisPlan]:

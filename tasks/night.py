@@ -9,6 +9,7 @@ from prefect import task
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
+from nightwatch_core.analysis.agent_specs import agents_of, choose
 from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
 from nightwatch_core.intake.default_ports import is_sample
 from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
@@ -33,9 +34,15 @@ log = logging.getLogger(__name__)
 
 
 def tonights_options(choices: Mapping[str, object]) -> NightOptions:
-    """The choices over the settings, every port filled."""
+    """The choices over the settings, every port filled.
+
+    Raises `StopTheNight` where they cannot be used, or name an agent that is not there.
+    """
     reset_ports()
-    return with_default_ports(night_options(choices))
+    options = with_default_ports(night_options(choices))
+    if options.agent:
+        choose(agents_of(reading(options).agents), "", options.agent)
+    return options
 
 
 def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> RunReport:

@@ -1,12 +1,14 @@
 """Small groups, cases, analyses and answers for the tests of what is decided about them."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from twins.reading import MemoryClock, MemoryCode
 
-from nightwatch_core.analysis.analyst import Briefing, analyse
+from nightwatch_core.analysis.analyst import Briefing, analyse, look_again
 from nightwatch_core.analysis.plans import plan as planned
+from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Edit, Evidence
@@ -109,7 +111,9 @@ def analysed(model, of=None, agent=AGENT, clock=None, code=None, plan=None, **mo
         plan=plan or planned(of, agent, NightOptions()), allowance=allowance(**more),
         **{"traces": (), "research": ResearchContext(), **given},
     )  # fmt: skip
-    return analyse(briefing)
+    first = analyse(briefing)
+    left = left_of(briefing.allowance, first.usage)
+    return look_again(replace(briefing, allowance=left), first)
 
 
 OPENING = Conversation(system="Find it.", turns=(UserTurn(text="It broke."),), case=case())

@@ -1,13 +1,13 @@
-"""One case, from what is known to a verdict, looked at a second time where that is weak."""
+"""One case, from what is known to a verdict; and a second look where that verdict is weak."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nightwatch_core.analysis import second_look, tools
 from nightwatch_core.analysis.answer_reading import answer_schema
-from nightwatch_core.analysis.budget import Bound
 from nightwatch_core.analysis.conventions import conventions
-from nightwatch_core.analysis.limits import CONCLUSION_SHARE
-from nightwatch_core.analysis.loop import begin, bound_in_sight, converse
+from nightwatch_core.analysis.loop import converse
+from nightwatch_core.analysis.loop_state import begin, bound_in_sight
+from nightwatch_core.analysis.places_read import line_ranges, shown_again
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
@@ -17,7 +17,7 @@ from nightwatch_core.models.conversation import Conversation, Effort, ToolCall, 
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.models.usage import Allowance
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, Model
 
 _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}
@@ -39,16 +39,43 @@ class Briefing:
 
 
 def analyse(briefing: Briefing) -> Analysis:
-    """Explain one case, at most twice; raises what loop, model and code reader raise."""
-    began, allowance = briefing.clock.monotonic(), briefing.allowance
-    turns = min(briefing.plan.iterations, allowance.iterations)
-    allowance = allowance.model_copy(update={"iterations": turns})
-    first = _look(briefing, allowance, opening(briefing))
+    """Explain one case; raises what loop, model and code reader raise."""
+    return _look(briefing, _allowance(briefing), opening(briefing))
+
+
+def look_again(briefing: Briefing, first: Analysis) -> Analysis:
+    """Give the better of a weak first verdict and a second one, which sees what the first read.
+
+    Whatever goes wrong, the first is not lost.
+    """
     if not (why := second_look.wanted(first)):
         return first
-    left = second_look.left_of(allowance, first.usage, briefing.clock.monotonic() - began)
-    has_time = left.seconds >= CONCLUSION_SHARE * allowance.seconds
-    return _look_again(briefing, first, why, left, has_time)
+    try:
+        able, allowance = briefing.model.capabilities(), _allowance(briefing)
+        if able.local:
+            return second_look.skipped(first, why, second_look.SAME_AGAIN)
+        briefing = _with_what_was_read(briefing, first)
+        conversation = opening(briefing, second_look.seed(first))
+        state = begin(conversation, able, allowance)
+        bound = state.budget.bound(concluding=True) or bound_in_sight(state, allowance.seconds)
+        if bound:
+            return second_look.skipped(first, why, second_look.NOT_ENOUGH.format(bound=bound))
+        return second_look.better(first, _look(briefing, allowance, conversation), why)
+    except NightWatchError as trouble:
+        return second_look.failed(first, why, str(trouble), trouble.usage or Usage())
+
+
+def _allowance(briefing: Briefing) -> Allowance:
+    turns = min(briefing.plan.iterations, briefing.allowance.iterations)
+    return briefing.allowance.model_copy(update={"iterations": turns})
+
+
+def _with_what_was_read(briefing: Briefing, first: Analysis) -> Briefing:
+    """The briefing, its first message showing what the first look read."""
+    research = briefing.research
+    again = shown_again(first, briefing.code.read_file, research.previews)
+    previews = (*research.previews, *again)
+    return replace(briefing, research=research.model_copy(update={"previews": previews}))
 
 
 def opening(briefing: Briefing, seed: str = "") -> Conversation:
@@ -91,6 +118,7 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
             "ending": conclusion.ending,
             "iterations": conclusion.state.iterations,
             "usage": budget.used,
+            "lines_read": line_ranges(calls.known, set(briefing.code.paths())),
             "missed": calls.missed,
             "truncated": calls.truncated,
             "recalled": len(briefing.research.priors),
@@ -98,22 +126,3 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
             "model": budget.able.model,
         }
     )
-
-
-def _look_again(
-    briefing: Briefing, first: Analysis, why: str, left: Allowance, has_time: bool
-) -> Analysis:
-    """The better of the first verdict and a second; whatever goes wrong, the first is not lost."""
-    try:
-        able = briefing.model.capabilities()
-        conversation = opening(briefing, second_look.seed(first))
-        if able.local:
-            return second_look.skipped(first, why, second_look.SAME_AGAIN)
-        state = begin(conversation, able, left)
-        bound: Bound | None = None if has_time else "time"
-        bound = bound or state.budget.bound(concluding=True) or bound_in_sight(state, left.seconds)
-        if bound:
-            return second_look.skipped(first, why, second_look.NOT_ENOUGH.format(bound=bound))
-        return second_look.better(first, _look(briefing, left, conversation), why)
-    except NightWatchError as trouble:
-        return second_look.failed(first, why, trouble)

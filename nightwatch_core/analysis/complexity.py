@@ -9,7 +9,8 @@ from nightwatch_core.text.error_classes import ClassTable
 
 Tier = Literal["simple", "auth", "database", "complex", "other"]
 
-ITERATIONS: dict[Tier, int] = {"auth": 5, "simple": 7, "database": 10, "complex": 15, "other": 10}
+# Turns bound runaways; tokens, time and progress bound the work.
+ITERATIONS: dict[Tier, int] = {"auth": 12, "simple": 12, "database": 15, "complex": 20, "other": 15}
 EFFORTS: dict[Tier, Effort] = {
     "simple": "low",
     "auth": "medium",

@@ -118,11 +118,11 @@ class TranscribedModel:
     conversation begins.
     """
 
-    def __init__(self, model: Model, keeper: Keeper, name: str) -> None:
-        """Write down what `model` is told and says, in the night called `name`."""
+    def __init__(self, model: Model, keeper: Keeper, name: str, looks: int = 0) -> None:
+        """Write down what `model` is told and says, in the night `name`, after so many looks."""
         self._model, self._keeper, self._night = model, keeper, name
         self._turns: tuple[Turn, ...] = ()
-        self._looks = 0
+        self._looks = looks
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """The model's next turn, or what it raises; both are written down."""

@@ -1,15 +1,15 @@
 """A second look at a case whose first verdict is weak: fresh, but told what the first one found.
 
-It happens inside the same analysis and within its allowance, and it can only make things better:
-the better of the two verdicts is kept, and where the second look fails, the first.
+It happens when all others are done, so that it is told what they found, within what its case may
+still use. It can only make things better: the better of the two verdicts is kept, and where the
+second look fails, the first.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS
+from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS, RANGES
 from nightwatch_core.code.verdict import advantage
-from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, SecondLook
 from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -23,7 +23,26 @@ WEAK: tuple[tuple[str, Callable[[Analysis], bool]], ...] = (
     (f"the score is below {LEAST_SCORE}", lambda analysis: analysis.score < LEAST_SCORE),
 )
 SAME_AGAIN = "the rules would see the same again"
+NOTHING_NEW = "there is nothing new to see"
 NOT_ENOUGH = "too little is left of the allowance ({bound})"
+
+
+# What a second look could see that the first did not; without any of it none is made.
+NEWS: tuple[tuple[str, Callable[[Analysis, tuple[str, ...]], bool]], ...] = (
+    ("it was cut off", lambda first, _: first.ending.kind == "wrapped up"),
+    ("quotes that are not in the code", lambda first, _: not _is_verified(first)),
+    ("explanations left open", lambda first, _: bool(_hypotheses(first, "open"))),
+    ("steps it named", lambda first, _: bool(first.next_steps)),
+    ("findings of tonight", lambda _, findings: bool(findings)),
+)
+
+
+def news(first: Analysis, findings: tuple[str, ...]) -> str:
+    """Name what a second look could see that the first did not; empty where nothing is new.
+
+    `findings` are others of the night.
+    """
+    return next((name for name, holds in NEWS if holds(first, findings)), "")
 
 
 def wanted(first: Analysis) -> str:
@@ -33,14 +52,13 @@ def wanted(first: Analysis) -> str:
     return next((why for why, holds in WEAK if holds(first)), "")
 
 
-def left_of(may: Allowance, used: Usage, seconds: float) -> Allowance:
-    """Reckon what the first look left; turns are counted anew, for they bound one conversation."""
+def left_of(may: Allowance, used: Usage) -> Allowance:
+    """Reckon what the first look left; turns and time are anew, for they bound one conversation."""
     cost = None if may.cost is None else max(may.cost - _spent(used, may.cost), 0.0)
     return may.model_copy(
         update={
             "tokens": max(may.tokens - used.new_tokens, 0),
             "cost": cost,
-            "seconds": max(int(may.seconds - seconds), 0),
         }
     )
 
@@ -67,10 +85,9 @@ def skipped(first: Analysis, why: str, hindered: str) -> Analysis:
     return first.model_copy(update={"second_look": _look(first, why, skipped=hindered)})
 
 
-def failed(first: Analysis, why: str, trouble: NightWatchError) -> Analysis:
+def failed(first: Analysis, why: str, reason: str, used: Usage) -> Analysis:
     """Return the first verdict after a second look that came to none; what that used counts."""
-    used, reason = trouble.usage or Usage(), str(trouble)[:ENDING]
-    because = f"the second came to no verdict: {reason}"
+    because = f"the second came to no verdict: {reason[:ENDING]}"
     look = _look(first, why, because=because, usage=used)
     return first.model_copy(update={"second_look": look, "passes": 2, "usage": first.usage + used})
 
@@ -94,10 +111,15 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "usage": first.usage + second.usage,
             "iterations": first.iterations + second.iterations,
             "read": tuple(dict.fromkeys((*first.read, *second.read))),
+            "lines_read": (*first.lines_read, *second.lines_read)[:RANGES],
             "missed": first.missed + second.missed,
             "truncated": first.truncated + second.truncated,
         }
     )
+
+
+def _is_verified(first: Analysis) -> bool:
+    return bool(first.evidence) and all(one.verified for one in first.evidence)
 
 
 def _look(first: Analysis, why: str, **more: Any) -> SecondLook:

@@ -56,7 +56,7 @@ def first_wave(
     by_name = {one.fingerprint: (one, allowance) for one, allowance in shares}
     leading = (by_name[family.leader.fingerprint] for family in related)
     leaders = tuple(
-        _assignment(waves, one, allowance) for one, allowance in leading if allowance.tokens > 0
+        assignment_of(waves, one, allowance) for one, allowance in leading if allowance.tokens > 0
     )
     return waves.model_copy(update={"leaders": leaders})
 
@@ -76,7 +76,7 @@ def second_wave(
     spent = total_usage(first.analyses, first.failures)
     allowances = split_budget(options, len(waiting), spent, able)
     return tuple(
-        _assignment(waves, one, allowance, leader_of.get(one.fingerprint))
+        assignment_of(waves, one, allowance, leader_of.get(one.fingerprint))
         for one, allowance in zip(waiting, allowances, strict=True)
     )
 
@@ -97,16 +97,17 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
         f"learned: {one.fact} ({one.path}:{one.line})" if one.path else f"learned: {one.fact}"
         for one in leader.learnings[: limits.LEADER_LINES - 1]
     )
-    lines = (_finding(leader), *(_line(learning) for learning in learnings))
+    lines = (finding_line(leader), *(_line(learning) for learning in learnings))
     tags = _line(", ".join(leader.tags))
     patterns = f"patterns seen: {tags}" if tags else ""
     left = limits.LEADER_FINDINGS - sum(len(line) + 1 for line in (*lines, patterns)) - 1
     return tuple(filter(None, (*lines, _files(leader.read, left), patterns)))
 
 
-def _assignment(
+def assignment_of(
     waves: Waves, one: Prepared, allowance: Allowance, leader: Analysis | None = None
 ) -> Assignment:
+    """Put together what one analysis needs; a `leader`'s findings are told to it."""
     findings = leader_findings(leader) if leader else one.research.leader_findings
     return Assignment(
         case=one.unknown.case,
@@ -132,7 +133,7 @@ def _files(read: tuple[str, ...], room: int) -> str:
     return f"{text}and {left} more" if left else text.removesuffix(", ")
 
 
-def _finding(leader: Analysis) -> str:
+def finding_line(leader: Analysis) -> str:
     """Title, files and root cause on one line."""
     paths = (*(edit.path for edit in leader.fix), *(one.path for one in leader.evidence))
     files = ", ".join(tuple(dict.fromkeys(paths))[: limits.LEADER_FILES])

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from nightwatch_core.models.answer import Confidence, Edit, Evidence, Hypothesis, Learning
-from nightwatch_core.models.code import CodeReads, Suspect
+from nightwatch_core.models.code import CodeReads, LineRange, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
@@ -91,6 +91,7 @@ class Analysis(Value):
     second_look: SecondLook | None = None  # None: none was wanted
     iterations: int = 0  # of all passes
     read: tuple[str, ...] = ()  # files the model has seen
+    lines_read: tuple[LineRange, ...] = ()  # thereof what it was shown, for a second look
     missed: int = 0  # tool calls that named a file that is not there
     truncated: int = 0  # tool results that were shortened
     recalled: int = 0  # lessons of earlier nights it was told

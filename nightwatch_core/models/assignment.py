@@ -84,6 +84,7 @@ class Assignment(Value):
     commit: Commit
     night: str
     given: tuple[str, ...] = ()  # options that this run was given by name: they win
+    first: Analysis | None = None  # its first verdict, where this is a second look
 
 
 class WaveResult(Value):

@@ -49,7 +49,7 @@ class NightOptions(Value):
     patterns_enabled: bool = _option(True, "Look for patterns and ignore suggestions.")
     lesson_days: int = _option(90, "Days until a known error is looked at afresh; 0: never.", ge=0)
     max_lessons: int = _option(500, "Lessons kept at hand; the least useful are archived.", ge=1)
-    max_iterations: int = _option(15, "Ceiling of model turns an error.", ge=1, le=100)
+    max_iterations: int = _option(20, "Ceiling of model turns an error.", ge=1, le=100)
     iterations: int | None = _option(
         None, "Model turns an error; empty: by its class.", ge=1, le=100
     )

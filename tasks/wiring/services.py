@@ -19,6 +19,7 @@ from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
 
 if TYPE_CHECKING:
+    from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.code_host import GitHubHost
@@ -113,16 +114,30 @@ def github_outbox(options: NightOptions, settings: Settings, clock: Clock) -> Gi
 
 def claude(options: NightOptions, settings: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
-    from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
 
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
-    tuning = Tuning(
+    url, wanted = settings.anthropic_base_url, tuning(options, settings)
+    return Claude(key, options.model, url, tuning=wanted)
+
+
+def tuning(options: NightOptions, settings: Settings) -> Tuning:
+    """What is chosen about requests to a model beyond the conversation itself."""
+    from nightwatch_core.adapters.claude.features import Tuning
+
+    return Tuning(
         clear_at=settings.clear_at_tokens or None,
-        compact_at=settings.compact_at_tokens or None,
+        compact_at=_compact_at(options, settings),
         keep_thinking=settings.keep_thinking_turns or None,
+        thinking_decay=settings.thinking_decay_turns,
     )
-    return Claude(key, options.model, settings.anthropic_base_url, tuning=tuning)
+
+
+def _compact_at(options: NightOptions, settings: Settings) -> int | None:
+    """A size that a conversation can reach within what its error may use; None: never."""
+    if not settings.use_compaction or not settings.compact_at_tokens:
+        return None
+    return min(settings.compact_at_tokens, options.token_budget_per_error * 3 // 4)
 
 
 def slack(settings: Settings, clock: Clock) -> SlackNotifier:

@@ -135,6 +135,15 @@ def test_a_misspelt_setting_is_not_passed_over(wrong, right, home, monkeypatch):
         night_options()
 
 
+@pytest.mark.parametrize("value", ["1", "true", "yes"])
+def test_a_setting_that_nothing_does_yet_is_refused(value, home, monkeypatch):
+    (home / ".env").write_text(f"NIGHTWATCH_BATCH_MODE={value}\n")
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_BATCH_MODE: nights in batches"):
+        night_options()
+    monkeypatch.setenv("NIGHTWATCH_BATCH_MODE", "false")
+    assert night_options() == NightOptions()
+
+
 def test_what_others_call_alike_is_left_alone(monkeypatch):
     for name in ("NIGHTWATCH_CHECKOUT", "NIGHTWATCH_RESULTS", "NIGHTWATCH_X", "MAX_ERROR"):
         monkeypatch.setenv(name, "1")

@@ -18,13 +18,14 @@ from prefect.flow_engine import run_flow
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from twins.reading import MemoryClock, MemoryErrors
 
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.windows import RESUMABLE
 from nightwatch_core.models.error import Fetched, Selection, Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind
 from nightwatch_core.report import builder
 from tasks.dependencies import Dependencies, using
-from tasks.night import kind_of, open_night
+from tasks.night import kind_of, open_night, tonights_options
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
 LIVE = NightOptions(source="newrelic")
@@ -199,3 +200,11 @@ def test_what_a_capped_window_leaves_out_is_in_the_report(
     finish(world, night)
     assert world.publishing.nights.watermark(KEY) == night.window.until
     assert by_hand(world).left_out == ""
+
+
+@pytest.mark.parametrize("model", ["rules", "m"])
+def test_an_agent_that_is_not_there_stops_the_night_before_anything_is_read(
+    world: Dependencies, model: str
+) -> None:
+    with using(world), pytest.raises(StopTheNight, match="there is no agent 'nobody': choose"):
+        tonights_options({"agent": "nobody", "model": model})

@@ -88,3 +88,20 @@ def test_a_token_of_its_own_reads(said) -> None:
     at = said(**WHOLE, GITHUB_READ_TOKEN="ghp_read")
     assert services.reading_sign_in(at).token == SecretStr("ghp_read")
     assert services.writing_sign_in(at).token == SecretStr("ghp_1")
+
+
+@pytest.mark.parametrize(
+    ("budget", "values", "at"),
+    [
+        (120_000, {}, 90_000),
+        (80_000, {}, 60_000),
+        (120_000, {"NIGHTWATCH_COMPACT_AT_TOKENS": 70_000}, 70_000),
+        (120_000, {"NIGHTWATCH_COMPACT_AT_TOKENS": 150_000}, 90_000),
+        (120_000, {"NIGHTWATCH_COMPACT_AT_TOKENS": 0}, None),
+        (120_000, {"NIGHTWATCH_USE_COMPACTION": False}, None),
+    ],
+)
+def test_a_conversation_is_summed_up_at_a_size_it_can_reach(said, budget, values, at) -> None:
+    settings = said(NIGHTWATCH_THINKING_DECAY_TURNS=6, **values)
+    tuning = services.tuning(NightOptions(token_budget_per_error=budget), settings)
+    assert (tuning.compact_at, tuning.thinking_decay) == (at, 6)

@@ -89,7 +89,7 @@ class Tuning(Value):
     clear_at_least: int = 20_000  # … if so much can be cleared at once …
     keep_results: int = 6  # … but for the last ones
     keep_thinking: int | None = None  # turns whose thinking stays; each clearing costs the cache
-    compact_at: int | None = 150_000  # summarise from this length on
+    compact_at: int | None = 90_000  # summarise from this length on
     instructions: str = INSTRUCTIONS
     thinking_decay: int = 0  # model turns over which a budget for thinking falls to a quarter
 

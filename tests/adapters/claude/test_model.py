@@ -45,7 +45,7 @@ def test_the_second_request_only_grows_at_its_end():
     assistant, told = second["messages"][1:]
     assert [block["type"] for block in assistant["content"]] == ["thinking", "text", "tool_use"]
     assert assistant["content"][0]["signature"]
-    assert [block["type"] for block in told["content"]] == ["tool_result"]
+    assert [block["type"] for block in told["content"]] == ["tool_result", "text"]
 
 
 def test_the_cache_is_read_from_the_second_request_on():

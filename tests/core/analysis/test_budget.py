@@ -278,7 +278,7 @@ def test_what_is_granted(able, tokens, context, granted):
 def test_the_seeds_figures():
     (may, *rest) = split_budget(NightOptions(), 5)
     assert rest == [may] * 4
-    assert (may.tokens, may.iterations, may.seconds) == (120_000, 15, 600)
+    assert (may.tokens, may.iterations, may.seconds) == (120_000, 20, 600)
     assert may.cost == pytest.approx(1.2)
 
 

@@ -49,7 +49,7 @@ def test_tiers(error_class: str, expected: Tier) -> None:
 
 
 def test_figures_that_stay() -> None:
-    assert ITERATIONS == {"auth": 5, "simple": 7, "database": 10, "complex": 15, "other": 10}
+    assert ITERATIONS == {"auth": 12, "simple": 12, "database": 15, "complex": 20, "other": 15}
 
 
 def test_effort_follows_the_tier() -> None:

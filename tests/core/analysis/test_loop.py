@@ -275,3 +275,54 @@ def test_asking_comes_before_forbidding():
     ended = talk(stubborn, iterations=3)[0]
     assert ended.ending.kind == "wrapped up"
     assert shown[-2:] == [(True, False), (True, True)]
+
+
+def talk_of(complain, *script, **may):
+    model = MemoryModel(script)
+    return converse(OPENING, model, run, allowance(**may), MemoryClock(), complain), model
+
+
+def no_fix(answer, calls):
+    return "" if answer.has_fix else f"no fix, though {len(calls.read)} files were read"
+
+
+def test_an_answer_that_has_to_be_mended_is_sent_back_once_and_may_read_before():
+    ended, model = talk_of(no_fix, answer(), asks(READ), answer(has_fix=True))
+    assert ended.answer.has_fix
+    assert ended.ending.kind == "answered"
+    assert "no fix, though 0 files were read" in model.shown[1].turns[-1].text
+    assert not model.shown[1].tools_off
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [
+        ([answer(title="Mended")], "Mended"),
+        (["prose", "prose"], "First"),
+        ([TryLater("away")], "First"),
+        ([GiveUp("no")], "First"),
+    ],
+)
+def test_it_is_sent_back_once_only_and_is_kept_where_nothing_better_comes(after, kept):
+    ended, model = talk_of(no_fix, answer(title="First"), *after)
+    assert ended.answer.title == (
+        "Mended" if len(after) == 1 and "Mended" in str(after) else "First"
+    )
+    assert len(model.shown) == 1 + len(after)
+
+
+def test_a_wrapped_up_answer_is_mended_without_tools():
+    ended, model = talk_of(no_fix, asks(READ), answer(), answer(has_fix=True), iterations=2)
+    assert ended.answer.has_fix
+    assert [shown.tools_off for shown in model.shown] == [False, True, True]
+
+
+def test_the_last_turns_are_counted_down():
+    model = MemoryModel([counting()], able=REMOTE)
+    converse(OPENING, model, run, allowance(iterations=6), MemoryClock())
+    told = [shown.turns[-1].text for shown in model.shown if isinstance(shown.turns[-1], UserTurn)]
+    assert told[1:-1] == [
+        "3 more turns may use tools, then you have to answer.",
+        "2 more turns may use tools, then you have to answer.",
+        "1 more turn may use tools, then you have to answer.",
+    ]

@@ -13,7 +13,7 @@ FILE = "agents/x.md"
 FIELDS = (
     ("model", "model", "model", "run-model", "file-model", "set-model", "set-model"),
     ("effort", "effort", "effort", "low", "medium", "high", "high"),
-    ("iterations", "iterations", "max_iterations", 3, 4, 5, 15),
+    ("iterations", "iterations", "max_iterations", 3, 4, 5, 20),
     ("max_tokens", "max_tokens", "max_tokens", 3_000, 4_000, 5_000, 32_000),
 )
 
@@ -42,12 +42,12 @@ def test_run_then_file_then_setting_then_tier(field, option, in_file, run, file,
 @pytest.mark.parametrize(
     ("ceiling", "given", "own", "of", "turns", "because"),
     [
-        (15, {}, None, COMPLEX, 15, "tier complex"),
-        (8, {}, None, COMPLEX, 8, "tier complex, 15; ceiling 8"),
-        (8, {}, None, SIMPLE, 7, "tier simple"),
+        (20, {}, None, COMPLEX, 20, "tier complex"),
+        (8, {}, None, COMPLEX, 8, "tier complex, 20; ceiling 8"),
+        (15, {}, None, SIMPLE, 12, "tier simple"),
         (8, {}, {"max_iterations": 50}, SIMPLE, 8, "agents/x.md, 50; ceiling 8"),
         (8, {"iterations": 30}, {"max_iterations": 2}, SIMPLE, 8, "run parameter, 30; ceiling 8"),
-        (1, {}, None, SIMPLE, 1, "tier simple, 7; ceiling 1"),
+        (1, {}, None, SIMPLE, 1, "tier simple, 12; ceiling 1"),
     ],
     ids=["under", "tier", "below", "file", "run", "one"],
 )
@@ -81,4 +81,4 @@ def test_a_wrapped_error_is_as_hard_as_what_it_wraps():
     (link,) = wrapped.trace.links
     root = link.model_copy(update={"error_class": "Net::ReadTimeout"})
     trace = wrapped.trace.model_copy(update={"links": (link, root)})
-    assert planned(wrapped.model_copy(update={"trace": trace})).iterations == 15
+    assert planned(wrapped.model_copy(update={"trace": trace})).iterations == 20

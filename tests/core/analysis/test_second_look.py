@@ -1,12 +1,13 @@
 import pytest
 from analysis_shapes import AGENT, FIX, allowance, analysed, analysis, answer, asks, says
-from twins.reading import MemoryClock, MemoryModel
+from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, seed, wanted
+from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, news, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.memory.fallback import STANDS_IN
-from nightwatch_core.models.analysis import FELL_BACK
+from nightwatch_core.models.analysis import FELL_BACK, Ending
 from nightwatch_core.models.answer import Edit, Hypothesis
+from nightwatch_core.models.code import LineRange
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.usage import Usage
 
@@ -91,16 +92,13 @@ def test_it_is_left_out_where_too_little_is_left(may, bound):
     assert found.usage == dear
 
 
-def test_it_is_left_out_where_too_little_time_is_left():
-    clock = MemoryClock()
-
-    def slow(shown):
-        clock.pass_by(550)
-        return WEAK
-
-    found, model = looked(slow, clock=clock)
-    assert len(model.shown) == 1
-    assert "(time)" in found.second_look.skipped
+def test_it_is_shown_again_what_the_first_one_read():
+    found, model = looked(READ, WEAK, GOOD)
+    assert len(model.shown) == 3
+    fresh = model.shown[2].turns[0].text
+    assert "return gateway.charge(card)" in fresh
+    assert "return gateway.charge(card)" not in model.shown[0].turns[0].text
+    assert LineRange(path="shop/pay.py", start=1, end=2) in found.lines_read
 
 
 def test_rules_would_see_the_same_again():
@@ -118,11 +116,11 @@ def test_an_answer_cannot_say_that_it_was_the_rules_that_answered():
 
 def test_what_is_left_for_it():
     may = allowance(tokens=1_000, cost=0.5, seconds=600, iterations=7)
-    left = left_of(may, Usage(input_tokens=300, cost=0.2), 100.5)
-    assert (left.tokens, left.cost, left.seconds, left.iterations) == (700, 0.3, 499, 7)
-    spent = left_of(may, Usage(input_tokens=3_000, cost=None), 900)
-    assert (spent.tokens, spent.cost, spent.seconds) == (0, 0.0, 0)
-    assert left_of(may.model_copy(update={"cost": None}), Usage(cost=None), 0).cost is None
+    left = left_of(may, Usage(input_tokens=300, cost=0.2))
+    assert (left.tokens, left.cost, left.seconds, left.iterations) == (700, 0.3, 600, 7)
+    spent = left_of(may, Usage(input_tokens=3_000, cost=None))
+    assert (spent.tokens, spent.cost) == (0, 0.0)
+    assert left_of(may.model_copy(update={"cost": None}), Usage(cost=None)).cost is None
 
 
 def test_what_counts_as_weak():
@@ -130,6 +128,21 @@ def test_what_counts_as_weak():
     assert wanted(analysis(score=LEAST_SCORE - 0.01, confidence="high"))
     assert wanted(analysis(score=0.9, confidence="low"))
     assert not wanted(analysis(score=0.1, confidence="low", passes=2))
+
+
+@pytest.mark.parametrize(
+    ("first", "findings", "new"),
+    [
+        ({}, (), ""),
+        ({}, ("a finding",), "findings of tonight"),
+        ({"ending": Ending(kind="wrapped up", detail="iterations")}, (), "it was cut off"),
+        ({"evidence": ()}, (), "quotes that are not in the code"),
+        ({"hypotheses": (Hypothesis(statement="A race"),)}, (), "explanations left open"),
+        ({"next_steps": ("Look at the job",)}, (), "steps it named"),
+    ],
+)
+def test_what_a_second_look_could_see_that_the_first_did_not(first, findings, new):
+    assert news(analysis(confidence="low", **first), findings) == new
 
 
 def test_the_seed_tells_what_was_ruled_out_and_what_was_not():

@@ -1,10 +1,10 @@
-from analysis_shapes import COMMIT, DAY, analysis, group, trace
+from analysis_shapes import COMMIT, analysis, group
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wave_shapes import CODE, NIGHT, A, B, C, first
 
 from nightwatch_core.analysis.limits import LEADER_FINDINGS
 from nightwatch_core.analysis.waves import (
-    Prepared,
     first_wave,
     leader_findings,
     second_wave,
@@ -12,38 +12,10 @@ from nightwatch_core.analysis.waves import (
 )
 from nightwatch_core.models.analysis import Failure
 from nightwatch_core.models.answer import Edit, Evidence, Learning
-from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase, WaveResult
-from nightwatch_core.models.error import Case, Window
+from nightwatch_core.models.assignment import WaveResult
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.report import Night
-from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.usage import Usage
-
-NIGHT = Night(id="n1", window=Window(since=DAY, until=DAY), now=DAY)
-CODE = CodeTonight(commit=COMMIT)
-
-
-def prepared(name, path="shop/cart.py", line=2):
-    one = trace(path, line, raw=name)
-    of = Case(leader=group(f"v1:{name}", transaction=f"{name}/show"), trace=one)
-    return Prepared(unknown=UnexplainedCase(case=of, traces=(one,)), research=ResearchContext())
-
-
-# a and b fail in one file, c elsewhere with another class
-A, B = prepared("a"), prepared("b", line=9)
-C = Prepared(
-    unknown=UnexplainedCase(
-        case=Case(
-            leader=group("v1:c", "TypeError", "pay/new"),
-            trace=trace("lib/pay.py", 5, "TypeError"),
-        )
-    ),
-    research=ResearchContext(),
-)
-
-
-def first(*cases, **choices):
-    return first_wave(NightOptions(**choices), NIGHT, CODE, cases)
 
 
 def names(assignments):
