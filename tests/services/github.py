@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
+from services import github_history as history
 from services import github_shapes as shapes
 from services.github_app import App
 from services.github_git import BareRepository, Refusal, basic_token
@@ -539,7 +540,17 @@ class GitHub:
         sha = self.git.commit_of(name)
         if not sha:
             raise Refusal(422, f"No commit found for SHA: {name}")
-        return Answer(200, shapes.listed_commit(self._at, self._web, self.git.commit(sha)))
+        return Answer(200, history.whole_commit(self.git, self._at, self._web, sha))
+
+    def _list_commits(self, query: dict[str, str], given: Any) -> Answer:
+        sha = self.git.commit_of(query.get("sha", self.default_branch))
+        if not sha:
+            raise Refusal(404, "Not Found")
+        rows = history.listed(self.git, self._at, self._web, sha, query.get("path", ""))
+        return self._listed(rows, query, "/commits")
+
+    def _compare(self, query: Any, given: Any, basehead: str) -> Answer:
+        return Answer(200, history.compared(self.git, self._at, self._web, basehead))
 
     def _list_tags(self, query: dict[str, str], given: Any) -> Answer:
         rows = []
@@ -597,6 +608,8 @@ _ROUTES = (
     _route("GET", f"/git/blobs/{_SHA}", _READ, GitHub._get_blob),
     _route("GET", f"/git/commits/{_SHA}", _READ, GitHub._get_commit),
     _route("POST", "/git/commits", _WRITE, GitHub._create_commit),
+    _route("GET", "/commits", _READ, GitHub._list_commits),
+    _route("GET", "/compare/(.+)", _READ, GitHub._compare),
     _route("GET", "/commits/(.+)", _READ, GitHub._find_commit),
     _route("GET", "/tags", "metadata=read", GitHub._list_tags),
 )

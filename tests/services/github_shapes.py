@@ -216,7 +216,7 @@ def pull(at: str, web: str, kept: dict[str, Any], repository: dict[str, Any]) ->
             )
         },
         "merged_at": kept.get("merged_at"),
-        "merge_commit_sha": None,
+        "merge_commit_sha": kept.get("merge_sha"),
         "requested_reviewers": [],
         "requested_teams": [],
         "auto_merge": None,

@@ -6,7 +6,7 @@ what was fixed today.
 
 import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from nightwatch_core.adapters.git.command import Git, is_sha, read_time
@@ -19,6 +19,7 @@ from nightwatch_core.adapters.git.diffs import (
 )
 from nightwatch_core.adapters.git.limits import (
     COMMIT_BYTES,
+    FORMER_NAMES,
     LOGGED_COMMITS,
     NAME_CHARACTERS,
     PATH_CHARACTERS,
@@ -88,22 +89,23 @@ class History:
             changed=len(changed),
         )
 
-    def log(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
+    def log(
+        self, path: str = "", text: str = "", limit: int = 20, *, follow: bool = False
+    ) -> tuple[LoggedCommit, ...]:
         """Return commits, newest first, without merges; `text` is what they added or removed.
 
-        Raises `GiveUp` where the texts of too many files would have to be fetched or looked at.
+        `follow` a file through renames, as far back as its old texts are there. Raises `GiveUp`
+        where the texts of too many files would have to be fetched or looked at.
         """
         if not _is_path(path) or len(text) > QUERY_CHARACTERS or not _is_printed(text):
             return ()
         below = (f":(literal){path}",) if path else ()
         if text and self._obtain and not self._obtain(self._missing(below)):
             raise GiveUp("too many old files would have to be fetched: name one file")
-        search = (f"-S{text}",) if text else ()
         most = f"--max-count={max(1, min(limit, LOGGED_COMMITS))}"
-        try:
-            return tuple(self._logged("log", *_ALL, most, *search, self._sha, "--", *below))
-        except TryLater as error:
-            raise GiveUp(f"that took over {QUICK_SECONDS:.0f} s: name a file") from error
+        asked = (*_ALL, most, *((f"-S{text}",) if text else ()), self._sha, "--", *below)
+        followed = self._logged("--follow", *asked) if follow and path else None
+        return self._logged(*asked) or () if followed is None else followed
 
     def paths_changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return paths that differ, sorted; raises `GiveUp` where a commit is not known."""
@@ -114,21 +116,39 @@ class History:
         names = self._git.run(*asked).decode(errors="replace").split("\0")
         return tuple(sorted(name for name in names if name))
 
-    def missing_below(self, path: str) -> list[str]:
-        """Return the blobs of the file's past that the repository lacks."""
-        return self._missing((f":(literal){path}",))
+    def obtain_past(self, path: str) -> bool:
+        """Fetch what tells who wrote the file's lines, through renames; False where it is too much.
 
-    def missing_beside(self, path: str) -> list[str]:
-        """Return blobs that commits of the file replaced elsewhere: what it may have come from."""
+        Without what stood beside it, lines that came from elsewhere are not seen as such.
+        """
+        if self._obtain is None:
+            return True
+        names = [path]
+        for name in names:
+            below = (f":(literal){name}",)
+            if not self._obtain(self._missing(below)):
+                return len(names) > 1
+            self._obtain(self._missing_beside(below))
+            if len(names) < FORMER_NAMES:
+                names += [one for one in self._former_names(path) if one not in names][:1]
+        return True
+
+    def _former_names(self, path: str) -> list[str]:
+        """Return earlier names of a file, newest first, as far back as its texts are there."""
+        asked = ("log", "--follow", "--diff-filter=R", "--format=", "--name-status", "-z", "-M")
+        outcome = self._git.attempt(*asked, *_PLAIN, self._sha, "--", f":(literal){path}")
+        fields = outcome.output.decode(errors="replace").split("\0")
+        pairs = zip(fields, fields[1:], strict=False)
+        return [old for status, old in pairs if re.fullmatch(r"\n?R\d+", status)]
+
+    def _missing_beside(self, below: Sequence[str]) -> list[str]:
+        """Return what commits of a file replaced elsewhere: blobs it may have come from."""
         asked = ("log", "--format=", "--raw", "-z", "--no-abbrev", "--no-renames", "--full-diff")
-        output = self._git.run(*asked, *_PLAIN, self._sha, "--", f":(literal){path}")
-        before = {one.before for one in read_raw(output)} - {""}
-        told = self._git.run(
-            *("cat-file", "--batch-check=%(objectname)"),
-            stdin="".join(f"{oid}\n" for oid in sorted(before) if oid.strip("0")).encode(),
-        )
-        rows = (line.split() for line in told.decode().splitlines())
-        return [row[0] for row in rows if row[-1] == "missing"]
+        output = self._git.run(*asked, *_PLAIN, self._sha, "--", *below)
+        before = sorted({one.before for one in read_raw(output) if one.before.strip("0")})
+        names = "".join(f"{oid}\n" for oid in before).encode()
+        listed = self._git.run("cat-file", "--batch-check=%(objectname)", stdin=names).decode()
+        return [row.split()[0] for row in listed.splitlines() if row.endswith(" missing")]
 
     def _holds(self, sha: str) -> bool:
         # What is no commit, or not there, is no ancestor either.
@@ -161,13 +181,15 @@ class History:
         record = output.decode(errors="replace").partition(f"{mark}\0")[2]
         return self._read(record), record.split("\0")[-1].strip()
 
-    def _logged(self, *asked: str) -> Iterator[LoggedCommit]:
+    def _logged(self, *asked: str) -> tuple[LoggedCommit, ...] | None:
         mark = secrets.token_hex(16)  # no message can hold it
-        log, *rest = asked
         shown = ("--no-patch", "--no-color", "--format=" + "%x00".join((mark, *_FIELDS[:-1])))
-        outcome = self._git.attempt(log, *shown, *rest, timeout=QUICK_SECONDS)
-        for record in outcome.output.decode(errors="replace").split(f"{mark}\0")[1:]:
-            yield self._read(record)
+        try:
+            outcome = self._git.attempt("log", *shown, *asked, timeout=QUICK_SECONDS)
+        except TryLater as error:
+            raise GiveUp(f"that took over {QUICK_SECONDS:.0f} s: name a file") from error
+        records = outcome.output.decode(errors="replace").split(f"{mark}\0")[1:]
+        return None if outcome.code else tuple(self._read(record) for record in records)
 
     def _read(self, record: str) -> LoggedCommit:
         sha, author, at, subject = record.rstrip("\n").split("\0")[:4]

@@ -28,3 +28,4 @@ LOGGED_COMMITS = 100  # by one question
 SHOWN_FILES = 50  # of a commit, with their changes
 COMMIT_BYTES = 1024 * 1024  # of a commit's changes
 DIFF_CHARACTERS = 40_000  # of one file's changes
+FORMER_NAMES = 5  # of one file, itself included, whose past is fetched

@@ -103,7 +103,7 @@ class GitReader:
         text = self.read_file(path)
         count = len(text.removesuffix("\n").split("\n")) if text else 0
         last = min(count, start if end is None else end, start + BLAMED_LINES - 1)
-        if not 1 <= start <= last:
+        if not 1 <= start <= last or not self._history.obtain_past(path):
             return ()
         raw = self._tree.nodes[path].raw
         ignored = self.read_file(IGNORED_FILE) or ""
@@ -123,7 +123,8 @@ class GitReader:
 
         Raises `GiveUp` where too much would have to be looked at for `text`.
         """
-        return self._history.log(path, text, limit)
+        path = plain_folder(path)
+        return self._history.log(path, text, limit, follow=path in self._tree.nodes)
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
         """Return paths that differ; raises `GiveUp` where a commit is none of this history."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from githubkit.utils import UNSET
 from pydantic import AliasPath, Field
@@ -20,7 +20,7 @@ from nightwatch_core.adapters.git.limits import (
 from nightwatch_core.adapters.git.merged_pulls import number_in
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.rows import NamedCommitRow, Row, Text, TreeRow, read
+from nightwatch_core.adapters.github.rows import SHAS, NamedCommitRow, Row, Text, TreeRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit
 
@@ -58,6 +58,7 @@ class LoggedCommitRow(NamedCommitRow):
 
     author: Text = Field("", validation_alias=AliasPath("commit", "author", "name"))
     message: Text = Field("", validation_alias=AliasPath("commit", "message"))
+    parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 
 class ChangedFileRow(Row):
@@ -127,7 +128,7 @@ class ApiHistory:
             return ()
         most = max(1, min(limit, LOGGED_COMMITS))
         rows = self._once("log", f"{most} {path}", lambda: self._ask_log(path, most), _log)
-        return tuple(_logged(row) for row in rows)
+        return tuple(_logged(row) for row in rows if len(row.parents) < 2)[:most]
 
     def paths_changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return paths that differ, sorted; raises `GiveUp` where a commit is not known."""
@@ -175,9 +176,9 @@ class ApiHistory:
         return read(ComparedRow, answer).status in ("ahead", "identical")
 
     def _ask_log(self, path: str, most: int) -> Any:
-        place = path or UNSET
+        place, asked = path or UNSET, min(LOGGED_COMMITS, 2 * most)  # every second may be a merge
         return self._get(
-            lambda rest, at: rest.repos.list_commits(*at, sha=self._sha, path=place, per_page=most)
+            lambda rest, at: rest.repos.list_commits(*at, sha=self._sha, path=place, per_page=asked)
         )
 
     def _get(self, call: RepositoryCall) -> Any:

@@ -25,7 +25,7 @@ from nightwatch_core.adapters.github.errors import printable
 from nightwatch_core.adapters.github.limits import FETCHING, FILE_VERSIONS
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.models.code import Blame, Commit
+from nightwatch_core.models.code import Commit
 
 _LOST = re.compile(
     r"resolve host|timed out|connect|early EOF|RPC failed|hung up|returned error: 5\d\d"
@@ -227,15 +227,7 @@ class ClonedReader(GitReader):
 
     def __init__(self, clone: Clone, commit: Commit) -> None:
         """Raise `GiveUp` where the commit is not named by its full sha."""
-        self._obtain = partial(_obtained, clone)
-        super().__init__(clone.view, commit, self._obtain)
-
-    def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
-        """Find who last wrote the lines; empty where that cannot be found out."""
-        if self.read_file(path) is None or not self._obtain(self._history.missing_below(path)):
-            return ()
-        self._obtain(self._history.missing_beside(path))  # without them, moves are not seen
-        return super().blame(path, start, end)
+        super().__init__(clone.view, commit, partial(_obtained, clone))
 
 
 def _obtained(clone: Clone, oids: Sequence[str]) -> bool:

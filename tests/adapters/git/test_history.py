@@ -135,7 +135,9 @@ def test_history_lists_commits_without_merges(shop: Path) -> None:
         "Move rates",
         "Know rates (#11)",
     ]
-    assert len(tree.history("shop")) == 6
+    assert tree.history("shop/tax/rates.py") == tree.history("shop/rates.py")
+    assert len(tree.history("shop/")) == 6
+    assert tree.history("gone.py") == ()
 
 
 def test_history_finds_who_added_or_removed_a_text(shop: Path) -> None:

@@ -2,6 +2,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from git_repositories import git
@@ -163,3 +164,73 @@ def test_only_a_full_sha_pins_a_commit(server: GitHub) -> None:
     for name in ("main", "HEAD", "", "a" * 39, "../" + "a" * 37, "A" * 40):
         with pytest.raises(GiveUp, match="full commit sha"):
             ApiReader(where, Commit(repository="acme/shop", sha=name), CodeCache(MemoryRecords()))
+
+
+def shop_with_past(folder: Path) -> GitHub:
+    """The shop, a pull request that was merged into it, and a fix on another branch."""
+    server = GitHub(bare_shop(folder))
+    for path, text, message, branch in (
+        ("app/total.rb", "def total\n  1\nend\n", "Count (#7)", "main"),
+        ("app/sum.rb", "sum\n", "Sum up\n\nAll of it", "main"),
+        ("app/total.rb", "def total\n  2\nend\n", "Fix it", "fix"),
+    ):
+        tree = server.git.write_tree("main", [{"path": path, "mode": "100644", "content": text}])
+        head = server.git.run("rev-parse", "main")
+        made = server.git.write_commit(message, tree, [head], by="Bo")
+        server.git.run("update-ref", f"refs/heads/{branch}", made)
+    server.add_item(
+        "Count", "", head="count", head_sha="a" * 40, base="main", base_sha="", state="closed",
+        merged_at="2026-11-20T00:00:00Z", merge_sha=server.git.run("rev-parse", "main~1"),
+    )  # fmt: skip
+    return server
+
+
+@pytest.fixture(scope="module")
+def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHub]:
+    with shop_with_past(tmp_path_factory.mktemp("github")) as server:
+        yield server
+
+
+def test_a_commit_is_told_with_its_changes(past: GitHub) -> None:
+    code = reader(past)
+    shown = code.show_commit(git(past.git.folder, "rev-parse", "main~1")[:10])
+    assert shown is not None
+    assert (shown.commit.subject, shown.commit.pull, shown.changed) == ("Count (#7)", 7, 1)
+    (file,) = shown.files
+    assert (file.path, file.added, file.removed) == ("app/total.rb", 1, 1)
+    assert file.diff.startswith("@@ -1,3 +1,3 @@\n def total\n-  nil\n+  1\n")
+    assert code.show_commit("#1") == shown
+    elsewhere = code.show_commit("#1", "bin")
+    assert elsewhere is not None
+    assert (elsewhere.files, elsewhere.changed) == ((), 1)
+    head = code.show_commit(code.commit.sha, "./app/")
+    assert head is not None
+    assert (head.commit.subject, head.message) == ("Sum up", "All of it")
+    before = len(past.requests)
+    code.show_commit("#1")
+    assert len(past.requests) == before
+
+
+def test_only_what_the_commit_holds_is_told(past: GitHub) -> None:
+    code, old = reader(past), git(past.git.folder, "rev-parse", "main~2")
+    names = ("fix", "main", "", "abc", "f" * 40, "#99", "../tags", "HEAD~1", "-1")
+    assert [code.show_commit(name) for name in names] == [None] * len(names)
+    fix = git(past.git.folder, "rev-parse", "fix")
+    assert code.show_commit(fix) is None
+    assert reader(past, name="fix").show_commit(fix) is not None
+    assert [one.subject for one in code.history()] == ["Sum up", "Count (#7)", "Shop", "First"]
+    assert code.paths_changed(old, code.commit.sha) == ("app/sum.rb", "app/total.rb")
+    with pytest.raises(GiveUp, match="this history"):
+        code.paths_changed(old, fix)
+
+
+def test_the_commits_of_a_file_are_told_and_texts_are_not_searched(past: GitHub) -> None:
+    code = reader(past)
+    assert [(one.subject, one.pull) for one in code.history("app/total.rb")] == [
+        ("Count (#7)", 7),
+        ("Shop", 0),
+    ]
+    assert len(code.history("app", limit=1)) == 1
+    assert code.history("gone.rb") == code.history("a\nb") == ()
+    with pytest.raises(GiveUp, match="cannot be searched"):
+        code.history(text="nil")

@@ -12,7 +12,7 @@ from twins.reading import MemoryRecords
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
 from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
-from nightwatch_core.adapters.github.limits import READERS
+from nightwatch_core.adapters.github.limits import FILE_VERSIONS, READERS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
 
@@ -241,6 +241,48 @@ def test_a_commit_that_another_machine_chose_is_fetched(server: GitHub, tmp_path
         assert host(server, tmp_path / name).reader(commit).read_file("old.rb") == "1\n"
     with pytest.raises(GiveUp, match="any more"):
         host(server, tmp_path).reader(Commit(repository="acme/shop", sha="f" * 40))
+
+
+def test_history_fetches_the_old_files_it_needs(server: GitHub, tmp_path: Path) -> None:
+    shop = server.git
+    old = push(server, "app/total.rb", "def total\n  3\nend\n")
+    blob = shop.run("rev-parse", f"{old}:app/total.rb")
+    moved = [{"path": "app/total.rb", "mode": "100644", "sha": None},
+             {"path": "lib/sum.rb", "mode": "100644", "sha": blob}]  # fmt: skip
+    made = shop.write_commit("Move", shop.write_tree(old, moved), [old])
+    shop.run("update-ref", "refs/heads/main", made)
+    push(server, "lib/sum.rb", "def total\n  4\nend\n")
+    code = host(server, tmp_path)
+    reader = code.reader(code.head())
+
+    blamed = reader.blame("lib/sum.rb", 1, 3)
+    assert [one.subject for one in blamed] == ["Shop", "Pushed (#7)", "Shop"]
+    assert blamed[0].path == "app/total.rb"
+    found = reader.history("app/total.rb", text="nil")
+    assert [one.subject for one in found] == ["Pushed (#7)", "Shop"]
+    shown = reader.show_commit(found[0].sha)
+    assert shown is not None
+    assert "-  nil\n+  3" in shown.files[0].diff
+    assert reader.show_commit(found[1].sha, "latin.rb") is not None
+
+
+def test_history_does_not_fetch_thousands_of_files(server: GitHub, tmp_path: Path) -> None:
+    shop, head = server.git, "main"
+    for start in (0, FILE_VERSIONS):
+        rows = [{"path": f"data/{number}", "mode": "100644", "content": str(start + number)}
+                for number in range(FILE_VERSIONS + 1)]  # fmt: skip
+        tree = shop.write_tree(head, rows)
+        head = shop.write_commit("Data", tree, [shop.run("rev-parse", head)])
+    shop.run("update-ref", "refs/heads/main", head)
+    code = host(server, tmp_path)
+    reader = code.reader(code.head())
+    before = len(server.requests)
+
+    with pytest.raises(GiveUp, match="name one file"):
+        reader.history(text="7")
+    assert len(server.requests) == before
+    assert len(reader.history("data/7", text="507")) == 1
+    assert len(reader.history("data")) == 2
 
 
 def test_where_cloning_is_refused_or_off_the_api_is_read(server: GitHub, tmp_path: Path) -> None:

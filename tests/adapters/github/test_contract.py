@@ -50,6 +50,8 @@ READS: dict[str, Callable[[Any, str], Any]] = {
     "tree": lambda rest, sha: rest.git.get_tree(*AT, sha, recursive="1"),
     "commit": lambda rest, sha: rest.git.get_commit(*AT, sha),
     "listed commit": lambda rest, sha: rest.repos.get_commit(*AT, sha),
+    "commits": lambda rest, sha: rest.repos.list_commits(*AT, sha=sha, path="old.rb"),
+    "compared": lambda rest, sha: rest.repos.compare_commits(*AT, f"{sha}...main"),
     "tags": lambda rest, _: rest.repos.list_tags(*AT),
 }
 
