@@ -27,7 +27,6 @@ from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import realign
 
 Read = Callable[[str], str | None]
 
@@ -104,7 +103,7 @@ def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview
     windows: list[Preview] = []
     for frame in frames_of(case):
         text = read(frame.repo_path)
-        line = (realign(frame, text).line or 0) if text else 0
+        line = frame.line or 0
         seen = ((one.start, one.end) for one in (*shown, *windows) if one.path == frame.repo_path)
         is_shown = any(start <= line <= end for start, end in seen)
         if text and 0 < line <= len(text_lines(text)) and not is_shown:
@@ -133,7 +132,7 @@ def line_of_interest(case: Case, path: str, text: str) -> int:
 
 def _failing_line(case: Case, path: str, text: str) -> int:
     frame = _frame_in(case, path)
-    line = (realign(frame, text).line or 0) if frame else 0
+    line = (frame.line or 0) if frame else 0
     return line if line <= len(text_lines(text)) else 0
 
 

@@ -11,7 +11,6 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.traces.repo_paths import realign
 
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
 _OPENS = re.compile(r"\s{0,2}\(")
@@ -73,7 +72,7 @@ def names_near(case: Case, read: Read) -> tuple[Use, ...]:
     uses_of: dict[str, Use] = {}
     for number, frame in enumerate(frames_of(case)):
         text = read(frame.repo_path) or ""
-        for use in _near(number, frame, realign(frame, text).line or 0, text) if text else ():
+        for use in _near(number, frame, frame.line or 0, text) if text else ():
             uses_of[use.name] = min((use, uses_of.get(use.name, use)), key=_rank)
     return tuple(sorted(uses_of.values(), key=_rank))[:NEAR_NAMES]
 

@@ -13,6 +13,9 @@ PATH_CHARACTERS = 1_000
 
 # Source that a record prints around its failing lines
 EXCERPTS, EXCERPT_LINES = 200, 60  # of one text; lines of each
+FITTED_FRAMES, FITTED_LINE = 100, 1_000  # frames compared with the code; characters of a line
+SHORTEST_LINE = 6  # characters of a line that make it more than an `end` or a `}`
+SHORTEST_CUT = 10  # characters left of a line that was cut
 EXCERPT_GAP = 12  # lines between an excerpt and the place it belongs to
 
 # As an analyst is shown a trace

@@ -7,13 +7,12 @@ from nightwatch_core.models.assignment import Traced
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.models.value import Value
-from nightwatch_core.text.plain_text import text_lines
 from nightwatch_core.text.units import plural
 from nightwatch_core.traces.in_app import is_own, lies_elsewhere
 from nightwatch_core.traces.limits import PATH_CHARACTERS
 from nightwatch_core.traces.path_index import PathIndex, common_tail
+from nightwatch_core.traces.source_fit import ReadFile, with_fits
 
-_SHORTEST_LINE = 6  # characters of a source line that make it more than an `end` or a `}`
 _SCHEME = re.compile(r"^[a-zA-Z][\w+.-]{1,40}:/{1,3}(?!/)")  # file:///, webpack:///, https://
 _LAYER = re.compile(r"^\([\w-]{1,40}\)/")  # webpack-internal:///(rsc)/./src
 _WEB = re.compile(r"^https?://[^/]*/?")
@@ -125,7 +124,6 @@ def one_of(candidates: tuple[str, ...], placement: Placement) -> str:
     return inside[0] if len(inside) == 1 else ""
 
 
-ReadFile = Callable[[str], str | None]
 Way = Callable[[str, Frame, PathIndex, Placement], str]
 WAYS: tuple[Way, ...] = (by_package, by_prefix, by_exact, by_root, by_tail)
 
@@ -190,36 +188,10 @@ def map_frames(
     return _with_each_frame(trace, place)
 
 
-def realign(frame: Frame, text: str) -> Frame:
-    """Return the frame at the line of `text` that holds the source line which the trace printed.
-
-    For errors of a release that is older than `text`: the nearest equal line wins. The frame stays
-    where it is if the trace printed no source, or nothing in `text` equals it.
-
-    >>> realign(Frame(path="a.py", line=1, code="n = 1 / x"), "import x\\n\\nn = 1 / x").line
-    3
-    """
-    code = frame.code.strip()
-    if not code or frame.line is None:
-        return frame
-    equal = [n for n, line in enumerate(text_lines(text), start=1) if line.strip() == code]
-    if not equal or frame.line in equal or (len(equal) > 1 and len(code) < _SHORTEST_LINE):
-        return frame
-    line = frame.line
-    return frame.model_copy(update={"line": min(equal, key=lambda n: (abs(n - line), n))})
-
-
 def place_frames(trace: Trace, index: PathIndex, read: ReadFile, options: NightOptions) -> Trace:
-    """Return the trace with repository paths; lines of an older release moved by their text."""
-    in_repository = map_frames(trace, index, listed(options.path_prefixes), options.app_root)
-    wanted = {frame.repo_path for frame in in_repository.frames if frame.repo_path and frame.code}
-    texts = {path: read(path) for path in sorted(wanted)}
-
-    def aligned(frame: Frame) -> Frame:
-        text = texts.get(frame.repo_path) if frame.code else None
-        return frame if text is None else realign(frame, text)
-
-    return _with_each_frame(in_repository, aligned)
+    """Return the trace with repository paths, and its source compared with the files there."""
+    prefixes = listed(options.path_prefixes)
+    return with_fits(map_frames(trace, index, prefixes, options.app_root), read)
 
 
 def untraced(traced: tuple[Traced, ...]) -> str:

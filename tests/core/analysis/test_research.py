@@ -76,11 +76,6 @@ def test_the_innermost_frame_of_a_file_is_shown() -> None:
     assert line_of_interest(one, "a.rb", numbered(300)) == 250
 
 
-def test_a_moved_line_is_followed() -> None:
-    one = case(frame("a.rb", 3, code="line 250"))
-    assert line_of_interest(one, "a.rb", numbered(300)) == 250
-
-
 def test_a_line_beyond_the_file_falls_back_on_the_function() -> None:
     text = numbered(200) + "def total(x)\nend\n"
     assert line_of_interest(case(frame("a.rb", 900, "Order#total")), "a.rb", text) == 201

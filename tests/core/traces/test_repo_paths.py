@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.in_app import is_own
 from nightwatch_core.traces.path_index import PathIndex
-from nightwatch_core.traces.repo_paths import WAYS, Placement, map_frames, plain, realign
+from nightwatch_core.traces.repo_paths import WAYS, Placement, map_frames, plain
 
 TREE = (
     "app/controllers/orders_controller.rb",
@@ -248,25 +248,3 @@ def test_large_trees_and_long_traces_are_quick() -> None:
 
 def test_plain_is_bounded() -> None:
     assert len(plain("a/" * 100_000)) <= 1_000
-
-
-def test_a_moved_line_is_found_again() -> None:
-    text = "one\ntwo\nraise Broken()\nfour\n\n  raise Broken()\n"
-    frame = Frame(path="a.py", line=5, code="raise Broken()")
-    assert realign(frame, text).line == 6
-    assert realign(frame.model_copy(update={"line": 1}), text).line == 3
-    assert realign(frame.model_copy(update={"line": 3}), text).line == 3
-
-
-def test_a_line_stays_where_nothing_is_known() -> None:
-    text = "end\nend\nx = 1\n"
-    for frame in (
-        Frame(path="a.rb", line=9),
-        Frame(path="a.rb", line=9, code="gone"),
-        Frame(path="a.rb", line=9, code="end"),  # says nothing, and stands there twice
-        Frame(path="a.rb", code="x = 1"),
-    ):
-        assert realign(frame, text) == frame
-    assert realign(Frame(path="a.rb", line=9, code="x = 1"), "") == Frame(
-        path="a.rb", line=9, code="x = 1"
-    )
