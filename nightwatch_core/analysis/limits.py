@@ -15,6 +15,7 @@ OUTPUT_STEP = 500  # tokens; bounds on a call's output are multiples of it
 USEFUL_TOKENS = 45_000  # a long first message, told again at the end, and an answer
 ANSWER_TOKENS = 32_000  # of one reply, thinking included, where nobody says
 FIRST_MESSAGE_TOKENS = 20_000  # as `estimated_tokens` counts them
+FIRST_WORDS = 100  # tokens of them for the words before all sections, and behind them
 
 # Parts of the first message
 MESSAGE, OTHER_MESSAGE = 2_000, 200  # characters: of the leading group, of each other one
@@ -28,6 +29,7 @@ LEADER_FINDINGS = 1_500  # characters of all lines together, line breaks counted
 LEADER_LINES, LEADER_LINE, LEADER_FILES = 4, 200, 3  # finding and learnings; characters; files
 PREVIEWS, PREVIEW_LINES, CALLER_LINES = 4, 60, 30  # files; lines of each; lines around a caller
 PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its tokens
+OTHER_USES = 8  # lines
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
 
 # Of a second look, of an answer, of an ending

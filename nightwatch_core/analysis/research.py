@@ -11,6 +11,7 @@ from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import LINE
 from nightwatch_core.code.suspects import suspects
+from nightwatch_core.code.tested_by import files_testing
 from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
@@ -18,7 +19,7 @@ from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, DroppedGroup
 from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind, ResearchContext
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
@@ -51,6 +52,7 @@ def gather(
     return ResearchContext(
         likely_files=likely,
         previews=(*windows, *callees(case, index, once, search, windows)),
+        tests=files_testing(likely[0].path, index) if case.trace and likely else (),
         suspects=suspects(case, likely, pulls, releases),
         releases=recent_releases(case, releases),
         priors=priors[: limits.PRIORS],
@@ -92,7 +94,8 @@ def previews(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> tuple[Pr
         if text is None or not text.strip():
             continue
         line = line_of_interest(case, file.path, text)
-        shown.append(window(file.path, text, line, limits.PREVIEW_LINES))
+        kind: PreviewKind = "failing" if _frame_in(case, file.path) else "guess"
+        shown.append(window(file.path, text, line, limits.PREVIEW_LINES, kind))
     while sum(len(preview.text) for preview in shown) > limits.PREVIEW_CHARACTERS:
         shown.pop()
     return tuple(shown)
@@ -107,11 +110,11 @@ def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview
         seen = ((one.start, one.end) for one in (*shown, *windows) if one.path == frame.repo_path)
         is_shown = any(start <= line <= end for start, end in seen)
         if text and 0 < line <= len(text_lines(text)) and not is_shown:
-            windows.append(window(frame.repo_path, text, line, limits.CALLER_LINES))
+            windows.append(window(frame.repo_path, text, line, limits.CALLER_LINES, "frame"))
     return tuple(windows)
 
 
-def window(path: str, text: str, line: int, lines: int) -> Preview:
+def window(path: str, text: str, line: int, lines: int, kind: PreviewKind = "guess") -> Preview:
     """Cut at most `lines` lines with `line` in their middle, as far as the file allows.
 
     >>> found = window("a.py", "1\\n2\\n3\\n4\\n5\\n", line=4, lines=3)
@@ -122,7 +125,8 @@ def window(path: str, text: str, line: int, lines: int) -> Preview:
     start = max(1, min(line - lines // 2, len(every) - lines + 1))
     end = min(len(every), start + lines - 1)
     cut = (" ".join(one.splitlines())[:LINE] for one in every[start - 1 : end])
-    return Preview(path=path, start=start, end=end, text="\n".join(cut), lines=len(every))
+    shown = "\n".join(cut)
+    return Preview(path=path, start=start, end=end, text=shown, lines=len(every), kind=kind)
 
 
 def line_of_interest(case: Case, path: str, text: str) -> int:

@@ -86,7 +86,12 @@ def _shown(place: Place, text: str, seen: set[tuple[str, int]]) -> Preview | Non
     lines = text_lines(text)
     cut = (" ".join(one.splitlines())[:LINE] for one in lines[new[0] - 1 : new[-1]])
     return Preview(
-        path=place.path, start=new[0], end=new[-1], text="\n".join(cut), lines=len(lines)
+        path=place.path,
+        start=new[0],
+        end=new[-1],
+        text="\n".join(cut),
+        lines=len(lines),
+        kind="flow",
     )
 
 

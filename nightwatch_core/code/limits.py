@@ -35,3 +35,4 @@ SUSPECTS, RELEASES = 5, 200  # items
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
 QUOTE_NEAR = 3  # lines a quote may be off and still be the same place
 QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
+TEST_FILES = 3  # that test one file

@@ -1,6 +1,8 @@
 """Words for what is gathered before an analysis starts."""
 
-from nightwatch_core.models.code import Release, Suspect
+from typing import Literal
+
+from nightwatch_core.models.code import Release, SearchHit, Suspect
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
@@ -15,6 +17,11 @@ class LikelyFile(Value):
     because: tuple[str, ...] = ()
 
 
+# Why lines are shown: where it fails, a caller, what made the failing value, what the message
+# names, the same method elsewhere, what only a name suggests.
+PreviewKind = Literal["failing", "frame", "flow", "named", "sibling", "guess"]
+
+
 class Preview(Value):
     """Lines `start` to `end` (1-based, included) of a file."""
 
@@ -23,6 +30,8 @@ class Preview(Value):
     end: int
     text: str
     lines: int = 0  # of the whole file
+    kind: PreviewKind = "guess"
+    because: str = ""  # "line 83 calls it"
 
 
 class ResearchContext(Value):
@@ -30,6 +39,8 @@ class ResearchContext(Value):
 
     likely_files: tuple[LikelyFile, ...] = ()
     previews: tuple[Preview, ...] = ()
+    other_uses: tuple[SearchHit, ...] = ()  # of the expression that fails, in other places
+    tests: tuple[str, ...] = ()  # existing ones of the failing file
     suspects: tuple[Suspect, ...] = ()
     releases: tuple[Release, ...] = ()
     priors: tuple[PriorAnalysis, ...] = ()

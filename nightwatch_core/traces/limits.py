@@ -21,8 +21,8 @@ EXCERPT_GAP = 12  # lines between an excerpt and the place it belongs to
 # As an analyst is shown a trace
 PRINTED_READ = 100_000  # characters of a printed trace that are looked at
 PRINTED_SHOWN = 6_000  # characters
-LISTED_SHOWN = 7_000  # characters
 ROW_CHARACTERS = 1_000
-FRAMES_LISTED = 40
-OWN_FRAMES_LISTED = 5  # in any case
-LIBRARY_ROWS = 2  # kept next to the last own frame, and below a heading
+OWN_FRAMES_LISTED = 5  # where the printed trace is cut
+LIBRARY_ENDS = 4  # frames at either end of a run of libraries, where no frame is ours
+FOLDED_FRAMES = 2  # frames that are worth a note instead
+SAME_FRAME = 2  # times a frame is shown that comes again and again

@@ -1,6 +1,6 @@
 """The files of a repository, ready to be asked for by name or by the end of their path."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 # Folders whose files are other people's, wherever they stand in a path.
 VENDORED_FOLDERS = frozenset(
@@ -35,6 +35,10 @@ class PathIndex:
     def __contains__(self, path: object) -> bool:
         """Whether the tree has exactly this file."""
         return path in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        """Every file, sorted."""
+        return iter(sorted(self._paths))
 
     def __len__(self) -> int:
         """How many files."""

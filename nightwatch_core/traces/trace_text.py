@@ -1,11 +1,14 @@
-"""A stack trace as an analyst is shown it: once, own frames marked, no tail of libraries.
+"""A stack trace as an analyst is shown it: once, own frames marked, libraries folded.
 
-The printed trace is shown as it is, because it holds what no parser keeps (notes, source).
-The list of frames says what it does not: which frames are ours, and where their files lie today.
+It is shown as it was printed, because that holds what no parser keeps (notes, source); where
+nothing was printed, its frames are listed. What was left out is said, and where it was.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.text.escaping import block, line
@@ -16,92 +19,162 @@ from nightwatch_core.traces.repo_paths import plain
 
 _CALLS = ("at ", "from ", "... ", "#")  # how rows without a line begin
 _SOURCE = "    "  # how Python and others begin the rows of source below a frame
+_OURS = "  <- ours"
 _OUTERMOST_FIRST = ("python",)
+# Where libraries are installed says nothing; which file of which library does.
+_LIBRARIES = re.compile(r"/[\w./@+-]{0,200}/(?:site-packages|dist-packages|gems|node_modules)/")
+_PASSES_ON = re.compile(  # source of a frame that only hands on what it was given
+    r"\*\w+, ?\*\*\w+|\.\.\.arg|call_next\(|get_response\(request\)|@app\.call\(|\bnext\(\)"
+    r"|\bapp\(scope, receive, send\)|\$next\(\$|chain\.doFilter\(|\bnext\.ServeHTTP\("
+)
+
+Kind = Literal["own", "passes on", "library", "text"]
+_OWN: frozenset[str] = frozenset(("own", "passes on"))
 
 
-def frames_text(trace: Trace, printed: str) -> str:
-    """Return the frames that have something to tell besides what is `printed`, innermost first.
+class Rows(NamedTuple):
+    """A frame with the source below it, or a row that is of no frame."""
 
-    Those are the first of our own, and own ones whose place is printed otherwise; all where what is
-    printed is not whole.
+    kind: Kind
+    rows: tuple[str, ...]
+
+
+def trace_text(trace: Trace) -> str:
+    """Write the trace, outer and inner libraries and frames that only pass on folded."""
+    printed = block(trace.raw, limits.PRINTED_READ).split("\n")
+    is_printed = any(map(str.strip, printed))
+    parts = _printed(printed, trace) if is_printed else _listed(trace.frames[: limits.FRAMES])
+    folded = _folded(parts, is_printed and trace.language in _OUTERMOST_FIRST)
+    text = "\n".join(row for part in folded for row in part.rows)
+    is_marked = any(part.kind in _OWN for part in folded) or not trace.in_app
+    if len(text) <= limits.PRINTED_SHOWN and is_marked:
+        return text
+    own = _listed([frame for frame in trace.frames if frame.in_app][: limits.OWN_FRAMES_LISTED])
+    listed = "\n".join(row for part in own for row in part.rows)
+    return "\n\n".join(filter(None, (middle_out(text, limits.PRINTED_SHOWN), listed)))
+
+
+def passes_on(frame: Frame) -> bool:
+    """Tell whether a frame's source only hands on what it was given.
+
+    >>> passes_on(Frame(path="a.py", code="return fn(*args, **kwargs)"))
+    True
     """
-    is_whole = bool(printed.strip()) and len(printed) <= limits.PRINTED_SHOWN
-    frames = trace.frames[: limits.FRAMES_LISTED]
-    own = [number for number, frame in enumerate(frames) if frame.in_app]
-    first = (own or list(range(len(frames))))[: limits.OWN_FRAMES_LISTED]
-    listed = [
-        frame
-        for number, frame in enumerate(frames)
-        if not is_whole
-        or number in first
-        or (frame.in_app and line(frame.place, 200) not in printed)
-    ]
-    left = len(trace.frames) - len(listed)
-    rows = [_frame(frame) for frame in listed]
-    note = [f"[... {left} more frames are in the printed trace ...]"] if left and is_whole else []
-    return middle_out("\n".join((*rows, *note)), limits.LISTED_SHOWN)
+    return bool(_PASSES_ON.search(frame.code[: limits.ROW_CHARACTERS]))
 
 
-def printed_text(trace: Trace) -> str:
-    """Return the trace as printed, without the rows of libraries on the far side of our own frames.
-
-    What was left out is said, and where it is; no row that is not of a frame is left out.
-    """
-    rows = block(trace.raw, limits.PRINTED_READ).split("\n")
-    own_names, names = FrameNames.of(trace.in_app), FrameNames.of(trace.frames)
-    own = [number for number, row in enumerate(rows) if own_names.name(row)]
-    marked = [(row, names.are_in(row)) for row in rows]
-    if not own:
-        kept = rows
-    elif trace.language in _OUTERMOST_FIRST:
-        far = marked[: own[0]][::-1]
-        beside = next((n for n, (row, _) in enumerate(far, 1) if not row.startswith(_SOURCE)), 0)
-        kept = [*_thin(far, beside)[::-1], *rows[own[0] :]]
-    else:
-        kept = [*rows[: own[-1] + 1], *_thin(marked[own[-1] + 1 :], limits.LIBRARY_ROWS)]
-    return middle_out("\n".join(kept), limits.PRINTED_SHOWN)
+def _listed(frames: Iterable[Frame]) -> list[Rows]:
+    parts = []
+    for frame in frames:
+        where = f"{line(frame.place, 200)} in {line(frame.function, 120) or '?'}"
+        row = f"{where}{f': {line(frame.code.strip(), 200)}' if frame.code.strip() else ''}"
+        kind: Kind = "library" if not frame.in_app else "passes on" if passes_on(frame) else "own"
+        parts.append(Rows(kind, (f"{row}{_OURS}" if frame.in_app else row,)))
+    return parts
 
 
-class FrameNames(NamedTuple):
+def _printed(rows: Sequence[str], trace: Trace) -> list[Rows]:
+    """The printed rows, those of a frame together, own ones marked."""
+    own, every = FrameNames(trace.in_app), FrameNames(trace.frames)
+    parts: list[Rows] = []
+    for row in (_LIBRARIES.sub(".../", one) for one in rows):
+        if parts and parts[-1].kind != "text" and _is_source(row, trace.language, every):
+            parts[-1] = _with_source(parts[-1], row)
+        elif frame := own.frame(row):
+            parts.append(Rows("own", (*_function_row(parts, row), _marked(row, frame))))
+        elif every.frame(row) or row.strip().startswith(_CALLS):
+            parts.append(Rows("library", (*_function_row(parts, row), row)))
+        else:
+            parts.append(Rows("text", (row,)))
+    return parts
+
+
+def _is_source(row: str, language: str, frames: "FrameNames") -> bool:
+    if not row.startswith(_SOURCE):
+        return False
+    if language == "python":
+        return not row.lstrip(" |").startswith('File "')
+    return not row.strip().startswith(_CALLS) and not frames.frame(row)
+
+
+def _function_row(parts: list[Rows], row: str) -> tuple[str, ...]:
+    """The row above, where a place stands in a row of its own below its function."""
+    if not row.startswith("\t") or row.strip().startswith(_CALLS) or not parts:
+        return ()
+    return parts.pop().rows if parts[-1].kind == "text" else ()
+
+
+def _with_source(part: Rows, row: str) -> Rows:
+    only_passes = part.kind == "own" and _PASSES_ON.search(row[: limits.ROW_CHARACTERS])
+    return Rows("passes on" if only_passes else part.kind, (*part.rows, row))
+
+
+def _marked(row: str, frame: Frame) -> str:
+    """The row of an own frame, with its place in the repository where it says another."""
+    is_said = frame.repo_path in row and str(frame.line or "") in row
+    return f"{row}{_OURS}" if is_said or not frame.repo_path else f"{row}{_OURS}, {frame.place}"
+
+
+def _folded(parts: Sequence[Rows], outermost_first: bool) -> list[Rows]:
+    """The frames without those in the midst of libraries and of what only passes on."""
+    runs = [(kind, list(same)) for kind, same in groupby(parts, key=attrgetter("kind"))]
+    kinds = ["text", *(kind for kind, _ in runs), "text"]
+    ends = 1 if _OWN & set(kinds) else limits.LIBRARY_ENDS
+    kept: list[Rows] = []
+    for (kind, run), before, after in zip(runs, kinds[:-2], kinds[2:], strict=True):
+        if kind == "library":  # the outermost one calls nothing of ours, nor does ours call it
+            beside_ours = before in _OWN if outermost_first else after in _OWN
+            others = ends if beside_ours or ends > 1 else 0
+            first, last = (others, ends) if outermost_first else (ends, others)
+            kept += _ends(run, first, last, "frames of libraries")
+        elif kind == "passes on":
+            kept += _ends(run, 1, 1, "own frames that only pass on")
+        else:
+            kept += _without_repeats(run) if kind == "own" else run
+    return kept
+
+
+def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
+    """The first and the last of many, and how many were between them."""
+    left = len(run) - first - last
+    if left < limits.FOLDED_FRAMES:
+        return run
+    note = Rows("text", (f"[... {left} {what} left out; get_error_traces has them ...]",))
+    return [*run[:first], note, *run[len(run) - last :]]
+
+
+def _without_repeats(run: list[Rows]) -> list[Rows]:
+    """The first two of frames that come again and again."""
+    seen: dict[tuple[str, ...], int] = {}
+    kept, left = [], 0
+    for part in run:
+        seen[part.rows] = seen.get(part.rows, 0) + 1
+        if seen[part.rows] <= limits.SAME_FRAME:
+            kept.append(part)
+        else:
+            left += 1
+    note = f"[... {left} frames that stand above come again ...]"
+    return [*kept, Rows("text", (note,))] if left else kept
+
+
+class FrameNames:
     """Frames as rows of a printed trace name them: file names with lines."""
 
-    places: frozenset[tuple[str, int]]
-    moved: frozenset[str]  # files whose frames' lines may have been put right since
+    def __init__(self, frames: Iterable[Frame]) -> None:
+        """Remember the first frame of every place."""
+        self.places: dict[tuple[str, int], Frame] = {}
+        self.moved: dict[str, Frame] = {}  # files whose frames' lines may have been put right
+        for frame in frames:
+            name = plain(frame.path).rpartition("/")[2]
+            if frame.line:
+                self.places.setdefault((name, frame.line), frame)
+            if frame.code:
+                self.moved.setdefault(name, frame)
 
-    @classmethod
-    def of(cls, frames: Iterable[Frame]) -> "FrameNames":
-        """Collect the names of some frames."""
-        files = [(plain(frame.path).rpartition("/")[2], frame) for frame in frames]
-        return cls(
-            frozenset((name, frame.line) for name, frame in files if frame.line),
-            frozenset(name for name, frame in files if frame.code),
-        )
-
-    def name(self, row: str) -> bool:
-        """Tell whether the row is the printed form of one of the frames."""
-        return any(
-            (name, int(number)) in self.places or name in self.moved
-            for name, number in PLACE.findall(row[: limits.ROW_CHARACTERS])
-        )
-
-    def are_in(self, row: str) -> bool:
-        """Tell whether the row names a frame, one of these or not, or is the source below one."""
-        return self.name(row) or row.startswith(_SOURCE) or row.strip().startswith(_CALLS)
-
-
-def _thin(rows: list[tuple[str, bool]], beside: int) -> list[str]:
-    """The first rows beside our frames, then what is of no frame, and two rows behind each such."""
-    kept, room, left = [row for row, _ in rows[:beside]], 0, 0
-    for row, is_of_frame in rows[beside:]:
-        room = room - 1 if is_of_frame else limits.LIBRARY_ROWS
-        if is_of_frame and room < 0:
-            left += 1
-        else:
-            kept.append(row)
-    note = f"[... {left} rows of libraries left out; get_error_traces has them ...]"
-    return [*kept[:beside], note, *kept[beside:]] if left else kept
-
-
-def _frame(frame: Frame) -> str:
-    where = "app" if frame.in_app else "lib"
-    return f"{where}  {line(frame.place, 200)} in {line(frame.function, 120) or '?'}"
+    def frame(self, row: str) -> Frame | None:
+        """Find the frame whose printed form the row is."""
+        for name, number in PLACE.findall(row[: limits.ROW_CHARACTERS]):
+            frame = self.places.get((name, int(number))) or self.moved.get(name)
+            if frame:
+                return frame
+        return None

@@ -1,4 +1,4 @@
-"""Conventions of the repository: the nearest file's head, bounded, as data."""
+"""Conventions of the repository: what the nearest file says on edits, bounded, as data."""
 
 import pytest
 from small_repo import SmallRepo
@@ -39,6 +39,24 @@ def test_a_long_file_gives_its_beginning():
     assert text.startswith("CLAUDE.md (its beginning):\n- rule 0\n")
     assert text.endswith("\n…")
     assert CONVENTIONS * 0.8 < len(text) <= CONVENTIONS
+
+
+def test_of_a_long_file_what_edits_need():
+    filler = "words on words\n" * 200
+    code = "```sh\n# Tests are no heading here\n```\n"
+    text = (
+        f"# Shop\n{filler}\n## Architecture\n{filler}{code}\n## Running the tests\nUse `make t`.\n"
+        f"\n## Deployment\n{filler}\n### Code style\nTabs.\n\n## Changesets\nAdd one each.\n"
+    )
+    shown = told({"AGENTS.md": text})
+    assert shown == (
+        "AGENTS.md (in part; it is about: Shop; Architecture; Running the tests; Deployment; "
+        "Code style; Changesets)\n## Running the tests\nUse `make t`.\n\n### Code style\nTabs.\n\n"
+        "## Changesets\nAdd one each."
+    )
+    long = told({"AGENTS.md": f"# Tests\n{filler * 9}\n# Other\n{filler}"})
+    assert len(long) <= CONVENTIONS
+    assert long.endswith("\n…")
 
 
 def test_what_cannot_be_seen_is_not_told():

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import fenced, first_message, preview_text
-from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.code import MergedPull, SearchHit, Suspect
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, Match, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
@@ -21,9 +21,12 @@ from nightwatch_core.text.units import estimated_tokens
 NOTHING = ResearchContext()
 
 
-def preview(path="shop/cart.py", text="a = 1\nb = 2", start=7, lines=40):
+KINDS = ("failing", "frame", "flow", "named", "guess", "sibling")
+
+
+def preview(path="shop/cart.py", text="a = 1\nb = 2", start=7, lines=40, **more):
     end = start + text.count("\n")
-    return Preview(path=path, start=start, end=end, text=text, lines=lines)
+    return Preview(path=path, start=start, end=end, text=text, lines=lines, **more)
 
 
 def research(text="it", **more):
@@ -48,7 +51,9 @@ def research(text="it", **more):
         "similar_ignored": (DroppedGroup(group=group(transaction=text), reason=text),),
         "leader_findings": (text,),
         "conventions": text,
-        "previews": (preview(text=text),),
+        "previews": tuple(preview(text=text, kind=kind) for kind in KINDS),
+        "other_uses": (SearchHit(path=text, line=3, text=text),),
+        "tests": (text,),
     }  # fmt: skip
     return ResearchContext(**{**told, **more})
 
@@ -61,15 +66,21 @@ def headings(message):
 
 ALL = [
     "The error",
-    "Trace, innermost frame first",
+    "Trace",
     "Found earlier tonight for related errors",
+    "Where it fails, at the commit that failed",
+    "On the way there",
+    "What the failing value comes from",
+    "What the message names",
+    "What the transaction or the message may mean",
+    "The same method elsewhere",
+    "The failing expression in other places",
+    "Further files (they exist)",
     "Recently merged, possible cause",
-    "Likely files (they exist)",
     "Prior knowledge",
     "Known patterns",
     "Past learnings",
-    "Source, read at the pinned commit",
-    "How code is written here, in the repository's own words",
+    "How code is written here, in its own words",
     "Similar errors that are ignored",
 ]
 
@@ -80,21 +91,20 @@ def test_everything_known_is_told_in_order():
 
 def test_nothing_known_but_the_error():
     message = first_message(case(traced=False), (), NOTHING)
-    assert headings(message) == ["The error", "Trace"]
+    assert headings(message) == ["The error"]
     assert "No stack trace is known" in message
     assert "AttributeError in cart/show: it broke" in message
 
 
 def test_a_trace_that_the_case_lacks_is_taken_from_the_traces():
     message = first_message(case(traced=False), (trace(),), NOTHING)
-    assert "app  shop/cart.py:2 in total" in message
+    assert "shop/cart.py:2 in total  <- ours" in message
 
 
 def test_a_trace_without_frames_is_shown_as_printed():
     bare = trace().model_copy(update={"links": ()})
     message = first_message(case(traced=False), (bare,), NOTHING)
-    assert headings(message) == ["The error"]
-    assert "As printed:" in message
+    assert headings(message) == ["The error", "Trace"]
     assert "Traceback" in message
 
 
@@ -123,8 +133,7 @@ def test_an_earlier_look_is_told():
 def test_previews_carry_the_lines_numbers():
     shown = preview_text(preview(text="a = 1\n\n  b = '\x0c\u2028'", start=99))
     assert shown.split("\n") == [
-        "```", "shop/cart.py (lines 99-101 of 40)", "   99| a = 1", "  100| ",
-        "  101|   b = '\x0c\u2028'", "```",
+        "shop/cart.py (lines 99-101 of 40)", " 99| a = 1", "100| ", "101|   b = '\x0c\u2028'",
     ]  # fmt: skip
 
 
@@ -133,7 +142,7 @@ def test_code_is_shown_as_it_is_and_other_text_without_what_nobody_sees():
     of = case(group(message=hidden))
     message = first_message(of, (), ResearchContext(previews=(preview(text=hidden),)))
     assert message.count(hidden) == 1
-    assert "    7| " + hidden in message
+    assert "7| " + hidden in message
 
 
 HOSTILE = (
@@ -156,7 +165,7 @@ def test_hostile_text_leaves_no_fence(text):
             "trace": trace(raw=text).model_copy(update={"links": (ExceptionLink(frames=(frame,)),)})
         }
     )
-    paths = {"previews": (preview(path=text, text=text),)}
+    paths = {"previews": tuple(preview(path=text, text=text, kind=kind) for kind in KINDS)}
     message = first_message(of, (), research(text, **paths), seed=text)
     assert headings(message) == [*ALL, "An earlier look"]
     kinds = {token.type for token in MarkdownIt().parse(message)}
@@ -172,22 +181,27 @@ def test_no_text_closes_its_fence(text):
 
 def test_sections_are_dropped_from_the_lightest_one_on():
     big = {name: getattr(research("y" * 300), name) for name in ResearchContext.model_fields}
-    previews = tuple(preview(path=f"{n}.py", text="z" * 9_000) for n in range(6))
+    kinds = ("failing", "failing", *KINDS[1:])
+    previews = tuple(
+        preview(path=f"{n}.py", text="z" * 6_000, kind=kind) for n, kind in enumerate(kinds)
+    )
     told = ResearchContext(**{**big, "previews": previews})
     message = first_message(case(), (), told)
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message) == ALL
-    more = tuple(preview(path=f"{n}.py", text="z" * 12_000) for n in range(6))
+    more = tuple(one.model_copy(update={"text": "z" * 11_000}) for one in previews)
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    assert headings(message) == ALL, "previews are dropped first"
-    assert [f"{n}.py (lines" in message for n in range(6)] == [True] * 4 + [False] * 2
+    left_out = {ALL[n] for n in (6, 7, 8, 9, 16)}
+    assert headings(message) == [name for name in ALL if name not in left_out]
+    assert [f"{n}.py (lines" in message for n in range(7)] == [True] * 4 + [False] * 3
 
 
 def test_a_single_preview_that_is_too_large_drops_itself_only():
     told = research(previews=(preview(text="z" * 4 * FIRST_MESSAGE_TOKENS),))
     message = first_message(case(), (), told)
-    assert headings(message) == [*ALL[:8], *ALL[9:]]
+    assert ALL[7] not in headings(message)
+    assert headings(message) == [*ALL[:3], *ALL[10:16]]
 
 
 @pytest.mark.parametrize("letters", ["# x `` \n", "合計を返す", "\U0001f680"])
@@ -213,7 +227,7 @@ def test_error_and_trace_always_stay(one, two, three):
     message = first_message(case(), (), told, seed="s" * one)
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
-    assert re.search(r"users: unknown", message)
+    assert "occurrences: 5" in message
 
 
 def test_past_learnings_are_told_as_data_with_their_count():

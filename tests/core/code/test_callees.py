@@ -65,7 +65,7 @@ RUBY = {
 def test_a_definition_is_shown_as_it_is_with_its_lines() -> None:
     (one,) = found(RUBY, ("app/cart.rb", 3))
     text = "def merged_fields(lines)\n  lines.map(&:net)\nend"
-    assert one == Preview(path="app/merging.rb", start=2, end=4, text=text, lines=7)
+    assert one == Preview(path="app/merging.rb", start=2, end=4, text=text, lines=7, kind="flow")
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,27 @@
-"""Traces as an analyst is shown them: once, own frames marked, the libraries' tail left out."""
+"""Traces as an analyst is shown them: once, own frames marked, libraries folded."""
 
 import re
 
 import pytest
 
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.traces.limits import (
-    FRAMES_LISTED,
-    LISTED_SHOWN,
-    OWN_FRAMES_LISTED,
-    PRINTED_SHOWN,
-)
+from nightwatch_core.traces.limits import LIBRARY_ENDS, OWN_FRAMES_LISTED, PRINTED_SHOWN
 from nightwatch_core.traces.parsing import parse
 from nightwatch_core.traces.path_index import PathIndex
 from nightwatch_core.traces.repo_paths import map_frames
-from nightwatch_core.traces.trace_text import frames_text, printed_text
+from nightwatch_core.traces.trace_text import passes_on, trace_text
 
 GEM = "/usr/local/bundle/gems/actionpack-7.1.3/lib/part_{n}.rb:{n}:in 'call'"
-TREE = ("app/models/cart.rb", "app/cart.py", "src/main/java/com/acme/Cart.java", "src/cart.js")
+SHORT = ".../actionpack-7.1.3/lib/part_{n}.rb:{n}:in 'call'"
+TREE = (
+    *("app/models/cart.rb", "app/cart.py", "src/main/java/com/acme/Cart.java", "src/cart.js"),
+    *("shop/cart.go", "app/middleware.py"),
+)
 
 
-def shown(raw: str, language: str) -> tuple[str, str]:
-    """Frames and printed trace as they are shown."""
-    trace = map_frames(parse(raw, language, ()), PathIndex(TREE))
-    printed = printed_text(trace)
-    return frames_text(trace, printed), printed
+def shown(raw: str, language: str) -> list[str]:
+    """The rows that are shown."""
+    return trace_text(map_frames(parse(raw, language, ()), PathIndex(TREE))).split("\n")
 
 
 def ruby(below: int) -> str:
@@ -33,24 +30,28 @@ def ruby(below: int) -> str:
     return "\n".join((*head, *gems))
 
 
-def test_the_tail_ends_two_rows_below_the_last_own_frame() -> None:
-    frames, printed = shown(ruby(below=30), "ruby")
-    rows = printed.split("\n")
-    assert rows[:4] == ruby(below=2).split("\n")
-    assert rows[4:] == ["[... 28 rows of libraries left out; get_error_traces has them ...]"]
-    assert frames.split("\n") == [
-        "app  app/models/cart.rb:7 in total", "[... 30 more frames are in the printed trace ...]"
-    ]  # fmt: skip
+def test_the_tail_ends_one_row_below_the_last_own_frame() -> None:
+    assert shown(ruby(below=30), "ruby") == [
+        "NoMethodError (undefined method 'x' for nil)",
+        "app/models/cart.rb:7:in 'total'  <- ours",
+        SHORT.format(n=10),
+        "[... 29 frames of libraries left out; get_error_traces has them ...]",
+    ]
 
 
-def test_short_tails_stay_as_they_are() -> None:
+def test_short_tails_stay() -> None:
     for below in (0, 1, 2):
-        assert shown(ruby(below), "ruby")[1] == ruby(below)
+        assert len(shown(ruby(below), "ruby")) == 2 + below
 
 
-def test_libraries_between_own_frames_stay() -> None:
-    raw = ruby(below=9) + "\napp/models/cart.rb:70:in 'outer'"
-    assert shown(raw, "ruby")[1] == raw
+def test_libraries_between_own_frames_keep_both_ends() -> None:
+    rows = shown(ruby(below=9) + "\napp/models/cart.rb:70:in 'outer'", "ruby")
+    assert rows[2:5] == [
+        SHORT.format(n=10),
+        "[... 7 frames of libraries left out; get_error_traces has them ...]",
+        SHORT.format(n=18),
+    ]
+    assert rows[5] == "app/models/cart.rb:70:in 'outer'  <- ours"
 
 
 JAVA = """com.acme.Failed: no cart
@@ -58,43 +59,101 @@ JAVA = """com.acme.Failed: no cart
 """ + "".join(f"\tat org.springframework.web.Part{n}.call(Part{n}.java:{n})\n" for n in range(9))
 
 
-def test_a_cause_without_own_frames_keeps_its_heading_and_first_rows() -> None:
+def test_a_cause_without_own_frames_keeps_its_heading_and_the_frame_that_raised() -> None:
     cause = "Caused by: java.net.SocketTimeoutException: Read timed out\n" + "".join(
         f"\tat java.net.Socket{n}.read(Socket{n}.java:{n})\n" for n in range(9)
     )
-    printed = shown(f"{JAVA}{cause}\t... 45 more", "java")[1]
+    printed = "\n".join(shown(f"{JAVA}{cause}\t... 45 more", "java"))
     assert "Caused by: java.net.SocketTimeoutException: Read timed out" in printed
-    assert re.findall(r"Socket(\d)\.java", printed) == ["0", "1"]
-    assert re.findall(r"Part(\d)\.java", printed) == ["0", "1"]
-    assert "... 15 rows of libraries left out" in printed
+    assert re.findall(r"Socket(\d)\.java", printed) == ["0"]
+    assert re.findall(r"Part(\d)\.java", printed) == ["0"]
+    assert "(Cart.java:7)  <- ours, src/main/java/com/acme/Cart.java:7" in printed
 
 
-def test_python_prints_outermost_first_so_the_head_is_cut() -> None:
-    library = "".join(
-        f'  File "/usr/lib/python3/site-packages/web/part{n}.py", line {n}, in call\n'
-        f"    return handler_{n}(request)\n           ^^^^^^^^^^\n"
-        for n in range(1, 9)
-    )
-    raw = (
-        f"Traceback (most recent call last):\n{library}"
-        '  File "/srv/shop/app/cart.py", line 7, in total\n    return lines.net\n'
-        '  File "/usr/lib/python3/site-packages/orm/row.py", line 9, in __getattr__\n'
-        "    raise AttributeError(name)\nAttributeError: net"
-    )
-    frames, printed = shown(raw, "python")
-    rows = printed.split("\n")
-    assert rows[0] == "Traceback (most recent call last):"
-    assert rows[1] == "[... 21 rows of libraries left out; get_error_traces has them ...]"
-    assert "part8.py" in rows[2]
-    assert printed.endswith("\n".join(raw.split("\n")[-5:]))
-    assert "app  app/cart.py:7 in total" in frames
+def python(*frames: tuple[str, int, str, str], end: str = "AttributeError: net") -> str:
+    rows = (f'  File "{path}", line {n}, in {name}\n    {code}' for path, n, name, code in frames)
+    return "\n".join(("Traceback (most recent call last):", *rows, end))
 
 
-def test_a_trace_without_own_frames_is_printed_whole() -> None:
-    raw = "\n".join(("Timeout::Error (late)", *(GEM.format(n=n) for n in range(1, 30))))
-    frames, printed = shown(raw, "ruby")
-    assert printed == raw
-    assert frames.count("lib  ") == OWN_FRAMES_LISTED
+LIBRARY = [
+    (f"/usr/lib/python3/site-packages/web/part{n}.py", n, "call", f"return handler_{n}(request)")
+    for n in range(1, 9)
+]
+OWN = ("/srv/shop/app/cart.py", 7, "total", "return lines.net")
+
+
+def test_python_prints_outermost_first_so_the_head_is_folded() -> None:
+    row = ("/usr/lib/python3/site-packages/orm/row.py", 9, "__getattr__", "raise Missing(name)")
+    rows = shown(python(*LIBRARY, OWN, row), "python")
+    assert rows == [
+        "Traceback (most recent call last):",
+        "[... 7 frames of libraries left out; get_error_traces has them ...]",
+        '  File ".../web/part8.py", line 8, in call',
+        "    return handler_8(request)",
+        '  File "/srv/shop/app/cart.py", line 7, in total  <- ours',
+        "    return lines.net",
+        '  File ".../orm/row.py", line 9, in __getattr__',
+        "    raise Missing(name)",
+        "AttributeError: net",
+    ]
+
+
+def test_a_driver_below_ours_keeps_what_we_called_and_what_raised() -> None:
+    rows = shown(python(OWN, *LIBRARY), "python")
+    assert [row for row in rows if "part" in row] == [
+        '  File ".../web/part1.py", line 1, in call', '  File ".../web/part8.py", line 8, in call'
+    ]  # fmt: skip
+    assert "[... 6 frames of libraries" in "\n".join(rows)
+
+
+def test_source_that_looks_like_a_frame_or_a_call_is_source() -> None:
+    rows = shown(python((*OWN[:3], "from cart:7 at total(7)")), "python")
+    assert rows[1:3] == [
+        '  File "/srv/shop/app/cart.py", line 7, in total  <- ours', "    from cart:7 at total(7)"
+    ]  # fmt: skip
+
+
+def test_own_frames_that_only_pass_on_are_folded() -> None:
+    passing = [
+        ("/srv/app/middleware.py", n, "__call__", "return self.get_response(request)")
+        for n in range(1, 8)
+    ]
+    rows = shown(python(*passing, OWN), "python")
+    assert sum("middleware.py" in row for row in rows) == 2
+    assert "[... 5 own frames that only pass on left out; get_error_traces has them ...]" in rows
+    assert rows[-3].endswith("in total  <- ours")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("result = f(*args, **kw)", True),
+        ("response = await call_next(request)", True),
+        ("await self.app(scope, receive, send)", True),
+        ("return $next($request);", True),
+        ("return to_unicode(self.headers.get(name))", False),
+        ("", False),
+    ],
+)
+def test_what_only_passes_on(code: str, expected: bool) -> None:
+    assert passes_on(Frame(path="a", code=code)) is expected
+
+
+def test_the_function_above_a_place_goes_with_it() -> None:
+    libraries = "".join(f"net/http.part{n}(0x1)\n\t/usr/local/go/src/net/http/p{n}.go:{n} +0x1\n"
+                        for n in range(1, 7))  # fmt: skip
+    own = "goroutine 1 [running]:\nmain.total(0x1)\n\t/srv/shop/cart.go:7 +0x2\n"
+    raw = f"panic: nil map\n\n{own}{libraries}"
+    rows = shown(raw, "go")
+    assert "main.total(0x1)" in rows
+    assert [row for row in rows if row.startswith("net/http")] == ["net/http.part1(0x1)"]
+
+
+def test_a_trace_without_own_frames_keeps_both_its_ends() -> None:
+    rows = shown("\n".join(("Timeout::Error (late)", *(GEM.format(n=n) for n in range(1, 30)))),
+                 "ruby")  # fmt: skip
+    kept = [*range(1, 1 + LIBRARY_ENDS), *range(30 - LIBRARY_ENDS, 30)]
+    assert [row for row in rows if "part_" in row] == [SHORT.format(n=n) for n in kept]
 
 
 def own(number: int, raw: str = "", place: str = "app/{n}.rb") -> Trace:
@@ -103,28 +162,21 @@ def own(number: int, raw: str = "", place: str = "app/{n}.rb") -> Trace:
     return Trace(language="ruby", links=(ExceptionLink(frames=frames),), raw=raw)
 
 
-def test_own_frames_are_listed_where_the_printed_trace_says_something_else() -> None:
-    printed = "\n".join(f"app/{n}.rb:3" for n in range(OWN_FRAMES_LISTED + 2))
-    listed = frames_text(own(OWN_FRAMES_LISTED + 4), printed).split("\n")
-    assert [row.split()[1] for row in listed[:-1]] == [
-        f"app/{n}.rb:3" for n in range(OWN_FRAMES_LISTED + 4) if n not in (5, 6)
-    ]
-    assert "2 more frames" in listed[-1]
+def test_frames_are_listed_where_nothing_was_printed() -> None:
+    assert trace_text(own(2)) == "app/0.rb:3 in ?  <- ours\napp/1.rb:3 in ?  <- ours"
 
 
-@pytest.mark.parametrize("printed", ["", "x" * (PRINTED_SHOWN + 1)])
-def test_all_frames_are_listed_where_what_is_printed_is_not_whole(printed: str) -> None:
-    assert frames_text(own(FRAMES_LISTED + 9), printed).count("app/") == FRAMES_LISTED
+def test_a_printed_trace_that_is_cut_is_followed_by_the_first_own_frames() -> None:
+    text = trace_text(own(9, "x" * (PRINTED_SHOWN + 1)))
+    assert text.count("<- ours") == OWN_FRAMES_LISTED
 
 
 def test_huge_and_hostile_traces_are_bounded() -> None:
-    for raw in ("a" * 500_000, "x.rb:1\n" * 90_000, "((((" * 100_000, "\n" * 200_000):
-        trace = own(400, raw, "app/x.rb")
-        printed = printed_text(trace)
-        assert len(printed) < PRINTED_SHOWN + 100
-        assert len(frames_text(trace, printed)) < LISTED_SHOWN + 100
+    for raw in ("a" * 500_000, "x.rb:1\n" * 90_000, "((((" * 100_000, "\n" * 200_000, "/" * 90_000):
+        assert len(trace_text(own(400, raw, "app/x.rb"))) < PRINTED_SHOWN + 2_000
 
 
-def test_recursion_is_not_listed_again_and_again() -> None:
-    trace = own(900, "\n".join(["app/x.rb:3"] * 900)[: PRINTED_SHOWN - 1], "app/x.rb")
-    assert frames_text(trace, printed_text(trace)).count("app  ") == OWN_FRAMES_LISTED
+def test_recursion_is_not_shown_again_and_again() -> None:
+    text = trace_text(own(900, "\n".join(["app/x.rb:3"] * 900), "app/x.rb"))
+    assert text.count("app/x.rb:3") == 2
+    assert "898 frames that stand above come again" in text

@@ -1,0 +1,114 @@
+"""The bodies of the first message's sections: what is known, as rows of data."""
+
+from collections.abc import Iterator
+
+from nightwatch_core.analysis import limits
+from nightwatch_core.code.edits import diff
+from nightwatch_core.models.code import Suspect
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
+from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OutcomeEvent
+from nightwatch_core.models.research import Preview, ResearchContext
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.text.escaping import block, line
+from nightwatch_core.text.plain_text import middle_out
+from nightwatch_core.text.units import moment
+
+
+def error_text(case: Case) -> str:
+    """Write what is counted of the case, and what each of its groups says."""
+    group, left = case.leader, len(case.groups) - limits.GROUPS
+    facts = (
+        f"occurrences: {case.occurrences}",
+        f"users: {group.users}" if group.users is not None else "",
+        f"first seen: {moment(group.first_seen)}",
+        f"last seen: {moment(group.last_seen)}",
+        f"release: {line(group.release, 100)}" if group.release else "",
+    )
+    seen = [
+        f"{line(one.error_class, 200)} in {line(one.transaction, 200) or 'unknown'}: "
+        f"{block(one.message, limits.OTHER_MESSAGE if number else limits.MESSAGE)}"
+        for number, one in enumerate(case.groups[: limits.GROUPS])
+    ]
+    more = [f"and {left} more groups of the same cause"] if left > 0 else []
+    return "\n".join((*seen, *more, "; ".join(filter(None, facts))))
+
+
+def preview_text(preview: Preview) -> str:
+    """Write a preview: its place, why it is shown, its lines with their numbers."""
+    width = len(str(preview.end))
+    numbered = "\n".join(
+        f"{number:>{width}}| {text}"
+        for number, text in enumerate(preview.text.split("\n"), start=preview.start)
+    )
+    head = f"{preview.path} (lines {preview.start}-{preview.end} of {preview.lines})"
+    why = f": {preview.because}" if preview.because else ""
+    return f"{line(head + why, 400)}\n{numbered}"
+
+
+def other_uses_text(research: ResearchContext) -> str:
+    """Write lines of other places, one a row."""
+    hits = research.other_uses[: limits.OTHER_USES]
+    return "\n".join(line(f"{hit.path}:{hit.line}: {hit.text.strip()}", 300) for hit in hits)
+
+
+def files_text(research: ResearchContext, trace: Trace | None) -> str:
+    """Name the failing file's tests, and likely files that neither trace nor source shows."""
+    shown = {frame.repo_path for frame in (trace.frames if trace else ()) if frame.in_app}
+    shown |= {preview.path for preview in research.previews}
+    tests = (line(f"{path}: tests of the failing file", 400) for path in research.tests)
+    likely = (
+        line(f"{one.path}: {'; '.join(one.because)}", 400)
+        for one in research.likely_files[: limits.LIKELY_FILES]
+        if one.path not in shown
+    )
+    return "\n".join((*tests, *likely))
+
+
+def suspect_text(suspect: Suspect) -> str:
+    """Write a change that may have broken it, and why it may."""
+    pull = suspect.pull
+    return line(
+        f"#{pull.number} {line(pull.title, 200)} ({pull.sha[:10]}, merged "
+        f"{pull.merged_at:%Y-%m-%d %H:%M}, overlap {suspect.score:.0%}): "
+        f"{', '.join(pull.files[:5])}; {'; '.join(suspect.because)}",
+        800,
+    )
+
+
+def prior_text(prior: PriorAnalysis) -> str:
+    """Write an earlier case: what was found, and what became of it."""
+    return "\n".join(row for row in _prior(prior) if row)
+
+
+def _prior(prior: PriorAnalysis) -> Iterator[str]:
+    lesson, match = prior.lesson, prior.match
+    because = line(", ".join(match.because), 300)
+    yield (
+        f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} "
+        f"(match {match.relevance or match.score:.0%}: {because})"
+    )
+    yield f"root cause: {line(lesson.root_cause, 1_000)}"
+    yield (
+        f"confidence {lesson.fix_confidence}, fix {'yes' if lesson.has_fix else 'no'}, "
+        f"outcome: {line(lesson.outcome, 100) or 'unknown'}"
+    )
+    yield f"it no longer fits the code: {line(lesson.stale, 300)}" if lesson.stale else ""
+    yield from (_failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :])
+    yield block(prior.summary, 500)
+    yield _turned_down(lesson)
+
+
+def _failed_fix(event: OutcomeEvent) -> str:
+    """What people, or production, said to a fix that was proposed."""
+    words = "; ".join((event.because, *event.words[: limits.REVIEW_WORDS])).strip("; ")
+    why = f": {line(words, limits.REASON)}" if words else ""
+    return f"pull request #{event.number} {event.kind}{why}" if event.kind in FAILED else ""
+
+
+def _turned_down(lesson: Lesson) -> str:
+    """The fix that failed, so that it is not proposed again."""
+    if lesson.outcome not in TURNED_DOWN or not lesson.edits:
+        return ""
+    changes = middle_out(block(diff(lesson.edits), 3 * limits.REASON), limits.REASON)
+    return f"that fix, not to be proposed again unchanged:\n{changes}"
