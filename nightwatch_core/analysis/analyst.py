@@ -3,16 +3,20 @@
 from dataclasses import dataclass, replace
 
 from nightwatch_core.analysis import second_look, tools
+from nightwatch_core.analysis.answer_complaints import complaints, mend_request
 from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.conventions import conventions
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.analysis.loop_state import begin, bound_in_sight
 from nightwatch_core.analysis.places_read import line_ranges, shown_again
 from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.tool_calls import CallHistory
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.code import LineRange
 from nightwatch_core.models.conversation import Conversation, Effort, ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
@@ -107,10 +111,18 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
     def run_tool(call: ToolCall) -> ToolResult:
         return tools.run(call, briefing.code, briefing.case, briefing.traces)
 
-    conclusion = converse(first, briefing.model, run_tool, allowance, briefing.clock)
+    def complain(answer: Answer, calls: CallHistory) -> str:
+        seen = _files_seen(briefing, calls)
+        return (
+            ""
+            if model.capabilities().local
+            else mend_request(complaints(answer, briefing.code, seen))
+        )
+
+    model, clock = briefing.model, briefing.clock
+    conclusion = converse(first, model, run_tool, allowance, clock, complain)
     budget, calls = conclusion.state.budget, conclusion.state.calls
-    shown = (preview.path for preview in briefing.research.previews)
-    read = tuple(dict.fromkeys((*shown, *calls.read)))
+    read = _files_seen(briefing, calls)
     found = verdict(briefing.case, conclusion.answer, briefing.research, briefing.code, read)
     counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
     return found.model_copy(
@@ -118,7 +130,7 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
             "ending": conclusion.ending,
             "iterations": conclusion.state.iterations,
             "usage": budget.used,
-            "lines_read": line_ranges(calls.known, set(briefing.code.paths())),
+            "lines_read": _lines_seen(briefing, calls),
             "missed": calls.missed,
             "truncated": calls.truncated,
             "recalled": len(briefing.research.priors),
@@ -126,3 +138,14 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
             "model": budget.able.model,
         }
     )
+
+
+def _lines_seen(briefing: Briefing, calls: CallHistory) -> tuple[LineRange, ...]:
+    return line_ranges(calls.known, set(briefing.code.paths()))
+
+
+def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:
+    """Files of which the first message or a tool showed lines, in that order, each once."""
+    shown = (preview.path for preview in briefing.research.previews)
+    lines = (one.path for one in _lines_seen(briefing, calls))
+    return tuple(dict.fromkeys((*shown, *calls.read, *lines)))

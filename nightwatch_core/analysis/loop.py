@@ -34,7 +34,7 @@ from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Clock, Model
 
-Complain = Callable[[Answer, CallHistory], str]  # what an answer has to mend; empty: nothing
+Complain = Callable[[Answer, CallHistory], str]  # asks to mend an answer; empty: need not be
 
 
 def no_complaint(_answer: Answer, _calls: CallHistory) -> str:

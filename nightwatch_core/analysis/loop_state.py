@@ -156,7 +156,7 @@ def asked_to_repair(state: LoopState, reply: Reply, complaint: str) -> LoopState
 def asked_to_mend(state: LoopState, answer: Answer, why: str) -> LoopState:
     """The answer sent back once; it may still look at what it has to, within its bounds."""
     state = state.model_copy(update={"unmended": answer})
-    return _said(state, UserTurn(text=turn_texts.MEND.format(why=why)))
+    return _said(state, UserTurn(text=why))
 
 
 def _said(state: LoopState, *turns: ResultsTurn | UserTurn) -> LoopState:

@@ -5,11 +5,6 @@ WRAP_UP = (
     "Say what you could not check."
 )
 REPAIR = "Your last message could not be read: {why}. Answer again with the JSON object only."
-MEND = (
-    "Your answer is kept, but some of its edits cannot be proposed as they are:\n{why}\n"
-    "Mend them, or leave out what cannot be mended, and answer once more with the whole JSON "
-    "object. There is no third time."
-)
 TOOLS_OFF = "Not run: tools are off now."
 CUT = "Not run: your message was cut off here. Ask again, for fewer things at once."
 TURNS_TOLD = 3  # turns before the last one from which on they are counted down

@@ -4,6 +4,7 @@ from twins.reading import MemoryModel
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.agent import AnalysisPlan
+from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.usage import Usage
 
@@ -97,3 +98,15 @@ def test_an_analysis_can_be_kept_and_read_again():
     found, _ = run(answer(title="\ud800 half"))
     assert type(found).model_validate_json(found.model_dump_json()) == found
     assert analysis().fingerprint == "v1:a"
+
+
+def test_edits_that_cannot_be_proposed_are_sent_back_once_with_the_reasons():
+    edit = {"path": "shop/pay.py", "old": "gateway.charge(card)", "new": "gateway.pay(card)"}
+    unread = answer(has_fix=True, file_changes=[edit])
+    read = asks(("search_code", {"query": "gateway"}))
+    able = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+    model = MemoryModel([unread, read, unread], able=able)
+    found = analysed(model)
+    assert "- shop/pay.py: it was not read" in model.shown[1].turns[-1].text
+    assert [one.path for one in found.fix] == ["shop/pay.py"]
+    assert (found.refused, found.ending.kind) == ((), "answered")
