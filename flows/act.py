@@ -1,11 +1,12 @@
 """Act: publish what a night found. The night calls `publish_findings`; the flow does it alone."""
 
+from collections.abc import Callable
 from typing import Any
 
 from prefect import flow
 
 from nightwatch_core.models.assignment import PublishResult
-from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.builder import add_publications
 from tasks.fixes import plan_pulls
@@ -18,13 +19,20 @@ from tasks.parameters import takes_options
 from tasks.runner import NightRunner
 
 
-def publish_findings(report: RunReport, own: tuple[OwnItem, ...] | None) -> PublishResult:
-    """Issues first, then draft pull requests, which refer to their issues' numbers."""
+def publish_findings(
+    report: RunReport,
+    own: tuple[OwnItem, ...] | None,
+    hear: Callable[[Receipt], object] = lambda _: None,
+) -> PublishResult:
+    """Issues first, then draft pull requests, which refer to their issues' numbers.
+
+    `hear` is told of every receipt as it comes.
+    """
     options, night = report.options, report.night
     issues = plan_issues(options, report, own)
-    opened = one_by_one(publish, issues.proposals, options, night)
+    opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
     pulls = plan_pulls(options, report, own, opened)
-    drafted = one_by_one(publish, pulls.proposals, options, night)
+    drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
     return PublishResult(receipts=(*opened, *drafted), skips=(*issues.skips, *pulls.skips))
 
 

@@ -1,5 +1,7 @@
 """From selected groups to causes: the middle of the night, and all of a single error's run."""
 
+from collections.abc import Callable
+
 from nightwatch_core.analysis.waves import first_wave, second_wave
 from nightwatch_core.models.assignment import (
     AnalystTonight,
@@ -14,7 +16,7 @@ from nightwatch_core.traces.repo_paths import untraced
 from tasks.analysis import ask_analyst, explained, looked_again
 from tasks.code import pin_code
 from tasks.errors import trace_groups
-from tasks.futures import all_of, attempt, each, same
+from tasks.futures import all_of, attempt, each, same, stop_where_stopped
 from tasks.outcomes import follow_up
 from tasks.recall import nothing_recalled, recall_cases
 from tasks.research import research_case
@@ -22,9 +24,16 @@ from tasks.selection import make_cases, narrow
 
 
 def find_causes(
-    options: NightOptions, night: Night, selection: Selection, earlier: FollowUpInput
+    options: NightOptions,
+    night: Night,
+    selection: Selection,
+    earlier: FollowUpInput,
+    hear: Callable[[CauseFindings], CauseFindings],
 ) -> CauseFindings:
-    """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak."""
+    """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak.
+
+    `hear` is told of the findings after each wave, also of one that stops the night.
+    """
     code = pin_code(options, night, selection)
     traced = trace_groups(options, selection.kept, code)
     cases = make_cases(traced)
@@ -46,13 +55,18 @@ def find_causes(
 
     analyst = attempt("asking the model", ask_analyst, options, otherwise=AnalystTonight()).value
     waves = first_wave(options, night, code, prepared, analyst.able)
-    leaders = explained(options, waves.leaders)
-    siblings = explained(options, second_wave(options, waves, leaders, analyst.able))
-    return CauseFindings(
+    findings = CauseFindings(
         selection=tonight.selection,
         code=code,
         memory=tonight.memory,
         analyst=analyst,
-        waves=looked_again(options, waves, (leaders, siblings), analyst.able),
         troubles=(code.trouble, past.trouble, untraced(traced), memory.trouble),
     )
+    leaders = hear(findings.with_waves(explained(options, waves.leaders)))
+    stop_where_stopped(leaders)
+    others = second_wave(options, waves, leaders.waves[0], analyst.able)
+    both = hear(findings.with_waves(*leaders.waves, explained(options, others)))
+    stop_where_stopped(both)
+    found = hear(findings.with_waves(*looked_again(options, waves, both.waves, analyst.able)))
+    stop_where_stopped(found)
+    return found

@@ -17,10 +17,11 @@ from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
 from tasks.errors import fetch_errors
 from tasks.futures import attempt
-from tasks.night import open_night, report_on_failure, run_name, tonights_options
+from tasks.night import open_night, run_name, tonights_options
 from tasks.notify import keep_report, open_report, tell_the_team
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
+from tasks.progress import report_on_failure
 from tasks.runner import NightRunner
 from tasks.selection import select_groups
 
@@ -34,22 +35,26 @@ def nightly(**choices: Any) -> RunReport:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
-        selection = select_groups(options, fetched)
+        selection = progress.select(select_groups(options, fetched))
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )
 
         earlier = builder.follow_up_input(fetched, outcomes.value)
-        found = find_causes(options, night, selection, earlier)
+        found = find_causes(options, night, selection, earlier, progress.hear_findings)
         report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
 
         acted = attempt(
-            "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
+            "publishing",
+            *(publish_findings, report, outcomes.value, progress.hear_receipt),
+            otherwise=PublishResult(),
         )
-        report = keep_report(builder.add_publications(report, acted.value))
+        published = progress.published(acted.value)
+        report = progress.update(builder.add_publications(report, published))
+        report = progress.update(keep_report(report))
 
         learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
-        report = builder.add_learning(report, learned.value)
+        report = progress.update(builder.add_learning(report, learned.value))
 
         troubles = (outcomes.trouble, acted.trouble, learned.trouble)
         return tell_the_team(builder.degrade(report, *troubles))

@@ -16,11 +16,11 @@ from nightwatch_core.models.assignment import FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from tasks.futures import attempt
-from tasks.night import report_on_failure
 from tasks.notify import open_report, tell_the_team
 from tasks.one_error import open_single, seek_error, single_options
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
+from tasks.progress import report_on_failure
 from tasks.runner import NightRunner
 
 
@@ -44,18 +44,21 @@ def one_error(
     options = single_options(choices, error, record)
     with report_on_failure(options) as progress:
         fetched, selection = seek_error(options, error, error_class, transaction)
-        night = progress.begin(open_single(options, fetched, selection))
+        night = progress.begin(open_single(options, fetched, progress.select(selection)))
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )
 
-        found = find_causes(options, night, selection, FollowUpInput())
+        found = find_causes(options, night, selection, FollowUpInput(), progress.hear_findings)
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
-        report = builder.add_findings(report, found, outcomes.value or ())
+        report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
 
         acted = attempt(
-            "publishing", publish_findings, report, outcomes.value, otherwise=PublishResult()
+            "publishing",
+            *(publish_findings, report, outcomes.value, progress.hear_receipt),
+            otherwise=PublishResult(),
         )
         troubles = (outcomes.trouble, acted.trouble)
-        report = builder.add_publications(report, acted.value)
+        published = progress.published(acted.value)
+        report = progress.update(builder.add_publications(report, published))
         return tell_the_team(builder.degrade(report, *troubles))

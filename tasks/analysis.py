@@ -101,7 +101,8 @@ def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analys
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
     wave = settled(analysis_task(options).map(each(assignments), same(options)), assignments)
-    left = unanswered_assignments(wave, assignments) if reading(options).stand_in else ()
+    stand_in = None if wave.stopped else reading(options).stand_in
+    left = unanswered_assignments(wave, assignments) if stand_in else ()
     asked = tuple(one.assignment for one in left)
     return merge_waves(wave, settled(answer_by_rules.map(each(left), same(options)), asked))
 

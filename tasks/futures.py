@@ -12,7 +12,7 @@ from prefect.utilities.annotations import opaque
 from nightwatch_core.analysis.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Assignment, WaveResult
+from nightwatch_core.models.assignment import Assignment, CauseFindings, WaveResult
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -49,17 +49,22 @@ def ends(futures: Iterable[PrefectFuture[Any]]) -> tuple[Any, ...]:
 def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignment]) -> WaveResult:
     """Wait for a mapped step; what failed becomes a `Failure` beside what came about.
 
-    Raises `StopTheNight` where one of them says that nothing can be done tonight.
+    Where one of them says that nothing can be done tonight, the wave says why it was `stopped`:
+    what others brought, and what it cost, is not lost with it.
     """
-    analyses, failures = [], []
-    for end, assignment in zip(ends(futures), asked, strict=True):
-        if isinstance(end, StopTheNight):
-            raise end
-        if isinstance(end, BaseException):
-            failures.append(failure(assignment.case, end))
-        else:
-            analyses.append(end)
-    return WaveResult(analyses=tuple(analyses), failures=tuple(failures))
+    pairs = tuple(zip(ends(futures), asked, strict=True))
+    failed = [(end, one.case) for end, one in pairs if isinstance(end, BaseException)]
+    return WaveResult(
+        analyses=tuple(end for end, _ in pairs if isinstance(end, Analysis)),
+        failures=tuple(failure(case, end) for end, case in failed),
+        stopped=next((str(end) for end, _ in failed if isinstance(end, StopTheNight)), ""),
+    )
+
+
+def stop_where_stopped(findings: CauseFindings) -> None:
+    """Raise `StopTheNight` where one of the waves says that nothing more can be done tonight."""
+    if findings.stopped:
+        raise StopTheNight(findings.stopped)
 
 
 def each(items: Iterable[T]) -> Any:
@@ -80,7 +85,18 @@ def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
     return tuple(future.result() for future in futures)
 
 
-def one_by_one(step: Task[..., T], items: Iterable[Any], *rest: Any) -> tuple[T, ...]:
-    """Run a task on every item, in order: for side effects, which are never parallel."""
-    told = tuple(map(opaque, rest))
-    return tuple(step(opaque(item), *told) for item in items)
+def one_by_one(
+    step: Task[..., T],
+    items: Iterable[Any],
+    *rest: Any,
+    hear: Callable[[T], object] = lambda _: None,
+) -> tuple[T, ...]:
+    """Run a task on every item, in order: for side effects, which are never parallel.
+
+    `hear` is told of every result as it comes, for steps that do not come to their end.
+    """
+    told, results = tuple(map(opaque, rest)), []
+    for item in items:
+        results.append(step(opaque(item), *told))
+        hear(results[-1])
+    return tuple(results)

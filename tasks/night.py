@@ -1,24 +1,20 @@
-"""The night itself: its options, its opening, and its report where it fails."""
+"""The night itself: its options and its opening."""
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from prefect import task
 from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 
 from nightwatch_core.analysis.agent_specs import agents_of, choose
-from nightwatch_core.errors import NightWatchError, NotTonight, StopTheNight
+from nightwatch_core.errors import StopTheNight
 from nightwatch_core.intake.default_ports import is_sample
 from nightwatch_core.intake.windows import RESUMABLE, is_live, lookback_for, night_name, unread_gap
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, RunReport
-from nightwatch_core.report import builder
 from nightwatch_core.settings import night_options
-from tasks.futures import attempt
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import (
     half_described,
@@ -76,8 +72,10 @@ def open_night(options: NightOptions) -> Night:
     if is_live(options):
         cut = publishing(options).nights.unfinished(kind, now - RESUMABLE)
         if cut:
-            return _begin(options, cut.window, kind, cut.id)
-    return _begin(options, ports.errors.window(lookback_for(options, kind.scheduled), now), kind)
+            return begin_night(options, cut.window, kind, cut.id)
+    return begin_night(
+        options, ports.errors.window(lookback_for(options, kind.scheduled), now), kind
+    )
 
 
 def kind_of(options: NightOptions) -> NightKind:
@@ -104,41 +102,6 @@ def run_name() -> str:
     return f"night-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
-@dataclass
-class Progress:
-    """Which night has begun, and how far its report has come."""
-
-    night: Night | None = None
-    report: RunReport | None = None
-
-    def begin(self, night: Night) -> Night:
-        """Remember the night that began."""
-        self.night = night
-        return night
-
-    def update(self, report: RunReport) -> RunReport:
-        """Remember the report as far as it has come."""
-        self.report = report
-        return report
-
-
-@contextmanager
-def report_on_failure(options: NightOptions) -> Iterator[Progress]:
-    """Keep and send a report of what is known and why it ends there, before the flow fails."""
-    progress = Progress()
-    try:
-        yield progress
-    except NotTonight:
-        raise
-    except NightWatchError as trouble:
-        trouble.add_note(_report_failure(options, progress, str(trouble)))
-        raise
-    except Exception as bug:  # ours: reported like any failure, and raised again
-        why = f"unforeseen {type(bug).__name__}: {bug}"[:1_000]
-        bug.add_note(_report_failure(options, progress, why))
-        raise
-
-
 def banner(options: NightOptions) -> tuple[str, ...]:
     """What is local tonight, for the head of the report."""
     lines = (
@@ -156,9 +119,10 @@ def banner(options: NightOptions) -> tuple[str, ...]:
     return (*(line for line, holds in lines if holds), *missing_settings)
 
 
-def _begin(
+def begin_night(
     options: NightOptions, window: Window, kind: NightKind | None = None, name: str = ""
 ) -> Night:
+    """Begin the night over that window, or take it up again; without `kind` as this run says."""
     kind = kind or kind_of(options)
     zone, store = reading(options).clock.now().tzinfo, publishing(options).nights
     local = Window(since=window.since.astimezone(zone), until=window.until.astimezone(zone))
@@ -179,24 +143,3 @@ def _begin(
     begun = store.begin(name or night_name(local, kind.key), night)
     log.info("night %s%s", begun.id, ", taken up again" if begun.resumed else "")
     return begun
-
-
-def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
-    try:
-        return f"Report: {_keep_and_tell(options, progress, why)}"
-    except NightWatchError as trouble:
-        return f"No report could be written: {trouble}"
-
-
-def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
-    """Keep what is known and why it ends there, and tell it; returns where it can be read."""
-    now = reading(options).clock.now()
-    night = progress.night or _begin(options, Window(since=now, until=now))
-    known = progress.report or builder.start_report(night, options, banner(options), now)
-    report = builder.fail_report(known, why, now)
-    ports = publishing(options)
-    folder = ports.nights.keep(report)
-    report = report.model_copy(update={"night": night.model_copy(update={"folder": folder})})
-    told = attempt("telling the team", ports.notifier.publish, report, otherwise=folder)
-    ports.nights.finish(report)
-    return told.value

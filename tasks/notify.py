@@ -1,6 +1,7 @@
 """The morning: the report is kept first, then shown in Prefect, then told."""
 
 import logging
+from itertools import islice
 
 from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
@@ -17,6 +18,7 @@ from tasks.policies import PATIENTLY
 from tasks.wiring import publishing, reading
 
 log = logging.getLogger(__name__)
+LAST = 7  # nights that are still news
 
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
@@ -64,13 +66,29 @@ def notify(report: RunReport) -> str:
     return publishing(report.options).notifier.publish(report)
 
 
+def tell_earlier(report: RunReport) -> None:
+    """Tell of the last nights that could not be told, the oldest first."""
+    nights = publishing(report.options).nights
+    untold = [one for one in islice(nights.reports(), LAST) if one.untold]
+    for late in reversed(untold):
+        if late.night.id != report.night.id:
+            notify(late)
+            nights.keep(late.model_copy(update={"untold": False}))
+
+
 def tell_the_team(report: RunReport) -> RunReport:
-    """Keep, show and tell; a failed delivery degrades the night, and the report says so."""
+    """Keep, show and tell; a failed delivery degrades the night, and the report says so.
+
+    What earlier nights could not tell is told first.
+    """
     kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
+    late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
     told = attempt("telling the team", notify, kept, otherwise="")
-    if shown.trouble or told.trouble:
-        kept = keep_report(builder.degrade(kept, shown.trouble, told.trouble))
+    if told.trouble:
+        kept = builder.leave_untold(kept, told.trouble)
+    if shown.trouble or told.trouble or late.trouble:
+        kept = keep_report(builder.degrade(kept, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
     log.info("%s (%s)", reports.headline(kept), told.value)
     return kept

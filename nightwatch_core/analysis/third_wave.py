@@ -60,7 +60,10 @@ def third_wave(
 def with_second_looks(
     results: tuple[WaveResult, ...], wave: ThirdWave, looks: WaveResult
 ) -> tuple[WaveResult, ...]:
-    """Give the waves with their weak verdicts replaced; a look that failed leaves the first."""
+    """Give the waves with their weak verdicts replaced; a look that failed leaves the first.
+
+    Where looks say that nothing can be done tonight, so do the waves.
+    """
     after = {one.fingerprint: one for one in (*wave.skipped, *looks.analyses)}
     firsts = {one.case.fingerprint: one.first for one in wave.assignments}
     for failure in looks.failures:
@@ -70,7 +73,10 @@ def with_second_looks(
             )
     return tuple(
         result.model_copy(
-            update={"analyses": tuple(after.get(one.fingerprint, one) for one in result.analyses)}
+            update={
+                "analyses": tuple(after.get(one.fingerprint, one) for one in result.analyses),
+                "stopped": result.stopped or looks.stopped,
+            }
         )
         for result in results
     )

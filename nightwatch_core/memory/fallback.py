@@ -54,7 +54,8 @@ def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:
     """The wave, its failures replaced by what was answered instead."""
     answered = {one.fingerprint for one in instead.analyses}
     left = tuple(one for one in wave.failures if one.case.fingerprint not in answered)
-    return WaveResult(analyses=(*wave.analyses, *instead.analyses), failures=left)
+    stopped = wave.stopped or instead.stopped
+    return WaveResult(analyses=(*wave.analyses, *instead.analyses), failures=left, stopped=stopped)
 
 
 def fallback_summary(analyses: Iterable[Analysis]) -> str:

@@ -92,6 +92,7 @@ class WaveResult(Value):
 
     analyses: tuple[Analysis, ...] = ()
     failures: tuple[Failure, ...] = ()
+    stopped: str = ""  # why nothing more can be done tonight; the rest of the wave stands
 
 
 class AnalystTonight(Value):
@@ -124,3 +125,12 @@ class CauseFindings(Value):
     analyst: AnalystTonight = AnalystTonight()
     waves: tuple[WaveResult, ...] = ()
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing more can be done tonight; empty where more can."""
+        return next((wave.stopped for wave in self.waves if wave.stopped), "")
+
+    def with_waves(self, *waves: WaveResult) -> "CauseFindings":
+        """Return what came of looking for causes, with these waves."""
+        return self.model_copy(update={"waves": waves})

@@ -155,7 +155,8 @@ class DroppedGroup(Value):
     """A group that will not be analysed tonight, and why."""
 
     group: ErrorGroup
-    kind: Literal["ignored", "limit"] = "limit"  # by the team or a rule; or by how many we take
+    # By the team or a rule; by how many we take; or by a night that ended before.
+    kind: Literal["ignored", "limit", "ended"] = "limit"
     reason: str
 
     @model_validator(mode="before")

@@ -128,6 +128,7 @@ class RunReport(Value):
     options: NightOptions
     status: Status = "complete"
     degraded: tuple[str, ...] = ()  # why the status is not complete
+    untold: bool = False  # the team could not be told of it: the next night does
     banner: tuple[str, ...] = ()  # what was local tonight
     commit: Commit | None = None
     errors: int = 0  # groups fetched

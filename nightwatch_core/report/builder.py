@@ -19,7 +19,7 @@ from nightwatch_core.models.assignment import (
     UpdatedLessons,
 )
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.error import Fetched, Selection
+from nightwatch_core.models.error import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
@@ -30,6 +30,8 @@ from nightwatch_core.text.units import plural
 
 MANY_UNREAD = 0.1  # share of records
 MOST_UNPLACED = 20  # classes that are named
+ENDED = "the night ended before it was analysed; the next run takes it up"
+NOTHING_SELECTED = Selection()
 
 
 def start_report(
@@ -92,6 +94,11 @@ def add_findings(
     )
 
 
+def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:
+    """Add what the waves brought so far to the report of a night that may end with them."""
+    return add_findings(report, findings, report.outcomes) if findings.waves else report
+
+
 def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
     """Sum up what the code cache did; None where the code was local."""
     counted = [one.code_reads for one in analyses if one.code_reads]
@@ -149,10 +156,31 @@ def degrade(report: RunReport, *troubles: str) -> RunReport:
     return report.model_copy(update={"status": status, "degraded": (*report.degraded, *reasons)})
 
 
-def fail_report(report: RunReport, why: str, now: datetime) -> RunReport:
-    """End a night without a usable answer: said so, never "0 errors"."""
-    update = {"status": "failed", "degraded": (*report.degraded, why), "finished": now}
+def fail_report(
+    report: RunReport, why: str, now: datetime, selection: Selection = NOTHING_SELECTED
+) -> RunReport:
+    """End a night without a usable answer: said so, never "0 errors".
+
+    Groups of the `selection` that the night did not come to are listed with those not analysed.
+    """
+    analysed = (one.case for one in report.analyses)
+    cases = (*analysed, *(one.case for one in report.failures))
+    seen = {group.fingerprint for case in cases for group in case.groups}
+    seen |= {one.group.fingerprint for one in report.dropped}
+    left = (group for group in selection.kept if group.fingerprint not in seen)
+    ended = (DroppedGroup(group=group, kind="ended", reason=ENDED) for group in left)
+    update = {
+        "status": "failed",
+        "degraded": (*report.degraded, why),
+        "finished": now,
+        "dropped": (*report.dropped, *ended),
+    }
     return report.model_copy(update=update)
+
+
+def leave_untold(report: RunReport, trouble: str) -> RunReport:
+    """Degrade a report of which the team could not be told; the next night tells it."""
+    return degrade(report, trouble).model_copy(update={"untold": True})
 
 
 def _unread(fetched: Fetched) -> str:

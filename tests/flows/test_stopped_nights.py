@@ -1,0 +1,210 @@
+"""Nights that end early: what was found, paid and published stands in the report all the same."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from night_world import CART, CART_API, PAY, by_case, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryModel
+from twins.writing import MemoryNotifier, MemoryOutbox
+
+from flows.nightly import nightly
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.report.markdown import as_markdown
+from tasks.dependencies import Dependencies, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+NO_KEY = "401: the key is not accepted: set ANTHROPIC_API_KEY"
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+class RevokedKey(MemoryModel):
+    """A model whose key is taken away before it comes to the payment."""
+
+    def __init__(self) -> None:
+        super().__init__([self._answer])
+        self.accepted = False
+
+    def _answer(self, conversation: object) -> object:
+        if conversation.case.leader == PAY and not self.accepted:
+            trouble = StopTheNight(NO_KEY)
+            trouble.usage = Usage(calls=2, input_tokens=70, cost=0.002)
+            return trouble
+        return by_case(conversation)
+
+
+class NarrowOutbox(MemoryOutbox):
+    """An outbox that takes one proposal and then raises."""
+
+    def __init__(self, trouble: Exception) -> None:
+        super().__init__()
+        self.trouble: Exception | None = trouble
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        if self.published and self.trouble:
+            raise self.trouble
+        return super().publish(proposal)
+
+
+def night(world: Dependencies) -> RunReport:
+    with using(world):
+        return nightly()
+
+
+def stopped(world: Dependencies, trouble: type[Exception] = StopTheNight) -> RunReport:
+    """The report of a night that fails."""
+    with pytest.raises(trouble):
+        night(world)
+    (report,) = world.publishing.notifier.told
+    assert report.status == "failed"
+    assert report.night.id in world.publishing.nights.kept
+    return report
+
+
+def through(outbox: MemoryOutbox, world: Dependencies) -> Dependencies:
+    return Dependencies(
+        reading=replace(world.reading, tracker=outbox),
+        publishing=replace(world.publishing, outbox=lambda night: outbox),
+    )
+
+
+def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> None:
+    world = worlds(model=RevokedKey())
+    report = stopped(world)
+    assert [one.case.leader for one in report.analyses] == [CART]
+    assert [(one.case.leader, one.reason) for one in report.failures] == [(PAY, NO_KEY)]
+    assert report.usage == Usage(calls=3, input_tokens=170, output_tokens=10, cost=0.003)
+    assert report.accounts.usage == report.usage
+    assert report.degraded == ("1 of 2 analyses failed", NO_KEY)
+    assert report.commit is not None
+    shown = as_markdown(report)
+    for text in ("shop/cart.py breaks", NO_KEY, "180 tokens in 3 calls"):
+        assert text in shown
+    assert not world.reading.tracker.published
+
+
+def test_once_the_key_is_accepted_the_night_goes_on_from_there() -> None:
+    world = worlds(model=RevokedKey())
+    failed = stopped(world)
+    world.reading.model.accepted = True
+    report = night(world)
+    assert (report.night.id, report.night.resumed) == (failed.night.id, True)
+    assert [one.case.leader for one in report.analyses] == [CART, PAY]
+    asked = [shown.case.leader for shown in world.reading.model.shown]
+    assert sorted(one.error_class for one in asked) == ["AttributeError", "TypeError", "TypeError"]
+    assert {receipt.status for receipt in report.receipts} == {"done"}
+
+
+def test_errors_that_the_night_never_came_to_are_listed() -> None:
+    world = worlds()
+
+    def gone(group: ErrorGroup, limit: int = 3) -> object:
+        raise StopTheNight("no key")
+
+    world.reading.errors.traces = gone
+    report = stopped(world)
+    assert report.errors == 3
+    assert {one.group for one in report.dropped} == {CART, CART_API, PAY}
+    assert {one.kind for one in report.dropped} == {"ended"}
+    assert "the night ended before" in as_markdown(report)
+
+
+@pytest.mark.parametrize("trouble", [StopTheNight("401"), KeyError("a bug of ours")])
+def test_what_was_published_before_the_night_stopped_is_in_its_report(trouble: Exception) -> None:
+    world = through(NarrowOutbox(trouble), worlds())
+    report = stopped(world, type(trouble))
+    assert [(one.kind, one.status) for one in report.receipts] == [("issue", "done")]
+    assert [one.case.leader for one in report.analyses] == [CART, PAY]
+
+
+def test_what_was_published_before_publishing_gave_up_is_in_the_report() -> None:
+    report = night(through(NarrowOutbox(GiveUp("no room")), worlds()))
+    assert report.status == "degraded"
+    assert "publishing: no room" in report.degraded
+    assert [(one.kind, one.status) for one in report.receipts] == [("issue", "done")]
+
+
+def test_a_crash_between_publishing_and_keeping_the_report_loses_no_receipt() -> None:
+    world = worlds()
+    nights, keep = world.publishing.nights, world.publishing.nights.keep
+
+    def crash(report: RunReport) -> str:
+        nights.keep = keep
+        raise KeyError("a bug of ours")
+
+    nights.keep = crash
+    report = stopped(world, KeyError)
+    assert [one.kind for one in report.receipts] == ["issue", "issue", "pull"]
+    again = night(world)
+    assert {one.status for one in again.receipts} <= {"already there"}
+    assert len(world.reading.tracker.published) == 3
+
+
+def test_learning_that_stops_the_night_loses_no_receipt() -> None:
+    world = worlds()
+
+    def full(lesson: object) -> str:
+        raise StopTheNight("the disk is full")
+
+    world.publishing.knowledge.write = full
+    assert len(stopped(world).receipts) == 3
+
+
+class Muted(MemoryNotifier):
+    """A channel that cannot be reached `times` times."""
+
+    def __init__(self, trouble: Exception, times: int) -> None:
+        super().__init__()
+        self.trouble, self.times = trouble, times
+
+    def publish(self, report: RunReport) -> str:
+        self.times -= 1
+        if self.times >= 0:
+            raise self.trouble
+        return super().publish(report)
+
+
+def muted(world: Dependencies, trouble: Exception, times: int) -> Dependencies:
+    notifier = Muted(trouble, times)
+    return replace(world, publishing=replace(world.publishing, notifier=notifier))
+
+
+def test_the_last_words_of_a_failed_night_are_tried_again() -> None:
+    world = muted(worlds(model=RevokedKey()), TryLater("500"), times=1)
+    report = stopped(world)
+    assert not report.untold
+    assert report.analyses
+
+
+def test_what_could_not_be_told_is_told_by_the_next_night() -> None:
+    world = muted(worlds(), GiveUp("no such channel"), times=1)
+    first = night(world)
+    assert first.untold
+    assert "telling the team: no such channel" in first.degraded
+    second = night(world)
+    told = world.publishing.notifier.told
+    assert [one.night.id for one in told] == [first.night.id, second.night.id]
+    third = night(world)
+    assert [one.night.id for one in told[2:]] == [third.night.id]
+
+
+def test_a_failed_night_of_which_nobody_heard_is_told_when_it_is_taken_up() -> None:
+    world = muted(worlds(model=RevokedKey()), GiveUp("no such channel"), times=1)
+    with pytest.raises(StopTheNight):
+        night(world)
+    (kept,) = world.publishing.nights.kept.values()
+    assert kept.untold
+    world.reading.model.accepted = True
+    report = night(world)
+    assert [one.night.id for one in world.publishing.notifier.told] == [report.night.id]
+    assert not report.untold
