@@ -8,7 +8,7 @@ from nightwatch_core.models.error import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.traces.repo_paths import place_frames
-from tasks.code import index_of, reader_of
+from tasks.code import commit_of_group, index_of, reader_of
 from tasks.futures import each, ends, same
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import reading
@@ -32,12 +32,14 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
     **PATIENTLY,
 )
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
-    """A group's traces, mapped to the repository."""
-    read = reader_of(options, code.commit).read_file
-    index = index_of(options, code.commit)
+    """A group's traces, mapped to the repository as it was at the commit that failed."""
     traces = reading(options).errors.traces(group)
+    commit = commit_of_group(options, code, group, traces)
+    read, index = reader_of(options, commit).read_file, index_of(options, commit)
     return Traced(
-        group=group, traces=tuple(place_frames(trace, index, read, options) for trace in traces)
+        group=group,
+        traces=tuple(place_frames(trace, index, read, options) for trace in traces),
+        commit=commit,
     )
 
 

@@ -17,10 +17,11 @@ def plan_pulls(
     receipts: tuple[Receipt, ...],
 ) -> PublishPlan:
     """Fixes that are new, allowed, applicable and parse; everything else with its reason."""
-    if report.commit is None or own is None:
+    base = report.base or report.commit
+    if base is None or own is None:
         return PublishPlan()
-    tree = reader_of(options, report.commit)
+    tree = reader_of(options, base)
     return proposals.plan_pulls(
-        *(report.analyses, own, receipts, options, report.commit),
+        *(report.analyses, own, receipts, options, base),
         *(tree.read_file, report.night.id, tree.paths()),
     )

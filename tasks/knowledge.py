@@ -96,7 +96,8 @@ def rebuild_index(options: NightOptions) -> Index:
 
 
 def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> dict[str, str]:
-    if report.commit is None:
+    commit = analysis.case.commit or report.commit
+    if commit is None:
         return {}
-    read = reader_of(options, report.commit).read_file
+    read = reader_of(options, commit).read_file
     return {one.path: digest(read(one.path)) for one in analysis.evidence}

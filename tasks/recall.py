@@ -22,7 +22,7 @@ from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import KnowledgeReader
-from tasks.code import reader_of
+from tasks.code import commit_of_case, reader_of
 from tasks.futures import attempt
 from tasks.policies import PATIENTLY
 from tasks.wiring import reading
@@ -43,7 +43,7 @@ def recall_cases(
     """Split cases into those a lesson still explains and those to analyse."""
     if not options.compound_enabled:
         return nothing_recalled(cases, traced, past)
-    knowledge, tree = reading(options).knowledge, reader_of(options, code.commit)
+    knowledge = reading(options).knowledge
     index = knowledge.index()
     search = attempt("searching lessons", _search, options, otherwise=None)
     news = {one.file: one for one in past.followed}
@@ -61,7 +61,10 @@ def recall_cases(
     )
     days = options.lesson_days
     tonights = (CaseTonight(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
-    ends = [recall_case(tonight, memory, tree, options.force) for tonight in tonights]
+    ends = [
+        recall_case(one, memory, reader_of(options, commit_of_case(one.case, code)), options.force)
+        for one in tonights
+    ]
     unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
     learnings = attempt(
         "reading notes and patterns", _learnings, options, unknown, otherwise=NO_LEARNINGS
@@ -114,5 +117,8 @@ def nothing_recalled(
 
 def _with_traces(unknown: UnexplainedCase, traced: tuple[Traced, ...]) -> UnexplainedCase:
     names = {group.fingerprint for group in unknown.case.groups}
-    traces = tuple(t for one in traced if one.group.fingerprint in names for t in one.traces)
+    own = [one for one in traced if one.group.fingerprint in names]
+    at, here = unknown.case.commit, [one for one in own if one.commit and one.traces]
+    placed = [one for one in here if at and one.commit and one.commit.sha == at.sha]
+    traces = tuple(trace for one in placed or own for trace in one.traces)
     return unknown.model_copy(update={"traces": traces[:3]})

@@ -4,10 +4,11 @@ from prefect import task
 
 from nightwatch_core.analysis.research import gather, with_learnings
 from nightwatch_core.analysis.waves import Prepared
+from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
-from tasks.code import index_of, reader_of
+from tasks.code import commit_of_case, index_of, reader_of
 from tasks.policies import KEPT, PATIENTLY
 
 
@@ -21,13 +22,14 @@ def research_case(
     unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
 ) -> Prepared:
     """Likely files, previews, suspects and earlier cases for one error."""
-    tree = reader_of(options, code.commit)
+    commit = commit_of_case(unknown.case, code)
+    tree = reader_of(options, commit)
     research = gather(
         unknown.case,
-        index=index_of(options, code.commit),
+        index=index_of(options, commit),
         read=tree.read_file,
         search=tree.search,
-        pulls=code.pulls,
+        pulls=merged_before(code.pulls, commit),
         releases=code.releases,
         priors=unknown.priors,
         dropped=selection.dropped,

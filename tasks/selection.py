@@ -38,9 +38,10 @@ def _known_names(options: NightOptions) -> frozenset[str]:
 @task(name="put groups into cases", task_run_name="put groups into cases")
 def make_cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
     """Groups with one root class and one top frame become one case."""
-    return families.cases(
+    cases = families.cases(
         tuple((one.group, one.traces[0] if one.traces else None) for one in traced)
     )
+    return tuple(families.at_its_commit(case, traced) for case in cases)
 
 
 @task(name="narrow to new cases", task_run_name="narrow to new cases")

@@ -114,7 +114,7 @@ def assignment_of(
         traces=one.unknown.traces,
         research=one.research.model_copy(update={"leader_findings": findings}),
         allowance=allowance,
-        commit=waves.code.commit,
+        commit=one.unknown.case.commit or waves.code.commit,
         night=waves.night.id,
         given=waves.night.given,
     )

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from nightwatch_core.intake import limits
 from nightwatch_core.intake.fingerprint import frame_signature
+from nightwatch_core.models.assignment import Traced as TracedGroup
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case, ErrorGroup, Family
 from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.text.transactions import endpoint
@@ -59,6 +61,26 @@ def cases(traced: tuple[Traced, ...]) -> tuple[Case, ...]:
         if all(group.fingerprint != other.fingerprint for other in case.groups):
             by_place[key] = case.model_copy(update={"others": (*case.others, group)})
     return tuple(by_place.values())
+
+
+def at_its_commit(case: Case, traced: tuple[TracedGroup, ...]) -> Case:
+    """Pin a case to the newest commit that its groups failed at, the leader's where all are equal.
+
+    Its trace becomes the one that was placed there: what fails now is what a fix has to mend.
+    """
+    names = {group.fingerprint: at for at, group in enumerate(case.groups)}
+    own = [one for one in traced if one.group.fingerprint in names and one.commit]
+    own.sort(key=lambda one: names[one.group.fingerprint])
+    with_trace = [one for one in own if one.traces] or own
+    newest = max(with_trace, key=lambda one: _age(one.commit), default=None)
+    if newest is None:
+        return case
+    trace = newest.traces[0] if newest.traces else case.trace
+    return case.model_copy(update={"commit": newest.commit, "trace": trace})
+
+
+def _age(commit: Commit | None) -> float:
+    return commit.at.timestamp() if commit and commit.at else 0.0
 
 
 def _top_frame(case: Case) -> tuple[str, ...]:

@@ -24,11 +24,16 @@ class Traced(Value):
 
 
 class CodeTonight(Value):
-    """The commit everything is read at, and what was merged and released before it."""
+    """The commit that runs in production, and what was merged and released lately.
+
+    A case is read at its own commit, `Case.commit`; fixes are made on `base`.
+    """
 
     commit: Commit
+    base: Commit | None = None  # head of the branch that fixes aim at; None: `commit`
     pulls: tuple[MergedPull, ...] = ()
     releases: tuple[Release, ...] = ()
+    deployed: tuple[Release, ...] = ()  # those that ran from their moment on
     trouble: str = ""  # what could not be read of it, though the commit could
 
 
@@ -134,3 +139,12 @@ class CauseFindings(Value):
     def with_waves(self, *waves: WaveResult) -> "CauseFindings":
         """Return what came of looking for causes, with these waves."""
         return self.model_copy(update={"waves": waves})
+
+    @property
+    def commits(self) -> tuple[Commit, ...]:
+        """Every commit that a case was read at, once."""
+        analysed = (one.case for wave in self.waves for one in wave.analyses)
+        failed = (one.case for wave in self.waves for one in wave.failures)
+        cases = (*(one.case for one in self.memory.known), *analysed, *failed)
+        by_sha = {case.commit.sha: case.commit for case in cases if case.commit}
+        return tuple(by_sha.values())

@@ -28,6 +28,9 @@ class NightOptions(Value):
     notify: str = _option("", "Where the report goes besides its files: slack or local.")
     errors: str = _option("", "Error export or log file to read (comma list; .gz too).")
     repo: str = _option("", "Git checkout of the application the errors come from.")
+    commit: str = _option(
+        "", "Tag, branch or sha that all errors are read at; empty: each at the one that failed."
+    )
     base_branch: str = _option("", "Branch that pull requests aim at; empty: HEAD's.")
     app_root: str = _option("", "Folder of the application inside a monorepo.")
     path_prefixes: str = _option("", "Trace path prefixes to cut off (comma list).")

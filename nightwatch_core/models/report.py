@@ -130,7 +130,9 @@ class RunReport(Value):
     degraded: tuple[str, ...] = ()  # why the status is not complete
     untold: bool = False  # the team could not be told of it: the next night does
     banner: tuple[str, ...] = ()  # what was local tonight
-    commit: Commit | None = None
+    commit: Commit | None = None  # that runs in production
+    base: Commit | None = None  # that fixes are made on; None: `commit`
+    commits: tuple[Commit, ...] = ()  # that cases were read at, each once; empty: `commit` alone
     errors: int = 0  # groups fetched
     read_whole: bool = False  # reading the window again would bring nothing more
     occurrences: int = 0

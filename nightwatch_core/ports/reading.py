@@ -129,8 +129,22 @@ class CountsReads(Protocol):
 class CodeHost(Protocol):
     """The repository the errors come from."""
 
-    def head(self, release: str = "") -> Commit:
-        """The commit in production: the release's where known, else the base branch's."""
+    def head(self) -> Commit:
+        """The newest commit of the base branch, which fixes aim at."""
+        ...
+
+    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+        """The commit of a release: a tag, a sha or the beginning of one; with `branches` a branch.
+
+        None where no commit here goes by that name, or several do.
+        """
+        ...
+
+    def commit_at(self, moment: datetime) -> Commit:
+        """The newest commit that the base branch had then, its head where it had none.
+
+        `because` says which it is. A merge counts from its own time, not from its commits'.
+        """
         ...
 
     def reader(self, commit: Commit) -> CodeReader:

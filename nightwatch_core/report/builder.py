@@ -5,6 +5,7 @@ from datetime import datetime
 
 from nightwatch_core.analysis import complexity
 from nightwatch_core.analysis.waves import total_usage
+from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.suspects import named_first
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.memory.fallback import fallback_summary
@@ -14,6 +15,7 @@ from nightwatch_core.memory.prior_analyses import with_priors
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     CauseFindings,
+    CodeTonight,
     FollowUpInput,
     PublishResult,
     UpdatedLessons,
@@ -70,7 +72,7 @@ def add_findings(
 ) -> RunReport:
     """Add what was known, found, and not found out; in the order errors were ranked."""
     fresh = tuple(
-        with_priors(named_first(analysis, findings.code.pulls), findings.memory.unknown)
+        with_priors(_with_suspects(analysis, findings.code), findings.memory.unknown)
         for wave in findings.waves
         for analysis in wave.analyses
     )
@@ -81,6 +83,8 @@ def add_findings(
     return degraded.model_copy(
         update={
             "commit": findings.code.commit,
+            "base": findings.code.base,
+            "commits": findings.commits,
             "analyses": _by_experience(ranked, findings),
             "failures": failures,
             "dropped": findings.selection.dropped,
@@ -92,6 +96,12 @@ def add_findings(
             "accounts": accounting.accounts((*findings.memory.known, *fresh), failures),
         }
     )
+
+
+def _with_suspects(analysis: Analysis, code: CodeTonight) -> Analysis:
+    """Add its suspect commit's pull request, of those merged before the code that failed."""
+    at = analysis.case.commit or code.commit
+    return named_first(analysis, merged_before(code.pulls, at))
 
 
 def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:

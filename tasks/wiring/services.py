@@ -89,7 +89,8 @@ def new_relic(
 
 def github_code(options: NightOptions, settings: Settings, records: Records) -> GitHubHost:
     """The repository, cloned or read through the API."""
-    from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
+    from nightwatch_core.adapters.github.api_host import ApiHost
+    from nightwatch_core.adapters.github.code_host import CloneHost, GitHubHost
 
     client, repo = _reader(settings), settings.github_repo
     api = ApiHost(client, repo, records, options.base_branch)

@@ -546,7 +546,9 @@ class GitHub:
         sha = self.git.commit_of(query.get("sha", self.default_branch))
         if not sha:
             raise Refusal(404, "Not Found")
-        rows = history.listed(self.git, self._at, self._web, sha, query.get("path", ""))
+        rows = history.listed(
+            self.git, self._at, self._web, sha, query.get("path", ""), query.get("since", "")
+        )
         return self._listed(rows, query, "/commits")
 
     def _compare(self, query: Any, given: Any, basehead: str) -> Answer:

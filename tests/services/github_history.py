@@ -44,10 +44,13 @@ def changed_files(git: BareRepository, at: str, web: str, sha: str) -> list[dict
     return files
 
 
-def listed(git: BareRepository, at: str, web: str, sha: str, path: str) -> list[dict[str, Any]]:
-    """Commits from `sha` on, newest first, merges and all."""
+def listed(
+    git: BareRepository, at: str, web: str, sha: str, path: str, since: str = ""
+) -> list[dict[str, Any]]:
+    """Commits from `sha` on, newest first, merges and all; `since` is a time, or empty."""
     below = (f":(literal){path}",) if path else ()
-    shas = git.run("rev-list", "--full-history", sha, "--", *below).split()
+    after = (f"--since={since}",) if since else ()
+    shas = git.run("rev-list", "--full-history", *after, sha, "--", *below).split()
     return [shapes.listed_commit(at, web, git.commit(one)) for one in shas]
 
 

@@ -189,19 +189,35 @@ def between(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> tuple[
 
 @dataclass
 class MemoryHost:
-    """A CodeHost of one tree."""
+    """A CodeHost of one tree at the head of its branch, and older ones by their releases."""
 
     code: MemoryCode = field(default_factory=MemoryCode)
     pulls: tuple[MergedPull, ...] = ()
     released: tuple[Release, ...] = ()
+    older: Mapping[str, MemoryCode] = field(default_factory=dict)
 
-    def head(self, release: str = "") -> Commit:
-        """The one commit."""
+    def head(self) -> Commit:
+        """The one tree's commit."""
         return self.code.at
 
+    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+        """The commit of an older tree by its release, or by the beginning of its sha."""
+        trees = {self.code.at.sha: self.code, **self.older}
+        for release, tree in trees.items() if name else ():
+            if release == name or (len(name) > 6 and tree.at.sha.startswith(name)):
+                return tree.at.model_copy(update={"because": f"release {name}"})
+        return self.head() if branches and name and name == self.code.at.branch else None
+
+    def commit_at(self, moment: datetime) -> Commit:
+        """The newest tree's commit of those with a time that had come; else the head."""
+        trees = (self.code, *self.older.values())
+        then = [tree.at for tree in trees if tree.at.at and tree.at.at <= moment]
+        return max(then, key=lambda commit: str(commit.at), default=self.code.at)
+
     def reader(self, commit: Commit) -> MemoryCode:
-        """The one tree."""
-        return self.code
+        """The tree of that commit."""
+        older = (tree for tree in self.older.values() if tree.at.sha == commit.sha)
+        return next(older, self.code)
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Those it was told, from then on."""

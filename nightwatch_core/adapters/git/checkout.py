@@ -8,13 +8,22 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.git.command import Git, open_repository, read_time
+from nightwatch_core.adapters.git.commit_names import (
+    commit_text,
+    head_text,
+    newest_text,
+    nothing_so_old,
+    printable,
+    shas_in,
+    spellings,
+    tag_text,
+)
 from nightwatch_core.adapters.git.limits import RELEASES
 from nightwatch_core.adapters.git.merged_pulls import merged_pulls
 from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 
-_ABBREVIATED = re.compile(r"[0-9a-fA-F]{7,64}")
 _REF_FIELDS = ("refname", "objecttype", "objectname", "*objecttype", "*objectname", "creatordate")
 LOCAL, REMOTE, TAG = "refs/heads/", "refs/remotes/origin/", "refs/tags/"
 
@@ -52,15 +61,36 @@ class Checkout:
         name = folder.parent.name if folder.name == ".git" else folder.name.removesuffix(".git")
         return owner_and_name(origin) or name or "repository"
 
-    def head(self, release: str = "") -> Commit:
-        """Return the commit of `release` (a tag or sha), else the head of the base branch."""
-        if commit := self._released(release.strip()):
-            return commit
+    def head(self) -> Commit:
+        """Return the head of the base branch."""
         branch, sha = self.base()
-        because = f"head of {branch}" if branch else "HEAD, which is on no branch"
-        if release.strip():
-            because += f"; release {_printable(release)} is no tag or commit here"
-        return self._commit(sha, because)
+        return self._commit(sha, head_text(branch))
+
+    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+        """Return the commit of a tag, a sha or the one that begins so; else None."""
+        name = name.strip()
+        tags = {ref.name.removeprefix(TAG): ref.sha for ref in self._refs(TAG)} if name else {}
+        for version in spellings(name):
+            if version in tags:
+                return self._commit(tags[version], tag_text(version))
+        if branches and (tips := heads_of(self.heads(), name)):
+            return self._commit(tips[0], head_text(name))
+        for digits in shas_in(name):
+            if sha := self._begins_with(digits):
+                return self._commit(sha, commit_text(sha))
+        return None
+
+    def commit_at(self, moment: datetime) -> Commit:
+        """Return the newest commit that the base branch had at that moment."""
+        branch, head = self.base()
+        listed = self.git.line(
+            *("rev-list", "--first-parent", "--max-count=1", "--timestamp"),
+            *(f"--before={max(0, int(moment.timestamp()))}", "--end-of-options", head),
+        )
+        sha = listed.rpartition(" ")[2]
+        if not sha:
+            return self._commit(head, f"{head_text(branch)}; {nothing_so_old(moment)}")
+        return self._commit(sha, newest_text(branch, moment))
 
     def reader(self, commit: Commit) -> GitReader:
         """Read the tree at that commit; raises `GiveUp` where its sha is not a full one."""
@@ -95,7 +125,7 @@ class Checkout:
         if not branches:
             raise StopTheNight(f"{self._folder} has no commits yet: commit the application there")
         raise StopTheNight(
-            f"{self._folder} has no branch {_printable(name)}: set `base_branch` to one of "
+            f"{self._folder} has no branch {printable(name)}: set `base_branch` to one of "
             + ", ".join(sorted(branches)[:10])
         )
 
@@ -121,22 +151,9 @@ class Checkout:
             if "commit" in (kind, peeled_kind)
         )
 
-    def _released(self, release: str) -> Commit | None:
-        if not release:
-            return None
-        tags = {ref.name.removeprefix(TAG): ref.sha for ref in self._refs(TAG)}
-        for version in spellings(release):
-            if version in tags:
-                return self._commit(tags[version], f"release {_printable(version)} (tag)")
-        if sha := self._abbreviated(release):
-            return self._commit(sha, f"release {sha[:10]} (commit)")
-        return None
-
-    def _abbreviated(self, release: str) -> str:
-        """The one commit whose sha begins with `release`; hexadecimal, so not a name of a ref."""
-        if not _ABBREVIATED.fullmatch(release):
-            return ""
-        asked = f"--disambiguate={release.lower()}"
+    def _begins_with(self, digits: str) -> str:
+        """The one commit whose sha begins so; hexadecimal, so not a name of a ref."""
+        asked = f"--disambiguate={digits}"
         names = self.git.attempt("rev-parse", asked).output.decode().split()
         kinds = self.git.line("cat-file", "--batch-check", stdin="\n".join(names).encode())
         commits = [line.split()[0] for line in kinds.splitlines() if line.split()[1] == "commit"]
@@ -158,20 +175,6 @@ def heads_of(heads: dict[str, str], name: str) -> tuple[str, ...]:
     """
     wanted = (f"{LOCAL}{name}", f"{REMOTE}{name}")
     return tuple(dict.fromkeys(heads[ref] for ref in wanted if ref in heads))
-
-
-def spellings(release: str) -> tuple[str, ...]:
-    """Return how tags may spell a release: with and without v, and without Sentry's "app@".
-
-    >>> spellings("shop@1")
-    ('shop@1', 'vshop@1', 'shop@1', '1', 'v1')
-    """
-    version = release.rpartition("@")[2]
-    return release, f"v{release}", release.removeprefix("v"), version, f"v{version}"
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text.strip()[:80])
 
 
 def owner_and_name(address: str) -> str:

@@ -5,14 +5,13 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import quote
 
 import httpx
 
-from nightwatch_core.adapters.git.checkout import spellings
 from nightwatch_core.adapters.git.command import is_sha
+from nightwatch_core.adapters.git.commit_names import shas_in
 from nightwatch_core.adapters.git.limits import FILE_BYTES
-from nightwatch_core.adapters.github.api_reader import ApiReader
+from nightwatch_core.adapters.github.api_host import ApiHost, find_commit
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.clone import (
     Clone,
@@ -21,15 +20,12 @@ from nightwatch_core.adapters.github.clone import (
     CloneRefused,
     Origin,
 )
-from nightwatch_core.adapters.github.code_cache import CodeCache
-from nightwatch_core.adapters.github.errors import Rejected, printable
-from nightwatch_core.adapters.github.limits import READERS, RELEASES, REPOSITORY_KIB
-from nightwatch_core.adapters.github.merged_pulls import merged_pulls
-from nightwatch_core.adapters.github.rows import NamedCommitRow, RepositoryRow, TreeRow
+from nightwatch_core.adapters.github.limits import READERS, REPOSITORY_KIB
+from nightwatch_core.adapters.github.rows import RepositoryRow, TreeRow
 from nightwatch_core.adapters.stores.single_flight import SingleFlight
-from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
-from nightwatch_core.ports import CodeReader, Records
+from nightwatch_core.ports import CodeReader
 
 T = TypeVar("T")
 
@@ -37,15 +33,23 @@ T = TypeVar("T")
 class GitHubHost:
     """A `CodeHost`; once cloning was refused it asks the API only."""
 
-    def __init__(self, api: "ApiHost", clone: "CloneHost | None" = None) -> None:
+    def __init__(self, api: ApiHost, clone: "CloneHost | None" = None) -> None:
         """Read a clone; without `clone`, cloning is switched off."""
         self._api = api
         self._clone = clone
         self._why = "" if clone else "cloning is switched off"
 
-    def head(self, release: str = "") -> Commit:
-        """Return the commit of `release` (a tag or sha), else the head of the base branch."""
-        return self._read(lambda host: host.head(release))
+    def head(self) -> Commit:
+        """Return the head of the base branch."""
+        return self._read(lambda host: host.head())
+
+    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+        """Return the commit of a tag, a sha or the one that begins so; else None."""
+        return self._read(lambda host: host.commit_of(name, branches=branches))
+
+    def commit_at(self, moment: datetime) -> Commit:
+        """Return the newest commit that the base branch had at that moment."""
+        return self._read(lambda host: host.commit_at(moment))
 
     def reader(self, commit: Commit) -> CodeReader:
         """Read the tree at that commit."""
@@ -81,75 +85,6 @@ class GitHubHost:
         return read(self._api)
 
 
-class ApiHost:
-    """The code of a repository that may not be cloned: everything through the API."""
-
-    def __init__(
-        self, client: GitHubClient, repository: str, records: Records, base_branch: str = ""
-    ) -> None:
-        """Keep what was read in `records`, for all readers; no branch means the default one."""
-        self._repository = Repository.of(client, repository)
-        self._cache = CodeCache(records)
-        self._base_branch = base_branch
-
-    def head(self, release: str = "") -> Commit:
-        """Return the commit of `release` (a tag or sha), else the head of the base branch."""
-        branch, wanted = self._base(), release.strip()
-        for name in spellings(wanted) if wanted else ():
-            if row := self._find(f"tags/{name}"):
-                return self._commit(row, branch, f"release {printable(name)} (tag)")
-        is_hex = 7 <= len(wanted) <= 64 and set(wanted.lower()) <= set("0123456789abcdef")
-        if is_hex and (row := self._find(wanted.lower())):
-            return self._commit(row, branch, f"release {row.sha[:10]} (commit)")
-        row = self._find(f"heads/{branch}")
-        if row is None:
-            raise StopTheNight(f"GitHub has no branch {branch[:80]!a}: set NIGHTWATCH_BASE_BRANCH")
-        missing = f"; release {printable(wanted)} is no tag or commit here" if wanted else ""
-        return self._commit(row, branch, f"head of {branch}{missing}")
-
-    def reader(self, commit: Commit) -> ApiReader:
-        """Read the tree at that commit."""
-        return ApiReader(self._repository, commit, self._cache)
-
-    def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
-        """Return pull requests merged into the base branch, newest first, at most 200."""
-        return merged_pulls(self._repository, self._base(), since)
-
-    def releases(self) -> tuple[Release, ...]:
-        """Return ten tags, newest first."""
-        rows = self._repository.ask(lambda rest, at: rest.repos.list_tags(*at, per_page=RELEASES))
-        names = [str(row.get("name")) for row in rows] if isinstance(rows, list) else []
-        commits = ((name, self._find(f"tags/{name}")) for name in names)
-        releases = (Release(version=name, sha=row.sha, at=row.at) for name, row in commits if row)
-        return tuple(sorted(releases, key=lambda release: release.at, reverse=True))
-
-    def _base(self) -> str:
-        return self._base_branch or self._repository.describe().default_branch
-
-    def _commit(self, row: NamedCommitRow, branch: str, because: str) -> Commit:
-        return Commit(
-            repository=self._repository.full_name,
-            sha=row.sha,
-            branch=branch,
-            at=row.at,
-            because=because,
-        )
-
-    def _find(self, name: str) -> NamedCommitRow | None:
-        """Return the commit that a name stands for; None where it stands for none."""
-        if ".." in name or len(name) > 250 or not name.isprintable():
-            return None
-        ref = quote(name, safe="/")
-        try:
-            return self._repository.read(
-                NamedCommitRow, lambda rest, at: rest.repos.get_commit(*at, ref)
-            )
-        except Rejected as error:
-            if error.status in (404, 409, 422):
-                return None
-            raise
-
-
 class CloneHost:
     """The code of a repository, over a partial clone in the state folder.
 
@@ -164,26 +99,37 @@ class CloneHost:
         self._repository = Repository.of(client, repository)
         self._folder = folder
         self._base_branch = base_branch
+        self._is_fetched = False
         # By commit and by when its clone was made: made anew, it lacks what was fetched.
-        self._readers: SingleFlight[tuple[Commit, int], ClonedReader] = SingleFlight(READERS)
+        self._readers: SingleFlight[tuple[str, int], ClonedReader] = SingleFlight(READERS)
 
-    def head(self, release: str = "") -> Commit:
-        """Return the commit of `release` (a tag or sha), else the head of the base branch.
+    def head(self) -> Commit:
+        """Return the head of the base branch; what was pushed since the last call is fetched."""
+        self._fetch()
+        return self._checkout.head()
 
-        What was pushed since the last call is fetched.
+    def commit_of(self, name: str, *, branches: bool = False) -> Commit | None:
+        """Return the commit of a tag, a sha or the one that begins so; else None.
+
+        What no branch that was fetched holds is looked up at GitHub, and fetched.
         """
-        self._clone.fetch(self._base)
-        wanted = release.strip().lower()
-        commit = self._checkout.head(release)
-        if is_sha(wanted) and commit.sha != wanted and self._clone.fetch_commit(wanted):
-            return self._checkout.head(wanted)
-        return commit
+        self._fetched()
+        commit = self._checkout.commit_of(name, branches=branches)
+        if commit or not (sha := self._elsewhere(name.strip(), branches)):
+            return commit
+        known = self._clone.has(sha) or self._clone.fetch_commit(sha)
+        return self._checkout.commit_of(sha) if known else None
+
+    def commit_at(self, moment: datetime) -> Commit:
+        """Return the newest commit that the base branch had at that moment."""
+        self._fetched()
+        return self._checkout.commit_at(moment)
 
     def reader(self, commit: Commit) -> ClonedReader:
         """Read the tree at that commit, whose files are fetched the first time."""
         if not is_sha(commit.sha):
             raise GiveUp(f"{commit.sha[:80]!a} is not a full commit sha")
-        return self._readers.get((commit, self._clone.made), lambda: self._reader(commit))
+        return self._readers.get((commit.sha, self._clone.made), lambda: self._reader(commit))
 
     def pulls_merged_since(self, since: datetime) -> tuple[MergedPull, ...]:
         """Return pull requests merged into the base branch, newest first, at most 200."""
@@ -200,6 +146,21 @@ class CloneHost:
                 raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
         self._clone.fetch_files(commit.sha, self._sizes(commit.sha), FILE_BYTES)
         return ClonedReader(self._clone, commit)
+
+    def _fetch(self) -> None:
+        self._clone.fetch(self._base)
+        self._is_fetched = True
+
+    def _fetched(self) -> None:
+        """What a night pins its cases to is fetched once, however many there are."""
+        if not self._is_fetched:
+            self._fetch()
+
+    def _elsewhere(self, name: str, branches: bool) -> str:
+        """The sha of a commit that GitHub knows and the clone does not; empty where none is."""
+        asked = (*([f"heads/{name}"] if branches else []), *shas_in(name))
+        rows = (find_commit(self._repository, one) for one in asked)
+        return next((row.sha for row in rows if row), "")
 
     @cached_property
     def _described(self) -> RepositoryRow:

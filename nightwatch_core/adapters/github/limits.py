@@ -35,6 +35,7 @@ COMMENT_CHARACTERS = 2_000
 # Code and history
 REPOSITORY_KIB = 5 * 1024 * 1024  # as GitHub counts it; larger ones are not cloned
 READERS = 4  # commits whose readers are kept
+MOMENT_COMMITS = 1_000  # looked through for the newest of a moment
 RELEASES = 10  # each costs a request for its date
 SEARCHED_FILES = 400  # where there are more, a search has to name a folder
 NAMED_FILES = 2_000  # of what a reader read; the rest is counted

@@ -132,6 +132,7 @@ class NamedCommitRow(Row):
 
     sha: Text
     at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
+    parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 
 class TreeEntryRow(Row):

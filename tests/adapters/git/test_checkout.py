@@ -48,40 +48,83 @@ def test_the_head_of_the_checked_out_branch_is_read(shop: Path) -> None:
 
 @pytest.mark.parametrize("release", ["v1.9.0", "1.9.0", "shop@1.9.0", " v1.9.0 ", "shop@v1.9.0"])
 def test_a_release_is_found_by_its_tag(shop: Path, release: str) -> None:
-    head = Checkout(shop).head(release)
+    commit = Checkout(shop).commit_of(release)
 
-    assert (head.sha, head.because) == (sha(shop, "v1.9.0"), "release v1.9.0 (tag)")
-    assert head.branch == "main"
+    assert commit is not None
+    assert (commit.sha, commit.because) == (sha(shop, "v1.9.0"), "release v1.9.0 (tag)")
+    assert commit.branch == "main"
 
 
 def test_an_annotated_tag_stands_for_its_commit(shop: Path) -> None:
-    assert Checkout(shop).head("1.10.0").sha == sha(shop, "v1.10.0")
-    assert Checkout(shop).head("v2.0").sha == sha(shop, "2.0")
+    assert sha_of(shop, "1.10.0") == sha(shop, "v1.10.0")
+    assert sha_of(shop, "v2.0") == sha(shop, "2.0")
 
 
 @pytest.mark.parametrize("length", [7, 12, 40])
-def test_a_release_may_be_a_commit(shop: Path, length: int) -> None:
+@pytest.mark.parametrize("form", ["{}", "v2.0-3-g{}", "shop@1.2+{}", "build-{}"])
+def test_a_release_may_be_a_commit(shop: Path, form: str, length: int) -> None:
     wanted = sha(shop, "main~2")
 
-    assert Checkout(shop).head(wanted[:length].upper()).sha == wanted
+    assert sha_of(shop, form.format(wanted[:length].upper())) == wanted
 
 
 @pytest.mark.parametrize(
     "release",
-    ["v9", "main", "HEAD", "--output=x", "v1.9.0^{tree}", "deadbee", "a" * 5_000, "x\n\x1b[31m"],
+    [
+        "",
+        "v9",
+        "main",
+        "HEAD",
+        "--output=x",
+        "v1.9.0^{tree}",
+        "deadbee",
+        "a" * 5_000,
+        "x\n\x1b[31m",
+    ],
 )
-def test_an_unknown_release_falls_back_to_the_branch_and_says_so(shop: Path, release: str) -> None:
-    head = Checkout(shop).head(release)
+def test_an_unknown_release_is_no_commit(shop: Path, release: str) -> None:
+    assert Checkout(shop).commit_of(release) is None
 
-    assert head.sha == sha(shop, "main")
-    assert head.because.startswith("head of main; release ")
-    assert head.because.isprintable()
+
+def test_a_branch_is_a_commit_where_it_is_asked_for(shop: Path) -> None:
+    commit = Checkout(shop).commit_of("main", branches=True)
+
+    assert commit is not None
+    assert (commit.sha, commit.because) == (sha(shop, "main"), "head of main")
+    assert Checkout(shop).commit_of("--all", branches=True) is None
+    assert Checkout(shop).commit_of("", branches=True) is None
 
 
 def test_an_object_that_is_no_commit_is_no_release(shop: Path) -> None:
-    blob = git(shop, "rev-parse", "main:a.rb")
+    assert Checkout(shop).commit_of(git(shop, "rev-parse", "main:a.rb")) is None
 
-    assert Checkout(shop).head(blob).because.startswith("head of main")
+
+@pytest.mark.parametrize(
+    ("hours", "revision"),
+    [(7, "main"), (6.5, "main~1"), (5.5, "main~2"), (4, "main~2"), (3.9, "main~3"), (0, "v1.9.0")],
+)
+def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
+    shop: Path, hours: float, revision: str
+) -> None:
+    moment = datetime.fromtimestamp(NIGHT + 3600 * hours, UTC)
+    commit = Checkout(shop).commit_at(moment)
+
+    assert commit.sha == sha(shop, revision)
+    assert commit.because == f"newest on main at {moment:%Y-%m-%d %H:%M} UTC"
+
+
+def test_a_moment_before_the_history_is_read_at_the_head_and_says_so(shop: Path) -> None:
+    commit = Checkout(shop).commit_at(LONG_AGO)
+
+    assert commit.sha == sha(shop, "main")
+    assert commit.because == (
+        "head of main; none of its commits that were read is from before 2000-01-01 00:00 UTC"
+    )
+
+
+def sha_of(folder: Path, release: str) -> str:
+    commit = Checkout(folder).commit_of(release)
+    return commit.sha if commit else ""
 
 
 def test_releases_are_tags_newest_first(shop: Path) -> None:
@@ -272,7 +315,9 @@ def test_reading_leaves_no_trace(shop: Path) -> None:
 
     before = stand()
     host = Checkout(shop)
-    tree = host.reader(host.head("1.9.0"))
+    tree = host.reader(host.head())
+    host.commit_of("1.9.0")
+    host.commit_at(LONG_AGO)
     tree.search("1")
     tree.blame("a.rb", 1)
     host.releases()

@@ -1,17 +1,19 @@
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from git_repositories import git
+from git_repositories import NIGHT, git
 from github_world import bare_shop, client
 from services.github import GitHub
 from twins.reading import MemoryRecords
 
+from nightwatch_core.adapters.github.api_host import ApiHost
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
-from nightwatch_core.adapters.github.code_host import ApiHost, CloneHost, GitHubHost
+from nightwatch_core.adapters.github.code_host import CloneHost, GitHubHost
 from nightwatch_core.adapters.github.limits import FILE_VERSIONS, READERS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import Commit
@@ -84,15 +86,74 @@ def test_a_release_is_a_tag_or_a_commit_even_on_no_branch(server: GitHub, tmp_pa
     first = git(server.git.folder, "rev-parse", "main~1")
     stray = push(server, "hotfix.rb", "x\n", branch="hotfix")
     code = host(server, tmp_path)
-    commits = [
-        code.head(release) for release in ("1.0", "shop@1.0", first[:10], stray, "gone", "f" * 40)
-    ]
-    head = git(server.git.folder, "rev-parse", "main")
+    releases = ("1.0", "shop@1.0", first[:10], f"1.0-2-g{first[:9]}", stray, "gone", "f" * 40)
+    commits = [code.commit_of(release) for release in releases]
+    known = [commit for commit in commits if commit]
 
-    assert [commit.sha for commit in commits] == [first, first, first, stray, head, head]
-    assert {commit.branch for commit in commits} == {"main"}
-    assert code.reader(commits[3]).read_file("hotfix.rb") == "x\n"
+    assert [commit.sha for commit in known] == [first, first, first, first, stray]
+    assert commits[5:] == [None, None]
+    assert {commit.branch for commit in known} == {"main"}
+    assert code.reader(known[4]).read_file("hotfix.rb") == "x\n"
     assert [release.version for release in code.releases()] == ["v1.0"]
+
+
+@pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
+def test_the_newest_commit_of_a_moment_is_one_of_the_mainline(
+    server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
+) -> None:
+    """A commit of a branch that was merged later is older by its date, but was not there yet."""
+    day = datetime.fromtimestamp(NIGHT, UTC)
+    made = committed(server, "side", "main", day + timedelta(hours=10))
+    direct = committed(server, "direct", "main", day + timedelta(hours=11))
+    merge = committed(server, "merge", direct, day + timedelta(hours=20), made)
+    code = kind(server, tmp_path)
+    first = git(server.git.folder, "rev-parse", "main~3")
+    moments = [day + timedelta(hours=hours) for hours in (0.5, 10.5, 12, 30, -50)]
+    commits = [code.commit_at(moment) for moment in moments]
+
+    shop = git(server.git.folder, "rev-parse", "main~2")
+    assert [one.sha for one in commits] == [first, shop, direct, merge, merge]
+    assert commits[2].because == "newest on main at 2025-11-25 04:00 UTC"
+    assert "none of its commits" in commits[4].because
+    assert {one.branch for one in commits} == {"main"}
+
+
+def test_what_a_night_pins_its_cases_to_is_fetched_once(server: GitHub, tmp_path: Path) -> None:
+    code = host(server, tmp_path)
+    for release in ("1.0", "gone", "2.0"):
+        code.commit_of(release)
+    code.commit_at(datetime.fromtimestamp(NIGHT, UTC))
+
+    assert len([one for one in server.requests if one.path.endswith("/info/refs")]) == 1
+
+
+@pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
+def test_a_branch_is_a_commit_where_it_is_asked_for(
+    server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
+) -> None:
+    made = push(server, "hotfix.rb", "x\n", branch="hotfix")
+    code = kind(server, tmp_path)
+    commit = code.commit_of("hotfix", branches=True)
+
+    assert commit is not None
+    assert (commit.sha, commit.branch) == (made, "main")
+    assert code.commit_of("hotfix") is None
+    assert code.commit_of("gone", branches=True) is None
+
+
+def committed(server: GitHub, path: str, parent: str, at: datetime, merges: str = "") -> str:
+    """A commit of that moment on main, which is set to it unless it is `side`."""
+    shop = server.git
+    tree = shop.write_tree(parent, [{"path": path, "mode": "100644", "content": "x"}])
+    parents = [shop.run("rev-parse", f"{parent}^{{commit}}"), *([merges] if merges else [])]
+    above = [word for one in parents for word in ("-p", one)]
+    when = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (
+        ("NAME", "Ann"), ("EMAIL", "a@b.c"), ("DATE", at.isoformat()),
+    )}  # fmt: skip
+    made = shop.run("commit-tree", tree, *above, stdin=path.encode(), more=when)
+    if path != "side":
+        shop.run("update-ref", "refs/heads/main", made)
+    return made
 
 
 def test_pull_requests_are_read_off_the_history(server: GitHub, tmp_path: Path) -> None:
@@ -325,13 +386,14 @@ def test_the_api_finds_releases_by_tag_and_by_commit(server: GitHub) -> None:
     first, head = (git(server.git.folder, "rev-parse", name) for name in ("main~1", "main"))
     code = api_host(server)
     releases = ("", "1.0", "shop@1.0", first[:10], "gone", "../../x", "a?b#c", "f" * 40)
-    commits = [code.head(release) for release in releases]
+    commits = [code.commit_of(release) for release in releases]
+    known = [commit for commit in commits if commit]
 
-    assert [one.sha for one in commits] == [head, first, first, first, head, head, head, head]
-    assert {one.branch for one in commits} == {"main"}
-    assert commits[1].because == "release v1.0 (tag)"
-    assert "gone is no tag" in commits[4].because
-    assert code.reader(commits[1]).read_file("old.rb") == "1\n"
+    assert [one.sha if one else "" for one in commits] == ["", first, first, first, *[""] * 4]
+    assert {one.branch for one in known} == {"main"}
+    assert known[0].because == "release v1.0 (tag)"
+    assert (code.head().sha, code.head().because) == (head, "head of main")
+    assert code.reader(known[0]).read_file("old.rb") == "1\n"
     assert [(one.version, one.sha) for one in code.releases()] == [("v1.0", first)]
     assert not [one for one in server.requests if one.path.endswith("/repos/x")]
 
