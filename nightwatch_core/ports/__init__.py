@@ -4,12 +4,10 @@ Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and no
 returns a sentence that says what was reached, for `nightwatch check`.
 """
 
+from nightwatch_core.ports.code import CodeHost, CodeReader, CountsReads
 from nightwatch_core.ports.reading import (
     AgentStore,
     Clock,
-    CodeHost,
-    CodeReader,
-    CountsReads,
     ErrorSource,
     KnowledgeReader,
     Model,

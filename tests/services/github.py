@@ -546,9 +546,8 @@ class GitHub:
         sha = self.git.commit_of(query.get("sha", self.default_branch))
         if not sha:
             raise Refusal(404, "Not Found")
-        rows = history.listed(
-            self.git, self._at, self._web, sha, query.get("path", ""), query.get("since", "")
-        )
+        path, since = query.get("path", ""), query.get("since", "")
+        rows = history.listed(self.git, self._at, self._web, sha, path, since)
         return self._listed(rows, query, "/commits")
 
     def _compare(self, query: Any, given: Any, basehead: str) -> Answer:
