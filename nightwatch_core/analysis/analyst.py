@@ -123,7 +123,9 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
     conclusion = converse(first, model, run_tool, allowance, clock, complain)
     budget, calls = conclusion.state.budget, conclusion.state.calls
     read = _files_seen(briefing, calls)
-    found = verdict(briefing.case, conclusion.answer, briefing.research, briefing.code, read)
+    found = verdict(
+        *(briefing.case, conclusion.answer, briefing.research, briefing.code, read, calls.shown)
+    )
     counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
     return found.model_copy(
         update={
@@ -141,7 +143,7 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
 
 
 def _lines_seen(briefing: Briefing, calls: CallHistory) -> tuple[LineRange, ...]:
-    return line_ranges(calls.known, set(briefing.code.paths()))
+    return line_ranges(calls.shown, set(briefing.code.paths()))
 
 
 def _files_seen(briefing: Briefing, calls: CallHistory) -> tuple[str, ...]:

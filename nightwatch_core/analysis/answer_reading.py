@@ -34,11 +34,13 @@ _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a b
 }
 _NOTHING = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
 _STANDINGS: tuple[str, ...] = get_args(Hypothesis.model_fields["standing"].annotation)
+_SURE = {
+    **{f"{word} confidence": word for word in ("high", "medium", "low")},
+    **{"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
+}
 SYNONYMS: Mapping[str, Mapping[str, str]] = {
-    "confidence": {
-        **{f"{word} confidence": word for word in ("high", "medium", "low")},
-        **{"moderate": "medium", "med": "medium", "very high": "high", "very low": "low"},
-    },
+    "confidence": _SURE,
+    "fix_confidence": _SURE,
     "action": {
         **dict.fromkeys(("modify", "update", "replace", "change"), "edit"),
         **dict.fromkeys(("add", "new"), "create"),
@@ -52,6 +54,7 @@ SYNONYMS: Mapping[str, Mapping[str, str]] = {
 }
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "confidence": get_args(Confidence),
+    "fix_confidence": get_args(Confidence),
     "action": get_args(Action),
     "standing": _STANDINGS,
 }
@@ -154,6 +157,8 @@ def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
             fields[name] = _items(name, fields[name])
     if fields.get("file_changes"):
         fields.setdefault("has_fix", True)
+    if fields.get("fix_confidence") not in _CHOICES["fix_confidence"]:
+        fields.pop("fix_confidence", None)  # it decides nothing: no reason to ask again
     return fields
 
 

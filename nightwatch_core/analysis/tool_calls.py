@@ -55,6 +55,7 @@ class CallHistory(Value):
 
     answered: dict[str, AnsweredCall] = {}  # by `_key`
     known: frozenset[str] = frozenset()  # lines and hits in the conversation
+    cleared: frozenset[str] = frozenset()  # those that were in it once, and were taken out
     idle: int = 0  # turns in a row that added none
     read: tuple[str, ...] = ()  # files, in the order they were first read
     missed: int = 0  # calls that named what is not there
@@ -65,7 +66,13 @@ class CallHistory(Value):
         answered = {
             key: one.model_copy(update={"reminded": True}) for key, one in self.answered.items()
         }
-        return self.model_copy(update={"answered": answered, "known": frozenset()})
+        update = {"answered": answered, "known": frozenset(), "cleared": self.shown}
+        return self.model_copy(update=update)
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """Every line and hit the model has seen, whether it is still sent to it or not."""
+        return self.known | self.cleared
 
     def idled(self) -> "CallHistory":
         """The same, after a turn that brought nothing."""

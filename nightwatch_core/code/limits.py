@@ -4,7 +4,7 @@
 LINE = 400  # characters of a line in a preview, or looked at for names
 SHOWN_LINE = 1_000  # characters of a line among others that a tool shows, or that a rule reads
 MESSAGE = 2_000  # characters of an error's message that are looked at
-ROOT_CAUSE = 8_000  # characters
+ROOT_CAUSE, QUESTION = 8_000, 500  # characters
 DIFF_CONTEXT = 2  # unchanged lines that a diff shows around a change
 
 # Parsing: beyond these, parsers and queries take seconds
@@ -34,5 +34,6 @@ SUSPECTS, RELEASES = 5, 200  # items
 # Quotes
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
 QUOTE_NEAR = 3  # lines a quote may be off and still be the same place
+STEP_NEAR = 5  # lines a step of the cause may be off the lines that were shown
 QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
 TEST_FILES = 3  # that test one file

@@ -1,11 +1,12 @@
 """From an answer to a verdict: quotes looked up, edits tried, worth computed by visible rules."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
+from nightwatch_core.code.cited_steps import unseen_step
 from nightwatch_core.code.code_view import inside
 from nightwatch_core.code.edit_rules import judged, reasons
-from nightwatch_core.code.limits import ROOT_CAUSE
+from nightwatch_core.code.limits import QUESTION, ROOT_CAUSE
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.models.analysis import FELL_BACK, Analysis
 from nightwatch_core.models.answer import Answer, Confidence, Evidence
@@ -41,9 +42,9 @@ def _was_read(analysis: Analysis) -> bool:
     return bool(quoted) and quoted <= set(analysis.read)
 
 
-def _leaves_nothing_open(analysis: Analysis) -> bool:
+def _says_what_is_open(analysis: Analysis) -> bool:
     standings = [one.standing for one in analysis.hypotheses]
-    return bool(standings) and "open" not in standings
+    return bool(standings) and ("open" not in standings or analysis.confidence != "high")
 
 
 SCORE: tuple[tuple[float, str, Rule], ...] = (
@@ -53,7 +54,7 @@ SCORE: tuple[tuple[float, str, Rule], ...] = (
     (0.10, "the cause names a place", _names_a_place),
     (0.10, "the files quoted from were read", _was_read),
     (0.15, "a fix is proposed and applies", lambda analysis: analysis.has_fix),
-    (0.10, "no explanation is left open", _leaves_nothing_open),
+    (0.10, "what is open is said, and the confidence with it", _says_what_is_open),
     (0.05, "a suspect change is named", lambda analysis: bool(analysis.suspect_commit)),
 )
 
@@ -96,6 +97,8 @@ def advantage(first: Analysis, second: Analysis) -> str:
 def _confidence(analysis: Analysis) -> tuple[Confidence, str]:
     if not has_verified_evidence(analysis) and analysis.confidence != "low":
         return "low", f"said {analysis.confidence}, but no quoted line was found in the code"
+    if analysis.misfit and analysis.confidence != "low":
+        return "low", f"said {analysis.confidence}, but {analysis.misfit}"
     return analysis.confidence, ""
 
 
@@ -105,10 +108,12 @@ def verdict(
     research: ResearchContext,
     code: CodeReader,
     read: tuple[str, ...] = (),
+    lines: Collection[str] | None = None,
 ) -> Analysis:
     """Say what the answer is worth: evidence checked against the code, only edits that may stand.
 
-    `read` are the files the model has seen.
+    `read` are the files the model has seen, `lines` what it was shown of them (`path:line`); None:
+    not known, then no step is asked for its line.
     """
     evidence = looked_up(answer.evidence, code)
     seen = {*read, *(one.path for one in evidence if one.verified)}
@@ -130,9 +135,20 @@ def verdict(
         related_to=answer.related_to,
         read=read,
         commit=code.commit.sha,
+        fix_confidence=answer.fix_confidence if fix.edits else None,
+        question=" ".join(answer.question.split())[:QUESTION],
         because=reasons(fix.refused),
     )
-    return scored(draft)
+    return scored(_as_sure_as_shown(draft, lines))
+
+
+def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysis:
+    """High confidence is kept where every step of the cause cites a line that was shown."""
+    place = unseen_step(draft, lines) if lines is not None and draft.confidence == "high" else ""
+    if not place:
+        return draft
+    why = f"said high, but {ascii(place)[1:-1]}, which the cause rests on, was not read"
+    return draft.model_copy(update={"confidence": "medium", "because": (*draft.because, why)})
 
 
 def looked_up(evidence: tuple[Evidence, ...], code: CodeReader) -> tuple[Evidence, ...]:

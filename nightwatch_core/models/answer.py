@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic.json_schema import SkipJsonSchema
+
 from nightwatch_core.models.value import Value
 
 Confidence = Literal["high", "medium", "low"]
@@ -17,7 +19,7 @@ class Evidence(Value):
     line: int
     quote: str = ""
     note: str = ""
-    verified: bool = False
+    verified: SkipJsonSchema[bool] = False  # never asked of a model
 
 
 class Edit(Value):
@@ -51,7 +53,9 @@ class Answer(Value):
 
     title: str
     root_cause: str
-    confidence: Confidence
+    confidence: Confidence  # in the cause
+    fix_confidence: Confidence | None = None  # in what should happen instead
+    question: str = ""  # to the team, where what should happen instead is theirs to decide
     has_fix: bool = False
     file_changes: tuple[Edit, ...] = ()
     evidence: tuple[Evidence, ...] = ()

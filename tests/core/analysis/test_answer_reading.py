@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.analysis.answer_reading import SYNONYMS, answer_schema, read_answer
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.answer import Answer, Evidence
 
 MINIMAL = {"title": "T", "root_cause": "R", "confidence": "low"}
 
@@ -149,8 +149,8 @@ def test_numbers_where_text_is_meant():
 @pytest.mark.parametrize("name", list(SYNONYMS))
 def test_synonyms_mean_what_the_schema_allows(name):
     for word, meant in SYNONYMS[name].items():
-        if name == "confidence":
-            assert read_answer(said(confidence=word.title())).confidence == meant
+        if name in ("confidence", "fix_confidence"):
+            assert getattr(read_answer(said(**{name: word.title()})), name) == meant
         elif name == "action":
             edit = {"path": "a", "action": word}
             assert read_answer(said(file_changes=[edit])).file_changes[0].action == meant
@@ -326,3 +326,18 @@ def test_an_unknown_word_is_never_taken_for_low(key, word):
 def test_a_full_answer_cut_anywhere_is_asked_for_again(data):
     text = json.dumps(FULL, indent=1)
     complaint(text[: data.draw(st.integers(0, len(text) - 1))])
+
+
+def test_what_is_sent_never_asks_whether_a_quote_was_verified():
+    schema = answer_schema()
+    assert "verified" not in json.dumps(schema)
+    assert {"fix_confidence", "question"} <= set(schema["properties"])
+    assert Evidence(path="a.py", line=1, verified=True).model_dump()["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [("Moderate", "medium"), ("n/a", None), (None, None), (7, None)]
+)
+def test_the_second_confidence_is_never_worth_another_question(given, read):
+    told = {"title": "T", "root_cause": "R", "confidence": "high", "fix_confidence": given}
+    assert read_answer(json.dumps(told)).fix_confidence == read

@@ -52,7 +52,7 @@ RULES = {reason: points for points, reason, _ in SCORE}
         ({"evidence": (QUOTE,)}, "the evidence reaches the top frame's file"),
         ({"root_cause": "See shop/pay.py:2."}, "the cause names a place"),
         ({"has_fix": True, "file_changes": (FIX,)}, "a fix is proposed and applies"),
-        ({"hypotheses": (Hypothesis(statement="S", standing="confirmed"),)}, "no explanation"),
+        ({"hypotheses": (Hypothesis(statement="S", standing="confirmed"),)}, "what is open"),
         ({"suspect_commit": "abcdef1"}, "a suspect change is named"),
         ({"evidence": (QUOTE,)}, "the files quoted from were read"),
     ],
@@ -69,7 +69,7 @@ def test_each_rule_gives_its_points(more, reason):
         ({"evidence": (QUOTE, Evidence(path="gone.py", line=1, quote="x = 1"))}, "every quoted"),
         ({"evidence": (Evidence(path="shop/pay.py", line=2, quote="gateway.charge"),)}, "reaches"),
         ({"root_cause": "Ratio 3:4 at noon."}, "names a place"),
-        ({"hypotheses": (Hypothesis(statement="S"),)}, "left open"),
+        ({"hypotheses": (Hypothesis(statement="S"),)}, "what is open is said"),
         ({"suspect_commit": "the last deploy"}, "suspect change"),
         ({"evidence": (QUOTE,), "read": ("shop/pay.py",)}, "were read"),
         ({"evidence": (Evidence(path="gone.py", line=1, quote="x = 1"),)}, "were read"),
@@ -77,6 +77,64 @@ def test_each_rule_gives_its_points(more, reason):
 )
 def test_what_does_not_hold_gives_none(more, reason):
     assert not any(reason in because for because in judged(**more).because)
+
+
+@pytest.mark.parametrize("confidence", ["medium", "low"])
+def test_an_open_explanation_costs_nothing_where_the_confidence_says_so(confidence):
+    ruled_out, still_open = (
+        judged(
+            confidence=confidence,
+            evidence=(QUOTE,),
+            hypotheses=(Hypothesis(statement="S", standing=standing),),
+        )
+        for standing in ("ruled out", "open")
+    )
+    assert still_open.score == ruled_out.score
+
+
+def test_a_second_confidence_and_a_question_are_kept_beside_the_first():
+    sure = {"confidence": "high", "fix_confidence": "low", "question": "An empty editor,\n or 400?"}
+    one = judged(has_fix=True, file_changes=(FIX,), evidence=(QUOTE,), **sure)
+    assert (one.confidence, one.fix_confidence) == ("high", "low")
+    assert one.question == "An empty editor, or 400?"
+    assert judged(**sure).fix_confidence is None
+
+
+STEPS = "shop/pay.py:2 charges, then shop/cart.py:2 asks for a price."
+
+
+@pytest.mark.parametrize(
+    ("cause", "shown", "confidence"),
+    [
+        (STEPS, (), "medium"),
+        (STEPS, ("shop/pay.py:40",), "medium"),
+        (STEPS, ("shop/pay.py:3",), "high"),
+        ("pay.py:2 charges.", ("shop/pay.py:1",), "high"),
+        ("pay.py:2 charges.", ("shop/repay.py:1",), "medium"),
+        ("lib/gone.py:7 is to blame.", (), "medium"),
+        ("The host https://pay.example:443/v1 at 12:30, pay.internal:6379, 1.2:3.", (), "high"),
+        ("It asks for a price.", (), "high"),
+    ],
+)
+def test_high_is_kept_where_every_step_cites_a_line_that_was_shown(cause, shown, confidence):
+    told = Answer(title="T", root_cause=cause, confidence="high", evidence=(QUOTE,))
+    one = verdict(case(), told, NOTHING, tree(), ("shop/cart.py",), shown)
+    assert one.confidence == confidence
+    assert any("was not read" in because for because in one.because) == (confidence == "medium")
+
+
+def test_a_quote_that_is_not_there_is_a_step_nobody_saw():
+    wrong = Evidence(path="shop/pay.py", line=2, quote="gateway.refund(card)")
+    told = Answer(title="T", root_cause="C", confidence="high", evidence=(QUOTE, wrong))
+    assert verdict(case(), told, NOTHING, tree(), (), ()).confidence == "medium"
+    assert verdict(case(), told, NOTHING, tree(), (), ("shop/pay.py:1",)).confidence == "high"
+    assert verdict(case(), told, NOTHING, tree(), ()).confidence == "high"
+
+
+def test_a_record_that_does_not_fit_the_commit_proves_little():
+    odd = analysis(confidence="high", misfit="the record does not fit this commit")
+    assert scored(odd).confidence == "low"
+    assert "said high, but the record does not fit this commit" in scored(odd).because
 
 
 def test_the_score_is_the_sum_of_what_held():

@@ -1,0 +1,59 @@
+"""Whether the steps of a cause cite lines that somebody has looked at.
+
+A step is a place (`path:line`) that the cause names, or that evidence names whose quote was not
+found.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from nightwatch_core.code.grammars import has_grammar
+from nightwatch_core.code.limits import STEP_NEAR
+from nightwatch_core.models.analysis import Analysis
+
+_PLACE = re.compile(r"(?P<path>[\w.@+()\[\]/-]*\w\.[A-Za-z]\w{0,9}):(?P<line>\d{1,7})(?!\d)")
+_SHOWN = re.compile(r"(?P<path>.*?\S):(?P<line>\d{1,8})(?!\d)")
+
+
+def unseen_step(analysis: Analysis, shown: Collection[str]) -> str:
+    """Name the first step of the cause whose line was not among those `shown`; empty for none.
+
+    Lines that a trace names or that verified evidence quotes count as shown. Of `shown` items, each
+    begins with `path:line`; those without a place are passed over.
+    """
+    seen = _lines_of((*shown, *_told(analysis)))
+    steps = _steps(analysis)
+    return next((place for place, path, line in steps if _is_unseen(path, line, seen)), "")
+
+
+def _steps(analysis: Analysis) -> Iterator[tuple[str, str, int]]:
+    for match in _PLACE.finditer(analysis.root_cause):
+        path = match["path"].removeprefix("./")
+        if has_grammar(path) or ("/" in path and "//" not in path):  # or it is a host and its port
+            yield match.group(), path, int(match["line"])
+    for one in analysis.evidence:
+        if not one.verified and one.line:
+            yield f"{one.path}:{one.line}", one.path, one.line
+
+
+def _told(analysis: Analysis) -> Iterator[str]:
+    frames = analysis.case.trace.frames if analysis.case.trace else ()
+    yield from (frame.place for frame in frames)
+    for one in analysis.evidence:
+        if one.verified:
+            yield from (f"{one.path}:{one.line + n}" for n in range(one.quote.count("\n") + 1))
+
+
+def _lines_of(places: Iterable[str]) -> Mapping[str, set[int]]:
+    lines: dict[str, set[int]] = {}
+    for place in places:
+        if match := _SHOWN.match(place[:1_100]):
+            lines.setdefault(match["path"], set()).add(int(match["line"]))
+    return lines
+
+
+def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
+    """Whether no file of that path, or of that name, was shown near the line."""
+    near = range(line - STEP_NEAR, line + STEP_NEAR + 1)
+    files = (lines for one, lines in seen.items() if one == path or one.endswith(f"/{path}"))
+    return all(lines.isdisjoint(near) for lines in files)
