@@ -13,13 +13,13 @@ Action = Literal["edit", "create", "delete"]
 
 
 class Evidence(Value):
-    """A line of code that supports the finding; `verified` once our code found the quote there."""
+    """A line of code that supports the finding."""
 
     path: str
     line: int
     quote: str = ""
     note: str = ""
-    verified: SkipJsonSchema[bool] = False  # never asked of a model
+    verified: SkipJsonSchema[bool] = False  # our code looked the quote up; never asked of a model
 
 
 class Edit(Value):
