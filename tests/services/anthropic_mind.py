@@ -70,9 +70,9 @@ def _answer(path, line, quote, fixes):
         "confidence": "high",
         "has_fix": bool(changes),
         "file_changes": changes,
-        "evidence": [
-            {"path": path, "line": line, "quote": quote, "note": "fails", "verified": False}
-        ],
+        "fix_confidence": "medium" if changes else None,
+        "question": "",
+        "evidence": [{"path": path, "line": line, "quote": quote, "note": "fails"}],
         "hypotheses": [],
         "suspect_commit": "",
         "tags": [],
