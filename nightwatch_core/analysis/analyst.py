@@ -112,12 +112,9 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
         return tools.run(call, briefing.code, briefing.case, briefing.traces)
 
     def complain(answer: Answer, calls: CallHistory) -> str:
-        seen = _files_seen(briefing, calls)
-        return (
-            ""
-            if model.capabilities().local
-            else mend_request(complaints(answer, briefing.code, seen))
-        )
+        if model.capabilities().local:  # it would answer the same again
+            return ""
+        return mend_request(complaints(answer, briefing.code, _files_seen(briefing, calls)))
 
     model, clock = briefing.model, briefing.clock
     conclusion = converse(first, model, run_tool, allowance, clock, complain)

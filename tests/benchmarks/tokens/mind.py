@@ -141,6 +141,13 @@ def _end(seen: Shown, path: str) -> int:
     return max(sizes, default=0)
 
 
+def _changed(fault: Fact) -> str:
+    """The line as a fix has it: never what it was."""
+    remark = "#" if fault.path.endswith((".rb", ".py")) else "//"
+    changed = fault.text.replace("settle", "checked", 1)
+    return changed if changed != fault.text else f"{fault.text} {remark} checked"
+
+
 def _answer(scenario: Scenario, missing: list[Fact], seen: Shown) -> str:
     cited = [fact for fact in scenario.facts if fact not in missing]
     places = {fact: f"{fact.path}:{seen.number(fact.path, fact.text)}" for fact in cited}
@@ -149,7 +156,7 @@ def _answer(scenario: Scenario, missing: list[Fact], seen: Shown) -> str:
     cause = f"{scenario.cause} ({places[fault]})." if fault else NOTHING
     change = {
         "path": fault.path, "action": "edit", "old": fault.text,
-        "new": fault.text.replace("settle", "checked", 1),
+        "new": _changed(fault),
         "description": "Make the value what its readers expect, at the place where it is made.",
     } if fault else {}  # fmt: skip
     answer = {
