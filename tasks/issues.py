@@ -21,8 +21,7 @@ def plan_issues(
     """
     if own is None:
         raise GiveUp("nothing was published: what is published already could not be read")
-    repository = report.commit.repository if report.commit else ""
-    return proposals.plan_issues(report.analyses, own, options, repository, report.night.id)
+    return proposals.plan_issues(report.analyses, own, options, report.commit, report.night.id)
 
 
 @task(name="publish", task_run_name="publish · {proposal.kind}", **PATIENTLY)

@@ -16,7 +16,7 @@ from nightwatch_core.adapters.github.outbox import GitHubOutbox
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.models.proposal import Comment, DraftPull, FileChange, OpenIssue, Reopen
-from nightwatch_core.publish.issue_text import marker
+from nightwatch_core.publish.markers import marker
 
 NIGHT = "2026-11-21-aa"
 FIXED = "def total\n  0\nend\n"
@@ -95,7 +95,7 @@ def comment(number: int, key: str = "news-key-1") -> Comment:
 
 
 def reopen(number: int, key: str = "news-key-1") -> Reopen:
-    return Reopen.model_validate(comment(number, key).model_dump() | {"kind": "reopen"})
+    return Reopen.model_validate(comment(number, key).model_dump(exclude={"on", "fix"}) | {"kind": "reopen"})
 
 
 def pull(server: GitHub, *changes: FileChange, **more: object) -> DraftPull:

@@ -11,7 +11,8 @@ from nightwatch_core.models.code import Commit
 from nightwatch_core.models.knowledge import LearningOffer
 from nightwatch_core.models.proposal import DraftPull, FileChange
 from nightwatch_core.publish.candidates import effect_key
-from nightwatch_core.publish.issue_text import LABEL, marker
+from nightwatch_core.publish.issue_text import LABEL
+from nightwatch_core.publish.markers import marker
 from nightwatch_core.text.escaping import line, title
 from nightwatch_core.text.units import plural
 

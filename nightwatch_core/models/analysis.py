@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from nightwatch_core.models.answer import Confidence, Edit, Evidence, Hypothesis, Learning
-from nightwatch_core.models.code import CodeReads, LineRange, Suspect
+from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
@@ -77,6 +77,7 @@ class Analysis(Value):
     confidence: Confidence
     evidence: tuple[Evidence, ...] = ()
     fix: tuple[Edit, ...] = ()  # empty: no fix is proposed
+    changes: tuple[ChangedFile, ...] = ()  # what it does to the files of the commit
     hypotheses: tuple[Hypothesis, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     suspect_commit: str = ""

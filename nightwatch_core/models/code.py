@@ -12,6 +12,7 @@ class Commit(Value):
     sha: str
     branch: str = ""
     at: datetime | None = None
+    address: str = ""  # of the repository on the web; empty: not known
     because: str = ""  # why this one: "release 2026.11.3", "head of main"
 
 

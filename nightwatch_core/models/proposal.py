@@ -21,19 +21,24 @@ class OpenIssue(Value):
     kind: Literal["issue"] = "issue"
     key: str  # names the effect for ever: publishing it twice is one issue
     fingerprint: str
+    also: tuple[str, ...] = ()  # names of other errors with the same cause; so in all below
     title: str
     body: str
     labels: tuple[str, ...] = ()
+    fix: str = ""  # digest of the fix it holds
 
 
 class Comment(Value):
-    """A comment on an issue of ours, only where something changed."""
+    """A comment on an issue or draft of ours, only where something changed."""
 
     kind: Literal["comment"] = "comment"
     key: str
     fingerprint: str
+    also: tuple[str, ...] = ()
     number: int
+    on: Literal["issue", "pull"] = "issue"
     body: str
+    fix: str = ""  # digest of the draft's edits, where it is on one
 
 
 class Reopen(Value):
@@ -42,6 +47,7 @@ class Reopen(Value):
     kind: Literal["reopen"] = "reopen"
     key: str
     fingerprint: str
+    also: tuple[str, ...] = ()
     number: int
     body: str
 
@@ -52,6 +58,7 @@ class DraftPull(Value):
     kind: Literal["pull"] = "pull"
     key: str
     fingerprint: str
+    also: tuple[str, ...] = ()
     branch: str
     base: str
     title: str
@@ -60,6 +67,7 @@ class DraftPull(Value):
     changes: tuple[FileChange, ...]
     commit: str  # the edits were made on this commit's files
     labels: tuple[str, ...] = ()
+    fix: str = ""  # digest of its edits
 
 
 Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminator="kind")]
@@ -101,12 +109,20 @@ class Receipt(Value):
     key: str
     kind: str
     fingerprint: str
+    also: tuple[str, ...] = ()  # other errors that it counts for
     status: PublishStatus
     title: str = ""
     number: int | None = None
     url: str = ""  # an address or a path
     reason: str = ""
+    fix: str = ""  # digest of the fix it proposes
+    on: Literal["issue", "pull"] = "issue"  # what was commented on
     barred: bool = False  # refused for want of a right, which somebody has to give
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every error it counts for."""
+        return frozenset((self.fingerprint, *self.also))
 
 
 def receipt_for(
@@ -121,11 +137,14 @@ def receipt_for(
         key=proposal.key,
         kind=proposal.kind,
         fingerprint=proposal.fingerprint,
+        also=proposal.also,
         status=status,
         title=getattr(proposal, "title", ""),
         number=number,
         url=url,
         reason=reason,
+        fix=getattr(proposal, "fix", ""),
+        on=getattr(proposal, "on", "issue"),
     )
 
 
@@ -133,6 +152,7 @@ class Marker(Value):
     """What the hidden first line of our items says."""
 
     fingerprint: str
+    also: tuple[str, ...] = ()
     key: str
     night: str
 
@@ -143,6 +163,7 @@ class OwnItem(Value):
     kind: Literal["issue", "pull"]
     number: int
     fingerprint: str
+    also: tuple[str, ...] = ()  # other errors it lists: what becomes of it counts for all
     key: str = ""
     title: str = ""
     state: Literal["open", "closed", "merged"] = "open"
@@ -155,3 +176,12 @@ class OwnItem(Value):
     closed_at: datetime | None = None
     merged_at: datetime | None = None  # of a pull request; None where not known
     edited: bool = False  # a merged pull request held more, or else, than we had proposed
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every error it is about.
+
+        >>> sorted(OwnItem(kind="issue", number=1, fingerprint="v1:a", also=("v1:b",)).names)
+        ['v1:a', 'v1:b']
+        """
+        return frozenset(filter(None, (self.fingerprint, *self.also)))

@@ -45,10 +45,15 @@ def effect_key(kind: str, repository: str, *parts: str) -> str:
 
 def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None:
     """The item of ours about this error, under any name it had: an open one, else the newest."""
-    names = {analysis.fingerprint, *analysis.case.aliases, *analysis.known_as}
-    ours = [item for item in items if item.fingerprint in names]
+    names = names_of(analysis)
+    ours = [item for item in items if names & item.names]
     ours.sort(key=lambda item: (item.state != "open", -item.number))
     return next(iter(ours), None)
+
+
+def names_of(analysis: Analysis) -> frozenset[str]:
+    """Every name its error has or had."""
+    return frozenset((analysis.fingerprint, *analysis.case.aliases, *analysis.known_as))
 
 
 def skip(analysis: Analysis, kind: str, reason: Reason) -> Skip:

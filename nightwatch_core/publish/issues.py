@@ -2,6 +2,7 @@
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import (
     Comment,
@@ -13,34 +14,37 @@ from nightwatch_core.models.proposal import (
     Skip,
 )
 from nightwatch_core.publish import issue_text
-from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
+from nightwatch_core.publish.candidates import Reason, effect_key, in_order, skip
+from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.twins import Share, causes, shares
 
 
 def plan_issues(
     analyses: tuple[Analysis, ...],
     own: tuple[OwnItem, ...],
     options: NightOptions,
-    repository: str,
+    commit: Commit | None,
     night: str,
 ) -> PublishPlan:
     """Issues to open, to comment on, to reopen; the rest with reasons.
 
-    Limits count what is new tonight; a night that is taken up again counts what it opened before.
+    Errors with one cause share an issue. Limits count what is new tonight; a night that is taken up
+    again counts what it opened before.
     """
     proposals: list[Proposal] = []
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
-    for analysis in in_order(analyses):
-        known = known_item(analysis, issues)
-        draft = _about(analysis, known, repository, night)
-        opens = isinstance(draft, OpenIssue) and known is None
+    for share in (one for cause in causes(in_order(analyses)) for one in shares(cause, issues)):
+        draft = _about(share, commit, night)
+        opens = isinstance(draft, OpenIssue) and share.known is None
         no_room = _room(options, open_now, new) if opens else None
-        if isinstance(draft, Skip):
-            skips.append(draft)
+        if isinstance(draft, Reason):
+            kind = "comment" if share.known and share.known.state == "open" else "issue"
+            skips += [skip(one, kind, draft) for one in share.members]
         elif reason := _no_issue_by_choice(options) or _no_news(draft, options) or no_room:
-            skips.append(skip(analysis, draft.kind, reason))
+            skips += [skip(one, draft.kind, reason) for one in share.members]
         else:
             proposals.append(draft)
             new, open_now = new + opens, open_now + opens
@@ -48,22 +52,25 @@ def plan_issues(
 
 
 def _about(
-    analysis: Analysis, known: OwnItem | None, repository: str, night: str
-) -> OpenIssue | Comment | Reopen | Skip:
+    share: Share, commit: Commit | None, night: str
+) -> OpenIssue | Comment | Reopen | Reason:
+    analysis, known = share.speaker, share.known
+    told = Told(analysis, share.others, commit)
     if known is None or known.night == night:
-        return _issue(analysis, known, repository, night)
+        return _issue(told, share, night)
     if known.state == "open":
-        return _news(analysis, known, repository, night)
+        return _news(told, share, known, night)
     if settled := _settled(analysis, known):
-        return skip(analysis, "issue", Reason("settled", f"issue #{known.number} {settled}"))
-    key = _news_key(repository, known, night)
+        return Reason("settled", f"issue #{known.number} {settled}")
+    key = _news_key(_repository(commit), known, night)
     why = f" ({analysis.news})" if analysis.news else ""
     news = f"Seen again after it was closed{why}: {analysis.case.occurrences} occurrences"
     return Reopen(
         key=key,
         fingerprint=analysis.fingerprint,
+        also=share.also,
         number=known.number,
-        body=issue_text.comment_body(analysis, key, night, news),
+        body=issue_text.comment_body(told, key, night, news),
     )
 
 
@@ -81,38 +88,50 @@ def _settled(analysis: Analysis, known: OwnItem) -> str:
     return ""
 
 
-def _issue(
-    analysis: Analysis, known: OwnItem | None, repository: str, night: str
-) -> OpenIssue | Skip:
+def _issue(told: Told, share: Share, night: str) -> OpenIssue | Reason:
+    analysis, known = told.analysis, share.known
     if analysis.confidence == "low" and not analysis.has_fix:
-        reason = Reason("weak", "low confidence and no fix: only in the report")
-        return skip(analysis, "issue", reason)
+        return Reason("weak", "low confidence and no fix: only in the report")
+    repository = _repository(told.commit)
     key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
     return OpenIssue(
         key=key,
         fingerprint=analysis.fingerprint,
+        also=share.also,
         title=issue_text.issue_title(analysis),
-        body=issue_text.issue_body(analysis, key, night),
+        body=issue_text.issue_body(told, key, night),
         labels=issue_text.labels(analysis),
+        fix=fix_digest(analysis.fix),
     )
 
 
-def _news(analysis: Analysis, known: OwnItem, repository: str, night: str) -> Comment | Skip:
-    """A comment only where something changed: a fresh analysis of an error that has an issue."""
-    if reason := _nothing_to_add(analysis, known):
-        return skip(analysis, "comment", reason)
-    key = _news_key(repository, known, night)
+def _news(told: Told, share: Share, known: OwnItem, night: str) -> Comment | Reason:
+    """A comment only where something changed: a fresh analysis, or another error behind it."""
+    analysis = told.analysis
+    joining = share.joining
+    if reason := _nothing_to_add(analysis, known, joins=bool(joining)):
+        return reason
+    key = _news_key(_repository(told.commit), known, night)
     why = f", because {analysis.news}" if analysis.news else ""
     news = f"Analysed again{why}: {analysis.case.occurrences} occurrences"
+    if joining:
+        news = f"The same cause is behind {', '.join(one.case.title for one in joining[:5])}"
     return Comment(
         key=key,
         fingerprint=analysis.fingerprint,
+        also=share.also or tuple(one.fingerprint for one in joining),
         number=known.number,
-        body=issue_text.comment_body(analysis, key, night, news),
+        body=issue_text.comment_body(told, key, night, news),
     )
 
 
-def _nothing_to_add(analysis: Analysis, known: OwnItem) -> Reason | None:
+def _repository(commit: Commit | None) -> str:
+    return commit.repository if commit else ""
+
+
+def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reason | None:
+    if joins:
+        return None
     if analysis.ending.kind == "reused":
         return Reason("nothing new", f"known, nothing new since issue #{known.number}")
     if analysis.confidence == "low" and not analysis.has_fix:

@@ -1,15 +1,28 @@
 """Which fixes become draft pull requests tonight."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from itertools import filterfalse
 
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code import edits as fixing
+from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.proposal import DraftPull, OwnItem, Proposal, PublishPlan, Receipt, Skip
+from nightwatch_core.models.proposal import (
+    Comment,
+    DraftPull,
+    OwnItem,
+    Proposal,
+    PublishPlan,
+    Receipt,
+    Skip,
+)
+from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
+from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.twins import Share, causes, shares
 
 Read = Callable[[str], str | None]
 _MADE = ("done", "already there")
@@ -34,24 +47,72 @@ def plan_pulls(
     issues = tuple(item for item in own if item.kind == "issue")
     pulls = tuple(item for item in own if item.kind == "pull")
     new = sum(item.night == night for item in pulls)
-    for analysis in (a for a in in_order(analyses) if a.has_fix):
-        known, issue = known_item(analysis, pulls), _issue_of(analysis, issues, receipts)
+    for share in _with_fixes(analyses, pulls):
+        analysis, known = share.speaker, share.known
+        issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
         reason = (
             _not_this_one(analysis, known, night)
+            or _awaits_deploy(analysis)
             or _no_pull_by_choice(options)
             or _settled(known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
+        # numbers of a local outbox would link to somebody's issues once pushed
+        refers = None if options.delivery == "local" else issue
+        told = Told(analysis, share.others, commit, file_diffs(analysis.fix, read))
         if reason:
-            skips.append(skip(analysis, "pull", reason))
+            skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
+            proposals += _joined_draft(told, share, options, night)
         else:
-            # numbers of a local outbox would link to somebody's issues once pushed
-            refers = None if options.delivery == "local" else issue
-            proposals.append(_pull(analysis, applied, commit, night, known, refers))
+            proposals.append(_pull(told, share, applied, night, refers))
             new += not _is_tonights(known, night)
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
+
+
+def _with_fixes(analyses: tuple[Analysis, ...], pulls: tuple[OwnItem, ...]) -> Iterator[Share]:
+    """The shares of all causes whose fix is known, led by an analysis that has it."""
+    for cause in causes(in_order(analyses)):
+        for share in shares(cause, pulls):
+            members = (*filter(_has_fix, share.members), *filterfalse(_has_fix, share.members))
+            if members[0].has_fix:
+                yield share._replace(members=members)
+
+
+def _has_fix(analysis: Analysis) -> bool:
+    return analysis.has_fix
+
+
+def _joined_draft(
+    told: Told, share: Share, options: NightOptions, night: str
+) -> tuple[Comment, ...]:
+    """A comment on the open draft that another error with its cause has: it is to list both."""
+    known, joining = share.known, share.joining
+    if not known or not joining or known.state != "open" or options.publish != "all":
+        return ()
+    key = effect_key(
+        "news", told.commit.repository if told.commit else "", str(known.number), night
+    )
+    news = f"The same cause is behind {', '.join(one.case.title for one in joining[:5])}"
+    return (
+        Comment(
+            key=key,
+            fingerprint=told.analysis.fingerprint,
+            also=share.also or tuple(one.fingerprint for one in joining),
+            number=known.number,
+            on="pull",
+            fix=fixing.fix_digest(told.analysis.fix),
+            body=issue_text.comment_body(told, key, night, news),
+        ),
+    )
+
+
+def _awaits_deploy(analysis: Analysis) -> Reason | None:
+    """Why no draft is due where the base branch is past the code that failed."""
+    if analysis.standing and analysis.standing.kind == "changed":
+        return Reason("settled", parts.standing(analysis).rstrip(".").lower())
+    return Reason("refused", parts.misfit(analysis).rstrip(".")) if analysis.misfit else None
 
 
 def _is_tonights(known: OwnItem | None, night: str) -> bool:
@@ -138,32 +199,32 @@ def _issue_of(
     tonight = (
         r.number
         for r in receipts
-        if r.fingerprint == analysis.fingerprint and r.number and r.status in _MADE
+        if analysis.fingerprint in r.names and r.number and r.status in _MADE
     )
     return next(tonight, known.number if known else None)
 
 
 def _pull(
-    analysis: Analysis,
-    applied: fixing.Applied,
-    commit: Commit,
-    night: str,
-    known: OwnItem | None,
-    issue: int | None,
+    told: Told, share: Share, applied: fixing.Applied, night: str, issue: int | None
 ) -> DraftPull:
+    analysis, known, commit = told.analysis, share.known, told.commit
+    assert commit is not None
     key = known.key if known and _is_tonights(known, night) else ""
     failed = len(analysis.failed_pulls)
-    attempt = (fixing.fix_digest(analysis.fix), str(failed)) if known and failed else ()
+    digest = fixing.fix_digest(analysis.fix)
+    attempt = (digest, str(failed)) if known and failed else ()
     key = key or effect_key("pull", commit.repository, analysis.fingerprint, *attempt)
     return DraftPull(
         key=key,
         fingerprint=analysis.fingerprint,
+        also=share.also,
         branch=f"nightwatch/{key[:12]}",
         base=commit.branch,
         title=issue_text.pull_title(analysis),
-        body=issue_text.pull_body(analysis, key, night, issue),
+        body=issue_text.pull_body(told, key, night, issue),
         commit_message=issue_text.commit_message(analysis, issue),
         changes=applied.changes,
         commit=commit.sha,
         labels=(issue_text.LABEL,),
+        fix=digest,
     )

@@ -45,7 +45,7 @@ def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication,
     """What was published for an error known by `names`, then what was not, with reasons."""
     ours = frozenset(names)
     return (
-        *(_receipt(each) for each in report.receipts if each.fingerprint in ours),
+        *(_receipt(each) for each in report.receipts if ours & each.names),
         *(_skip(each) for each in report.skips if each.fingerprint in ours),
     )
 
@@ -54,16 +54,16 @@ def published_elsewhere(report: RunReport) -> tuple[Publication, ...]:
     """Receipts and skips of errors without a finding: nothing published goes unsaid."""
     cases = [analysis.case for analysis in report.analyses]
     shown = {name for case in cases for name in (case.fingerprint, *case.aliases)}
-    all_names = {each.fingerprint for each in report.receipts}
-    all_names |= {each.fingerprint for each in report.skips}
-    return published_for(report, all_names - shown)
+    receipts = tuple(each for each in report.receipts if shown.isdisjoint(each.names))
+    skips = tuple(each for each in report.skips if each.fingerprint not in shown)
+    return (*map(_receipt, receipts), *map(_skip, skips))
 
 
 def capture_command(analysis: Analysis, receipts: tuple[Receipt, ...]) -> str:
     """How to keep what was learned; empty where no issue or pull request was opened for it."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
     opened = any(
-        each.kind in ("issue", "pull") and each.status in PUBLISHED and each.fingerprint in names
+        each.kind in ("issue", "pull") and each.status in PUBLISHED and names & each.names
         for each in receipts
     )
     return one_command(analysis.case.fingerprint, "compound") if opened else ""

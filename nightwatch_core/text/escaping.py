@@ -6,6 +6,10 @@ Everything from errors, code, models and knowledge passes through here on its wa
 """
 
 import re
+from collections.abc import Callable
+
+from nightwatch_core.text.code_words import core_of, pieces
+from nightwatch_core.text.plain_text import shortened
 
 MORE = "…"
 
@@ -41,10 +45,10 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 
 # What GitHub turns into a mention, a reference, a link, or an e-mail address.
 _ACTIVE = re.compile(r"@|#\d|://|www\.|GH-\d", re.IGNORECASE)
-_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|(?<=GH-)(?=\d)|(?<=:)(?=//)", re.IGNORECASE)
+_REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|(?<=GH-)(?=\d)", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:https?|ftp)://", re.IGNORECASE)
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~&$]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"[-+=#/]|\d{1,9}(?=[.)](?:\s|$))")
-_INLINE_CODE = re.compile(r"`([^`\n]+)`")
 _COMMAND = re.compile(r"^/(?=[a-z])", re.IGNORECASE | re.MULTILINE)
 
 
@@ -73,7 +77,7 @@ def line(text: str, limit: int = 300) -> str:
     ('two words', 'abc…')
     """
     flat = " ".join(clean(text[: 4 * limit + 400]).split())
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + MORE
+    return shortened(flat, limit)
 
 
 def block(text: str, limit: int = 4_000, *, code: bool = False) -> str:
@@ -91,10 +95,15 @@ def block(text: str, limit: int = 4_000, *, code: bool = False) -> str:
 def title(text: str, limit: int = 120) -> str:
     """A line for an issue's, pull request's or commit's name: it pings and closes nothing.
 
-    >>> title("fixes #12 for @dana, see GH-7")
-    'fixes # 12 for @ dana, see GH- 7'
+    An address goes without its scheme, so that it is none for programs and reads as it is.
+
+    >>> title("fixes #12 for @dana, see GH-7 and https://git.example/a")
+    'fixes # 12 for @ dana, see GH- 7 and git.example/a'
     """
-    return line(_REFERENCE.sub(r"\g<0> ", line(text, limit)), limit)
+    told = line(text, 2 * limit)
+    while (plain := _SCHEME.sub("", told)) != told:  # what is left may be another one
+        told = plain
+    return line(_REFERENCE.sub(r"\g<0> ", told), limit)
 
 
 def code_span(text: str, limit: int = 300, *, cell: bool = False) -> str:
@@ -113,17 +122,26 @@ def code_span(text: str, limit: int = 300, *, cell: bool = False) -> str:
     return f"{ticks}{pad}{content}{pad}{ticks}"
 
 
-def markdown(text: str, limit: int = 2_000, *, cell: bool = False) -> str:
+def markdown(
+    text: str,
+    limit: int = 2_000,
+    *,
+    cell: bool = False,
+    address_of: Callable[[str], str] | None = None,
+) -> str:
     """One line of prose as Markdown that renders as exactly this text, and does nothing.
 
-    Mentions, references and addresses become inline code; `code in backticks` stays code.
+    Mentions, references and addresses become inline code, and so do paths and names that only code
+    has; `address_of` gives the address of a piece of code that is to be a link, else nothing.
 
-    >>> markdown("fixes #1 <b> by @dana in `x_y`, *now*")
-    'fixes `#1` \\\\<b\\\\> by `@dana` in `x_y`, \\\\*now\\\\*'
+    >>> markdown("fixes #1 (a|b by @dana in user_id, *now*")
+    'fixes `#1` (a\\\\|b by `@dana` in `user_id`, \\\\*now\\\\*'
     """
     result = ""
-    for odd, part in enumerate(_INLINE_CODE.split(line(text, limit))):
-        piece = code_span(part, limit, cell=cell) if odd % 2 else _prose(part, cell=cell)
+    for part, is_code in pieces(line(text, limit)):
+        piece = code_span(part, limit, cell=cell) if is_code else _prose(part, cell=cell)
+        if is_code and address_of and is_web(address := address_of(part)):
+            piece = f"[{piece}](<{address}>)"
         touching = result.endswith("`") and piece.startswith("`")  # two spans would become one
         result += f" {piece}" if touching else piece
     return _start(result)
@@ -175,8 +193,7 @@ def _word(word: str, *, cell: bool) -> str:
     """Escaped; what GitHub would act upon becomes code, without the punctuation around it."""
     if not _ACTIVE.search(word):
         return _escape(word)
-    core = word.lstrip("([").rstrip(".,;:!?)]")
-    before, _, after = word.partition(core)
+    before, core, after = core_of(word)
     return f"{_escape(before)}{code_span(core, cell=cell)}{_escape(after)}"
 
 

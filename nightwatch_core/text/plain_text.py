@@ -13,12 +13,27 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a line at `limit` characters and say so.
+    """Cut a text after a word, to at most `limit` characters, and say so.
 
-    >>> shortened("nothing to cut", 20), shortened("a long sentence", 7)
+    A word that is long itself is cut, and code in backticks goes whole where it is short.
+
+    >>> shortened("nothing to cut", 20), shortened("a long sentence", 12)
     ('nothing to cut', 'a long…')
+    >>> shortened("abcdef", 4), shortened("the total of `order lines`", 22)
+    ('abc…', 'the total of…')
     """
-    return text if len(text) <= limit else text[: max(0, limit - 1)].rstrip() + "…"
+    if len(text) <= limit:
+        return text
+    head = text[: max(0, limit - 1)]
+    if not text[len(head)].isspace():
+        head = _cut_before(head, max(head.rfind(" "), head.rfind("\n")), limit)
+    if head.count("`") % 2:
+        head = _cut_before(head, head.rfind("`"), limit)
+    return head.rstrip(" \n\t,;:([") + "…"
+
+
+def _cut_before(head: str, at: int, limit: int) -> str:
+    return head[:at] if at > limit // 2 else head
 
 
 def middle_out(text: str, limit: int) -> str:

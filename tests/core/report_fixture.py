@@ -428,7 +428,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     """A report in which every free string is `text`."""
     report = remembered()
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
-    fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit"}
+    fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

@@ -8,7 +8,7 @@ import pytest
 from connected import shop
 from connected.world import MODEL, Night, World
 
-from nightwatch_core.publish.issue_text import read_marker
+from nightwatch_core.publish.markers import read_marker
 
 pytestmark = pytest.mark.slow
 

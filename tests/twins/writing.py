@@ -17,7 +17,7 @@ from nightwatch_core.models.proposal import (
     Reopen,
 )
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
-from nightwatch_core.publish.issue_text import read_marker
+from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.view import record_of
 
 
@@ -34,6 +34,7 @@ class MemoryOutbox:
             "key": proposal.key,
             "kind": proposal.kind,
             "fingerprint": proposal.fingerprint,
+            "also": proposal.also,
         }
         if any(one.key == proposal.key for one in (*self.published, *self.items)):
             return Receipt(**told, status="already there", number=self._number(proposal))
@@ -71,6 +72,7 @@ def _item(proposal: OpenIssue | DraftPull, number: int) -> OwnItem:
         kind=proposal.kind,
         number=number,
         fingerprint=proposal.fingerprint,
+        also=proposal.also,
         key=proposal.key,
         title=proposal.title,
         labels=proposal.labels,

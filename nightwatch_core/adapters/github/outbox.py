@@ -30,6 +30,7 @@ from nightwatch_core.models.proposal import (
 )
 from nightwatch_core.ports import Clock
 from nightwatch_core.publish.issue_text import LABEL
+from nightwatch_core.publish.markers import joined_body
 
 NO_DRAFTS = "nightwatch-draft"  # the label that says so where GitHub has no drafts
 _COLOURS = {LABEL: "1d3557", NO_DRAFTS: "b0b0b0"}
@@ -114,6 +115,7 @@ class GitHubOutbox:
             return receipt_for(comment, "already there", number, there.html_url)
         if isinstance(comment, Reopen) and issue.state == "closed":
             self._reopen(issue)
+        self._join(issue, comment)
         made = self._writes.make(
             lambda: repository.read(
                 CommentRow,
@@ -122,6 +124,17 @@ class GitHubOutbox:
             lambda: find_comment(repository, number, comment.key),
         )
         return receipt_for(comment, "done", number, made.html_url)
+
+    def _join(self, issue: IssueRow, comment: Comment | Reopen) -> None:
+        """Enter the errors that share the issue's cause, so that each of them finds it."""
+        body = joined_body(issue.body, (comment.fingerprint, *comment.also))
+        if not comment.also or body == issue.body:
+            return
+        self._writes.make(
+            lambda: self._repository.ask(
+                lambda rest, at: rest.issues.update(*at, issue.number, body=body)
+            )
+        )
 
     def _reopen(self, issue: IssueRow) -> None:
         if issue.state_reason == "not_planned":

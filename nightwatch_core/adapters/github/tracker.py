@@ -15,7 +15,8 @@ from nightwatch_core.adapters.github.merged_pulls import edited_pulls
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import DraftPull, OwnItem
-from nightwatch_core.publish.issue_text import LABEL, read_marker
+from nightwatch_core.publish.issue_text import LABEL
+from nightwatch_core.publish.markers import read_marker
 
 _HEARD = ("OWNER", "MEMBER", "COLLABORATOR")  # whose words teach: strangers may comment, too
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
@@ -120,6 +121,7 @@ def _item(issue: IssueRow, branch: str, words: tuple[str, ...], edited: Collecti
         kind="pull" if issue.pull_request else "issue",
         number=issue.number,
         fingerprint=marker.fingerprint,
+        also=marker.also,
         key=marker.key,
         title=issue.title,
         state="merged" if issue.merged_at else "closed" if closed else "open",

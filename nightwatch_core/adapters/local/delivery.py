@@ -10,7 +10,7 @@ from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local import outbox_files
 from nightwatch_core.adapters.local.merges import draft_state
-from nightwatch_core.adapters.local.outbox_files import OutboxFiles, own_item
+from nightwatch_core.adapters.local.outbox_files import Document, OutboxFiles, own_item
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.proposal import (
@@ -24,6 +24,7 @@ from nightwatch_core.models.proposal import (
     receipt_for,
 )
 from nightwatch_core.ports import Clock
+from nightwatch_core.publish.markers import joined_body, read_marker
 
 _PATIENCE = 60.0  # seconds until another publisher has to be done
 _NIGHT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -128,8 +129,10 @@ class LocalDelivery:
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
 
     def _comment(self, comment: Comment | Reopen) -> Receipt:
-        if self._files.numbered(comment.number) is None:
+        item = self._files.numbered(comment.number)
+        if item is None:
             raise Refused(f"there is no issue {comment.number}")
+        self._join(item, comment)
         meta = {
             **{"kind": comment.kind, "issue": comment.number, "key": comment.key},
             **{"fingerprint": comment.fingerprint, "night": self._night},
@@ -151,6 +154,19 @@ class LocalDelivery:
         outbox_files.write(issue.path, opened, body)
         return self._comment(reopen)
 
+    def _join(self, item: Document, comment: Comment | Reopen) -> None:
+        """Enter the errors that share the item's cause, so that each of them finds it."""
+        if not comment.also:
+            return
+        try:
+            meta, body = item.parts()
+        except GiveUp as error:
+            raise Refused(f"{item.path.name} cannot be read: {error}") from error
+        named = read_marker(joined_body(body, (comment.fingerprint, *comment.also)))
+        if named is not None:
+            text = joined_body(body, (comment.fingerprint, *comment.also))
+            outbox_files.write(item.path, {**meta, "also": [*named.also]}, text)
+
     def _place(self, name: str) -> Path:
         return self._files.nights / self._night / "outbox" / name
 
@@ -160,6 +176,7 @@ class LocalDelivery:
             "number": number,
             "key": proposal.key,
             "fingerprint": proposal.fingerprint,
+            **({"also": [*proposal.also]} if proposal.also else {}),
             "title": proposal.title,
             "state": "open",
             "state_reason": "",

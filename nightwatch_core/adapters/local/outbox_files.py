@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.publish.markers import MOST_NAMES
 from nightwatch_core.text import frontmatter
 
 _NAME = re.compile(r"(issue|pull|comment)-(\d{4,9})-[a-z0-9-]*\.md")
@@ -106,6 +107,7 @@ def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
             kind=document.kind,  # type: ignore[arg-type]  # checked by the model
             number=document.number,
             fingerprint=str(meta["fingerprint"]),
+            also=_texts(meta.get("also"))[:MOST_NAMES],
             key=str(meta.get("key", "")),
             title=str(meta.get("title", "")),
             state=state if state in _STATES else "open",  # type: ignore[arg-type]

@@ -131,6 +131,9 @@ STATES = {
 }
 
 
+_LATER: dict[str, object] = {"also": [], "fix": "", "on": "issue"}
+
+
 def digest(proposal: Proposal) -> str:
     """What tells one payload from another.
 
@@ -139,6 +142,9 @@ def digest(proposal: Proposal) -> str:
     'bd2199ca1a47'
     """
     content = proposal.model_dump(mode="json")
+    for later, empty in _LATER.items():  # left out, as before they were thought of
+        if content.get(later) == empty:
+            del content[later]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -161,7 +167,7 @@ def _kept(proposal: Proposal, kept: str, status: Literal["already there", "refus
         receipt = Receipt.model_validate_json(kept)
     except ValidationError:
         receipt = receipt_for(proposal, "unknown")
-    return receipt.model_copy(update={"key": proposal.key, "status": status})
+    return receipt.model_copy(update={"key": proposal.key, "also": proposal.also, "status": status})
 
 
 def _unknown(proposal: Proposal, error: NightWatchError) -> Receipt:

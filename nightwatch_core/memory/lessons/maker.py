@@ -31,7 +31,6 @@ from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.text.escaping import line
 
-ISSUE_KINDS = ("issue", "comment", "reopen")
 _PUBLISHED = ("done", "already there")
 _PROPOSED: Mapping[str, Literal["issue", "pull"]] = {"issue": "issue", "pull": "pull"}
 _KEPT = (  # of the earlier lesson, whatever a fresh analysis says
@@ -155,10 +154,11 @@ def add_publications(
     own = [
         one
         for one in receipts
-        if one.fingerprint in lesson.names and one.status in _PUBLISHED and one.number
+        if not lesson.names.isdisjoint(one.names) and one.status in _PUBLISHED and one.number
     ]
-    issue = next((one.number for one in own if one.kind in ISSUE_KINDS), lesson.issue_number)
-    pull = next((one.number for one in own if one.kind == "pull"), lesson.pr_number)
+    kinds = [(_item_of(one), one.number) for one in own]
+    issue = next((number for kind, number in kinds if kind == "issue"), lesson.issue_number)
+    pull = next((number for kind, number in kinds if kind == "pull"), lesson.pr_number)
     update = {
         "issue_number": issue,
         "pr_number": pull,
@@ -166,6 +166,11 @@ def add_publications(
         "proposed": _proposals(lesson, analysis, night, own),
     }
     return _note_reopening(lesson.model_copy(update=update), night, own)
+
+
+def _item_of(receipt: Receipt) -> Literal["issue", "pull"]:
+    """What was made, commented on or reopened."""
+    return "pull" if receipt.kind == "pull" else receipt.on
 
 
 def _note_reopening(lesson: Lesson, night: Night, own: list[Receipt]) -> Lesson:
@@ -201,7 +206,7 @@ def _proposals(
             on=night_date(night),
             night=night.id,
             confidence=stated_confidence(analysis),
-            fix=fix_digest(analysis.fix),
+            fix=one.fix if one.also else fix_digest(analysis.fix),
             told=lesson.told,
             iterations=lesson.iterations_used,
             tokens=lesson.tokens_used,
@@ -209,7 +214,9 @@ def _proposals(
             model=lesson.model,
         )
         for one in own
-        if (kind := _PROPOSED.get(one.kind)) and one.number and (kind, one.number) not in earlier
+        if (kind := _PROPOSED.get(one.kind) or (_item_of(one) if one.also else None))
+        and one.number
+        and (kind, one.number) not in earlier
     )
     return (*lesson.proposed, *new)[-limits.MOST_PROPOSED :]
 

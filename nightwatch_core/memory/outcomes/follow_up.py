@@ -135,7 +135,7 @@ def without_unconfirmed_watch(lesson: Lesson, merged: tuple[OwnItem, ...] | None
     watch = lesson.watch
     if merged is None or watch is None:
         return lesson
-    names = {one.fingerprint for one in merged if one.number == watch.number}
+    names = {name for one in merged if one.number == watch.number for name in one.names}
     return lesson if names & lesson.names else lesson.model_copy(update={"watch": None})
 
 
@@ -153,7 +153,7 @@ def confirmed_by_tracker(lesson: Lesson, own: Iterable[OwnItem]) -> Lesson:
     >>> confirmed_by_tracker(lesson, (ours,)).proposed[0].outcome
     ''
     """
-    mine = [one for one in own if one.fingerprint in lesson.names]
+    mine = [one for one in own if not lesson.names.isdisjoint(one.names)]
     items = {(one.kind, one.number) for one in mine}
     numbers = {one.number for one in mine}
     merged = {one.number for one in merged_pulls(mine)}

@@ -145,7 +145,7 @@ TROUBLES: dict[OutcomeKind, str] = {
 
 def _mine(lesson: Lesson, own: tuple[OwnItem, ...]) -> tuple[OwnItem, ...]:
     """The lesson's items: issues first, then pull requests as they ended; each one once."""
-    mine = (item for item in own if item.fingerprint in lesson.names)
+    mine = (item for item in own if not lesson.names.isdisjoint(item.names))
     items = sorted(mine, key=lambda one: (one.kind, _ended(one), one.number, one.model_dump_json()))
     return tuple({(one.kind, one.number): one for one in items}.values())
 

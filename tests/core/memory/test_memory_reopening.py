@@ -60,7 +60,7 @@ def known(fates: tuple[OutcomeEvent, ...], kind: str = "reused") -> Analysis:
 
 
 def plan(analysis: Analysis) -> list[str]:
-    made = plan_issues((analysis,), (CLOSED,), NightOptions(), "shop", night().id)
+    made = plan_issues((analysis,), (CLOSED,), NightOptions(), None, night().id)
     return [one.kind for one in made.proposals]
 
 

@@ -17,11 +17,11 @@ from nightwatch_core.publish.issue_text import (
     issue_body,
     issue_title,
     labels,
-    marker,
     pull_body,
     pull_title,
-    read_marker,
 )
+from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.markers import marker, read_marker
 
 HOSTILE = (
     "fixes #12, closes GH-3, resolves shop/shop#4, Closes https://github.com/shop/shop/issues/5",
@@ -59,9 +59,9 @@ def hostile(text):
 
 def bodies(of):
     return (
-        issue_body(of, "k1", "n1"),
-        comment_body(of, "k1", "n1", "News"),
-        pull_body(of, "k1", "n1", 12),
+        issue_body(Told(of), "k1", "n1"),
+        comment_body(Told(of), "k1", "n1", "News"),
+        pull_body(Told(of), "k1", "n1", 12),
     )
 
 
@@ -154,6 +154,7 @@ def test_a_marker_is_one_comment_whatever_is_put_in(fingerprint, key, night):
 def test_an_issue_says_everything_in_its_order():
     of = analysis(
         fix=(FIX,),
+        suspect_commit="f" * 40,
         next_steps=("Look again.",),
         hypotheses=(Hypothesis(statement="Late.", standing="ruled out", because="It is not."),),
         suspects=(
@@ -163,27 +164,28 @@ def test_an_issue_says_everything_in_its_order():
             ),
         ),
     )  # fmt: skip
-    body = issue_body(of, "k", "n")
-    order = ("5 occurrences", "Root cause", "Confidence: high", "Evidence", "Proposed fix",
-             "Recently merged", "Considered", "Next steps", "Stack trace", "Found by")  # fmt: skip
+    body = issue_body(Told(of), "k", "n")
+    order = ("Application `shop`", "5 occurrences", "Root cause", "Confidence: high", "Evidence",
+             "Proposed fix", "Suspected change", "Next steps", "explanations considered",
+             "Stack trace", "Found by")  # fmt: skip
     places = [body.index(words) for words in order]
     assert places == sorted(places)
     assert "-    return" not in body
     assert "-line.price\n+line.cost" in body
-    assert "Change" in pull_body(of, "k", "n", None)
+    assert "Change" in pull_body(Told(of), "k", "n", None)
     assert labels(of) == ("nightwatch", "confidence-high", "has-fix")
 
 
 def test_unverified_evidence_says_so():
     loose = Evidence(path="a.py", line=1, quote="x = 1")
-    assert "not found in the code" in issue_body(analysis(evidence=(loose,)), "k", "n")
-    assert "not found in the code" not in issue_body(analysis(), "k", "n")
+    assert "not found in the code" in issue_body(Told(analysis(evidence=(loose,))), "k", "n")
+    assert "not found in the code" not in issue_body(Told(analysis()), "k", "n")
 
 
 def test_times_are_told_in_utc_whatever_the_source_counts_in():
     there = timezone(timedelta(hours=5, minutes=30))
     seen = datetime(2026, 11, 21, 3, 15, tzinfo=there)
-    body = issue_body(analysis(case(group(last_seen=seen))), "k", "n")
+    body = issue_body(Told(analysis(case(group(last_seen=seen)))), "k", "n")
     assert "last 2026-11-20 21:45 UTC" in body
 
 
@@ -193,22 +195,22 @@ def test_a_regression_and_who_looks_after_it_are_told():
         "Errors Inbox: a regression: resolved in New Relic's Errors Inbox, and back; "
         "assigned to `@dana` \\*now\\*\n"
     )
-    assert told in issue_body(of, "k1", "n1")
-    assert told in comment_body(of, "k1", "n1", "News")
-    assert "Errors Inbox" not in issue_body(analysis(), "k1", "n1")
+    assert told in issue_body(Told(of), "k1", "n1")
+    assert told in comment_body(Told(of), "k1", "n1", "News")
+    assert "Errors Inbox" not in issue_body(Told(analysis()), "k1", "n1")
 
 
 def test_what_is_not_known_leaves_no_empty_words():
     bare = group(first_seen=None, last_seen=None, message="", release="", users=None)
-    body = issue_body(analysis(case(bare, traced=False), evidence=()), "k", "n")
+    body = issue_body(Told(analysis(case(bare, traced=False), evidence=())), "k", "n")
     for leftover in ("()", "None", "UTC", "users", "## Evidence", "## Change", "```"):
         assert leftover not in body
 
 
 def test_only_our_issue_is_referred_to_and_nothing_is_closed():
-    body = pull_body(analysis(), "k", "n", 12)
+    body = pull_body(Told(analysis()), "k", "n", 12)
     assert "Refs #12" in body
-    assert "Refs" not in pull_body(analysis(), "k", "n", None)
+    assert "Refs" not in pull_body(Told(analysis()), "k", "n", None)
     assert not re.search(r"(?i)\b(close[sd]?|fix(e[sd])?|resolve[sd]?)\s+#", body)
 
 

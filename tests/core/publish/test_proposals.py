@@ -10,7 +10,7 @@ from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Comment, DraftPull, OpenIssue, OwnItem, Receipt, Reopen
 from nightwatch_core.publish import candidate_score, effect_key, in_order, plan_issues, plan_pulls
-from nightwatch_core.publish.issue_text import read_marker
+from nightwatch_core.publish.markers import read_marker
 
 NIGHT = "2026-11-20-abcdef"
 EVERY = NightOptions(max_issues=50, max_open_issues=500, max_pull_requests=50)
@@ -22,13 +22,18 @@ def named(number, **more):
     return analysis(of.model_copy(update={"signature": ""}), **more)
 
 
+def fix_of(number):
+    """A fix of its own: errors with the same one have the same cause."""
+    return (FIX.model_copy(update={"new": f"line.cost_{number}"}),)
+
+
 def item(kind="issue", number=7, fingerprint="v1:a", **more):
     told = {"key": "k" * 16, "night": "2026-11-01-000000", **more}
     return OwnItem(kind=kind, number=number, fingerprint=fingerprint, **told)
 
 
 def issues(*analyses, own=(), options=EVERY, night=NIGHT):
-    return plan_issues(analyses, own, options, "shop/shop", night)
+    return plan_issues(analyses, own, options, COMMIT, night)
 
 
 def pulls(*analyses, own=(), receipts=(), options=EVERY, files=FILES, night=NIGHT):
@@ -73,7 +78,7 @@ def test_a_new_error_opens_an_issue():
     assert isinstance(issue, OpenIssue)
     assert issue.key == effect_key("issue", "shop/shop", "v1:a")
     assert read_marker(issue.body).model_dump() == {
-        "fingerprint": "v1:a", "key": issue.key, "night": NIGHT,
+        "fingerprint": "v1:a", "also": (), "key": issue.key, "night": NIGHT,
     }  # fmt: skip
     assert issue.labels == ("nightwatch", "confidence-high")
 
@@ -196,7 +201,7 @@ def test_by_choice_nothing_is_published():
 
 
 def test_a_night_taken_up_again_plans_the_same_keys():
-    analyses = tuple(named(n, fix=(FIX,)) for n in range(3))
+    analyses = tuple(named(n, fix=fix_of(n)) for n in range(3))
     outbox = MemoryOutbox()
     first = issues(*analyses, options=NightOptions(max_issues=2))
     for proposal in first.proposals:
@@ -331,7 +336,7 @@ def test_a_draft_is_made_once(state, reason):
 def test_a_draft_of_tonight_is_planned_again_under_its_key():
     own = (item("pull", night=NIGHT, key="0123456789abcdef"),)
     options = NightOptions(max_pull_requests=1)
-    plan = pulls(analysis(fix=(FIX,)), named(2, fix=(FIX,)), own=own, options=options)
+    plan = pulls(analysis(fix=(FIX,)), named(2, fix=fix_of(2)), own=own, options=options)
     assert [pull.key for pull in plan.proposals] == ["0123456789abcdef"]
     assert reasons(plan) == ["limit of draft pull requests a night (max_pull_requests 1)"]
 
@@ -351,7 +356,7 @@ def test_no_drafts_by_choice(publish):
 
 def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
     bad = named(1, fix=(CASES[3][0],), next_steps=("Look.",))
-    good, other = named(2, fix=(FIX,)), named(3, fix=(FIX,), confidence="low")
+    good, other = named(2, fix=(FIX,)), named(3, fix=fix_of(3), confidence="low")
     plan = pulls(other, bad, good, options=NightOptions(max_pull_requests=1))
     assert [pull.fingerprint for pull in plan.proposals] == ["v1:2"]
     assert "0 times" in reasons(plan)[0]

@@ -114,7 +114,7 @@ def test_keys_of_a_newer_version_are_left_out_at_every_level(line, inside):
 def test_the_body_says_first_what_is_wrong_and_last_what_became_of_it():
     text = body(FULL)
     assert text.startswith(
-        "# T\n\n**Superseded by `v1:eeee`.** **Stale: app/a.rb was rewritten.**\n\n## Root Cause"
+        "# T\n\n**Superseded by `v1:eeee`.** **Stale: `app/a.rb` was rewritten.**\n\n## Root Cause"
     )
     assert "Stale" in summary(FULL)
     outcome = text.partition("## Outcome\n\n")[2].partition("\n\n")[0]

@@ -1,0 +1,144 @@
+"""What a finding says besides its cause: the same in report, issue, draft and Slack.
+
+Plain texts, as hostile as they came: each rendering escapes them for its own format.
+"""
+
+from collections.abc import Iterable
+
+from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.suspects import is_of
+from nightwatch_core.intake.default_ports import RULES
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Evidence, Hypothesis
+from nightwatch_core.models.code import ChangedFile, Suspect
+
+FIRST = 3  # pieces of evidence that are shown at once; the others are folded
+
+
+def shown_evidence(analysis: Analysis) -> tuple[Evidence, ...]:
+    """All evidence, what holds first; none holds where the record is of other code."""
+    if analysis.misfit:
+        return tuple(one.model_copy(update={"verified": False}) for one in analysis.evidence)
+    return tuple(sorted(analysis.evidence, key=lambda one: not one.verified))
+
+
+def shown_changes(analysis: Analysis) -> tuple[ChangedFile, ...]:
+    """What the fix does to each file."""
+    if analysis.misfit or not analysis.fix:
+        return ()
+    return analysis.changes or file_diffs(analysis.fix)
+
+
+def descriptions(analysis: Analysis, path: str) -> str:
+    """What the edits of a file are for, in a line."""
+    texts = (edit.description.strip() for edit in analysis.fix if edit.path == path)
+    return "; ".join(dict.fromkeys(filter(None, texts)))
+
+
+def shown_suspects(analysis: Analysis) -> tuple[Suspect, ...]:
+    """The change that the analysis names; of a night without a model, those that rules suspect."""
+    if analysis.misfit:
+        return ()
+    named = analysis.suspect_commit.strip().lower()
+    if not named:
+        return analysis.suspects if analysis.model == RULES or analysis.by_fallback else ()
+    return tuple(one for one in analysis.suspects if _is_named(one, named))
+
+
+def named_commit(analysis: Analysis) -> str:
+    """The commit or pull request that is named, where nothing more is known of it."""
+    if analysis.misfit or shown_suspects(analysis):
+        return ""
+    return analysis.suspect_commit.strip()
+
+
+def named_change(analysis: Analysis) -> str:
+    """Name it.
+
+    >>> from nightwatch_core.models.error import Case, ErrorGroup
+    >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    >>> one = Analysis(case=of, title="", root_cause="", confidence="high",
+    ...                suspect_commit="0123456789abcdef")
+    >>> named_change(one), named_change(one.model_copy(update={"suspect_commit": "#12"}))
+    ('commit 0123456789ab', 'pull request #12')
+    """
+    named = named_commit(analysis)
+    if not named:
+        return ""
+    return f"pull request {named}" if named.startswith("#") else f"commit {named[:12]}"
+
+
+def _is_named(suspect: Suspect, named: str) -> bool:
+    pull = suspect.pull
+    return is_of(pull, named) or bool(pull.number and named == f"#{pull.number}")
+
+
+def open_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
+    """Explanations that were not decided."""
+    return tuple(one for one in analysis.hypotheses if one.standing == "open")
+
+
+def decided_explanations(analysis: Analysis) -> tuple[Hypothesis, ...]:
+    """Explanations that were confirmed or ruled out."""
+    return tuple(one for one in analysis.hypotheses if one.standing != "open")
+
+
+def sureness(analysis: Analysis) -> str:
+    """How sure we are of the cause, and of what should happen instead where that is not the same.
+
+    >>> from nightwatch_core.models.error import Case, ErrorGroup
+    >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    >>> sureness(Analysis(case=of, title="", root_cause="", confidence="high",
+    ...                   fix_confidence="low"))
+    'high in the cause, low in what should happen instead'
+    """
+    fix = analysis.fix_confidence
+    if fix is None or fix == analysis.confidence:
+        return analysis.confidence
+    return f"{analysis.confidence} in the cause, {fix} in what should happen instead"
+
+
+def question(analysis: Analysis) -> str:
+    """What the team is asked; empty where it is clear what should happen instead."""
+    asked = analysis.question.strip()
+    if not asked or analysis.fix_confidence == "high":
+        return ""
+    return asked if asked.lower().startswith("a product choice") else f"A product choice: {asked}"
+
+
+def misfit(analysis: Analysis) -> str:
+    """Say that the code that was read is not the code that failed; empty where it may be."""
+    why = analysis.misfit.strip().rstrip(".")
+    return f"The record does not fit this commit: {why}." if why else ""
+
+
+def standing(analysis: Analysis) -> str:
+    """Say where the base branch stands; empty where the code that failed is its own.
+
+    >>> from nightwatch_core.models.analysis import Standing
+    >>> from nightwatch_core.models.error import Case, ErrorGroup
+    >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    >>> one = Analysis(case=of, title="", root_cause="", confidence="high",
+    ...                standing=Standing(kind="changed", pull=12))
+    >>> standing(one)
+    'Already changed by #12, awaiting deploy.'
+    """
+    stands = analysis.standing
+    if stands is None:
+        return ""
+    by = f"#{stands.pull}" if stands.pull else f"commit {stands.sha[:12]}" if stands.sha else ""
+    detail = f" ({stands.detail.strip().rstrip('.')})" if stands.detail.strip() else ""
+    return {
+        "live": "On the base branch the failing lines are the same",
+        "drifted": "On the base branch the failing lines have changed since",
+        "changed": f"Already changed{f' by {by}' if by else ''}, awaiting deploy",
+    }[stands.kind] + f"{detail}."
+
+
+def twin_lines(twins: Iterable[Analysis]) -> tuple[str, ...]:
+    """Other errors with the same cause, a line each."""
+    return tuple(
+        f"{one.case.title}, {one.case.occurrences:,} "
+        f"{'time' if one.case.occurrences == 1 else 'times'}"
+        for one in twins
+    )
