@@ -95,7 +95,9 @@ def comment(number: int, key: str = "news-key-1") -> Comment:
 
 
 def reopen(number: int, key: str = "news-key-1") -> Reopen:
-    return Reopen.model_validate(comment(number, key).model_dump(exclude={"on", "fix"}) | {"kind": "reopen"})
+    return Reopen.model_validate(
+        comment(number, key).model_dump(exclude={"on", "fix"}) | {"kind": "reopen"}
+    )
 
 
 def pull(server: GitHub, *changes: FileChange, **more: object) -> DraftPull:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from nightwatch_core.code.cited_steps import unseen_step
 from nightwatch_core.code.code_view import inside
 from nightwatch_core.code.edit_rules import judged, reasons
+from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.limits import QUESTION, ROOT_CAUSE
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.models.analysis import FELL_BACK, Analysis
@@ -13,6 +14,7 @@ from nightwatch_core.models.answer import Answer, Confidence, Evidence
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.plain_text import one_line, shortened
 
 Rule = Callable[[Analysis], bool]
 _RANKS: dict[Confidence, int] = {"low": 0, "medium": 1, "high": 2}
@@ -120,11 +122,12 @@ def verdict(
     fix = judged(answer.file_changes if answer.has_fix else (), code, seen)
     draft = Analysis(
         case=case,
-        title=_one_line(answer.title) or case.title,
+        title=shortened(one_line(answer.title), 120) or case.title,
         root_cause=answer.root_cause.strip()[:ROOT_CAUSE],
         confidence=answer.confidence,
         evidence=evidence,
         fix=fix.edits,
+        changes=file_diffs(fix.edits, code.read_file),
         refused=fix.refused,
         hypotheses=answer.hypotheses,
         suspects=research.suspects,
@@ -166,7 +169,3 @@ def _commit(text: str) -> str:
     """
     match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
     return match.group() if match else ""
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:120]

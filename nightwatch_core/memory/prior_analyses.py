@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.verdict import looked_up, scored
 from nightwatch_core.memory.lessons.body import summary
 from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
@@ -113,6 +114,7 @@ def checked(analysis: Analysis, code: CodeReader) -> Analysis:
     update = {
         "evidence": looked_up(analysis.evidence, code),
         "fix": fix.edits,
+        "changes": file_diffs(fix.edits, code.read_file),
         "refused": (*analysis.refused, *fix.refused),
         "because": (*analysis.because, *reasons(fix.refused)),
     }

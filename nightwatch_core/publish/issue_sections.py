@@ -35,7 +35,7 @@ class Told(NamedTuple):
 
     def prose(self, text: str, limit: int = _SENTENCE) -> str:
         """A line of prose, its places linked."""
-        return markdown(text, limit, address_of=self.links.place)
+        return markdown(text, limit, address_of=self.links)
 
 
 def commit(told: Told) -> str:
@@ -184,7 +184,7 @@ def decided(told: Told) -> str:
     """Explanations that were confirmed or ruled out."""
     shown = parts.decided_explanations(told.analysis)[:_HYPOTHESES]
     texts = [f"- {_explained(told, one, f'{one.standing}: ')}" for one in shown]
-    return _folded(["\n".join(texts)] if texts else [], "explanations considered").strip()
+    return _folded(["\n".join(texts)] if texts else [], "Explanations considered").strip()
 
 
 def _explained(told: Told, one: Hypothesis, standing: str = "") -> str:
@@ -220,7 +220,7 @@ def _folded(texts: list[str], what: str) -> str:
     """Blocks that a reader unfolds; empty where there are none."""
     if not texts:
         return ""
-    name = f"{len(texts)} {what}" if what == "more" else what
+    name = f"{len(texts)} more" if what == "more" else what
     body = "\n\n".join(texts)
     return f"\n\n<details><summary>{name}</summary>\n\n{body}\n\n</details>"
 

@@ -53,6 +53,8 @@ def joined_body(body: str, names: Iterable[str]) -> str:
     found = _MARKER.match(body[:_HEAD].removeprefix("\ufeff"))
     if mark is None or found is None:
         return body
+    if not (names := tuple(names)):
+        return body
     text = marker(mark.fingerprint, mark.key, mark.night, (*mark.also, *names))
     old = found.group().strip()
     return body if old == text else text + body.removeprefix("\ufeff")[found.end() :]

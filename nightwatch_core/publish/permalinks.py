@@ -34,6 +34,10 @@ class Permalinks(NamedTuple):
         found = _PLACE.fullmatch(place)
         return self.line(found[1], int(found[2]), int(found[3] or 0)) if found and found[2] else ""
 
+    def __call__(self, code: str) -> str:
+        """The address of a place or a commit in prose; empty for everything else."""
+        return self.place(code) or self.commit(code)
+
     def line(self, path: str, number: int, last: int = 0) -> str:
         """The address of a line, or of all lines up to `last`."""
         if not self.address or not _SHA.fullmatch(self.sha) or number < 1:

@@ -33,7 +33,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _cut_before(head: str, at: int, limit: int) -> str:
-    return head[:at] if at > limit // 2 else head
+    return head[:at] if 3 * at >= limit else head
 
 
 def middle_out(text: str, limit: int) -> str:

@@ -55,11 +55,14 @@ class Checkout:
     @cached_property
     def repository(self) -> str:
         """Its name: owner/name of the remote `origin`, else the name of its folder."""
-        origin = self.git.attempt("config", "--get", "remote.origin.url").output.decode().strip()
         common = self.git.folder / self.git.line("rev-parse", "--git-common-dir")
         folder = common.resolve()
         name = folder.parent.name if folder.name == ".git" else folder.name.removesuffix(".git")
-        return owner_and_name(origin) or name or "repository"
+        return owner_and_name(self._origin) or name or "repository"
+
+    @cached_property
+    def _origin(self) -> str:
+        return self.git.attempt("config", "--get", "remote.origin.url").output.decode().strip()
 
     def head(self) -> Commit:
         """Return the head of the base branch."""
@@ -164,7 +167,14 @@ class Checkout:
         branch = self.base()[0]
         asked = ("rev-list", "--max-count=1", "--timestamp", "--end-of-options", sha)
         at = read_time(self.git.line(*asked).split(" ")[0])
-        return Commit(repository=self.repository, sha=sha, branch=branch, at=at, because=because)
+        return Commit(
+            repository=self.repository,
+            sha=sha,
+            branch=branch,
+            at=at,
+            address=web_address(self._origin),
+            because=because,
+        )
 
 
 def heads_of(heads: dict[str, str], name: str) -> tuple[str, ...]:
@@ -196,3 +206,14 @@ def owner_and_name(address: str) -> str:
             path = ""
     path = path.strip("/").removesuffix(".git")
     return path if re.fullmatch(r"\.?\w[\w.-]*(?:/\.?\w[\w.-]*)+", path, re.ASCII) else ""
+
+
+def web_address(address: str) -> str:
+    """Return where people read a remote at GitHub; empty for one that is elsewhere.
+
+    >>> web_address("git@github.com:acme/shop.git"), web_address("https://git.example/a/b")
+    ('https://github.com/acme/shop', '')
+    """
+    at_github = re.match(r"(?:https://|ssh://)?(?:[^@/\s]+@)?github\.com[:/]", address)
+    name = owner_and_name(address) if at_github else ""
+    return f"https://github.com/{name}" if name.count("/") == 1 else ""

@@ -94,6 +94,7 @@ class ApiHost:
             sha=row.sha,
             branch=branch,
             at=row.at,
+            address=row.html_url.partition("/commit/")[0],
             because=because,
         )
 

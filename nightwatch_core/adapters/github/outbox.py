@@ -127,14 +127,12 @@ class GitHubOutbox:
 
     def _join(self, issue: IssueRow, comment: Comment | Reopen) -> None:
         """Enter the errors that share the issue's cause, so that each of them finds it."""
-        body = joined_body(issue.body, (comment.fingerprint, *comment.also))
-        if not comment.also or body == issue.body:
+        names = (comment.fingerprint, *comment.also) if comment.also else ()
+        body = joined_body(issue.body, names)
+        ask, number = self._repository.ask, issue.number
+        if body == issue.body:
             return
-        self._writes.make(
-            lambda: self._repository.ask(
-                lambda rest, at: rest.issues.update(*at, issue.number, body=body)
-            )
-        )
+        self._writes.make(lambda: ask(lambda rest, at: rest.issues.update(*at, number, body=body)))
 
     def _reopen(self, issue: IssueRow) -> None:
         if issue.state_reason == "not_planned":

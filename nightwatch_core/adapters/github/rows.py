@@ -131,6 +131,7 @@ class NamedCommitRow(Row):
     """A commit by any of its names."""
 
     sha: Text
+    html_url: Text = ""
     at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
     parents: Annotated[tuple[Text, ...], SHAS] = ()
 

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis
 from nightwatch_core.models.code import MergedPull, Suspect
 from nightwatch_core.publish import issue_text
+from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.issue_text import (
     BODY_LIMIT,
     comment_body,
@@ -20,7 +21,6 @@ from nightwatch_core.publish.issue_text import (
     pull_body,
     pull_title,
 )
-from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.markers import marker, read_marker
 
 HOSTILE = (
@@ -166,7 +166,7 @@ def test_an_issue_says_everything_in_its_order():
     )  # fmt: skip
     body = issue_body(Told(of), "k", "n")
     order = ("Application `shop`", "5 occurrences", "Root cause", "Confidence: high", "Evidence",
-             "Proposed fix", "Suspected change", "Next steps", "explanations considered",
+             "Proposed fix", "Suspected change", "Next steps", "Explanations considered",
              "Stack trace", "Found by")  # fmt: skip
     places = [body.index(words) for words in order]
     assert places == sorted(places)
