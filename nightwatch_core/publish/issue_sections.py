@@ -35,7 +35,7 @@ class Told(NamedTuple):
 
     def prose(self, text: str, limit: int = _SENTENCE) -> str:
         """A line of prose, its places linked."""
-        return markdown(text, limit, address_of=self.links)
+        return markdown(text, limit, address_of=self.links.code)
 
 
 def commit(told: Told) -> str:

@@ -34,7 +34,7 @@ class Permalinks(NamedTuple):
         found = _PLACE.fullmatch(place)
         return self.line(found[1], int(found[2]), int(found[3] or 0)) if found and found[2] else ""
 
-    def __call__(self, code: str) -> str:
+    def code(self, code: str) -> str:
         """The address of a place or a commit in prose; empty for everything else."""
         return self.place(code) or self.commit(code)
 
