@@ -21,6 +21,7 @@ from tasks.outcomes import follow_up
 from tasks.recall import nothing_recalled, recall_cases
 from tasks.research import research_case
 from tasks.selection import make_cases, narrow
+from tasks.standing import compared_with_base
 
 
 def find_causes(
@@ -67,6 +68,7 @@ def find_causes(
     others = second_wave(options, waves, leaders.waves[0], analyst.able)
     both = hear(findings.with_waves(*leaders.waves, explained(options, others)))
     stop_where_stopped(both)
-    found = hear(findings.with_waves(*looked_again(options, waves, both.waves, analyst.able)))
+    last = findings.with_waves(*looked_again(options, waves, both.waves, analyst.able))
+    found = hear(compared_with_base(options, last))
     stop_where_stopped(found)
     return found

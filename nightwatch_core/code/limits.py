@@ -31,6 +31,7 @@ LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a gu
 TRANSACTIONS, TRANSACTION_NAMES, MESSAGE_WORDS = 3, 12, 20  # items that are looked at
 RANKED_FRAMES = 200  # frames
 SUSPECTS, RELEASES = 5, 200  # items
+COMPARED_LINES, LATER_COMMITS = 5_000, 20  # lines of two texts; commits of one file
 
 # Quotes
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines

@@ -1,0 +1,185 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from git_repositories import Change, repository, tag
+from small_repo import case, frame
+from twins.reading import MemoryCode
+
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.code.standing import changed_spans, standing
+from nightwatch_core.models.analysis import Analysis, Standing
+from nightwatch_core.models.answer import Edit, Evidence
+from nightwatch_core.models.code import ChangedFile, Commit, CommitDiff, LoggedCommit
+
+FAILING = "    sums = [line.price for line in lines]\n"
+CART = f"import money\n\n\ndef total(lines):\n{FAILING}    return sum(sums)\n"
+PAY = "def pay(card):\n    return gateway.charge(card)\n"
+FIRST = Change("First", {"shop/cart.py": CART, "shop/pay.py": PAY})
+
+
+def analysis(line: int = 5, **more: object) -> Analysis:
+    failing = case("AttributeError", "no price", frame("shop/cart.py", line, "total"))
+    fields = {"title": "t", "root_cause": "c", "confidence": "medium", "case": failing}
+    return Analysis.model_validate(fields | more)
+
+
+def stands(folder: Path, *later: Change, of: Analysis | None = None) -> Standing | None:
+    """Where the lines that failed in the first commit stand after the later ones."""
+    shop = Checkout(repository(folder / "shop", FIRST, *later, more=tag("v1", 0)))
+    failed = shop.commit_of("v1")
+    assert failed is not None
+    return standing(of or analysis(), shop.reader(failed), shop.reader(shop.head()))
+
+
+def kind(found: Standing | None) -> str:
+    return found.kind if found else ""
+
+
+def test_one_commit_has_no_standing(tmp_path: Path) -> None:
+    assert stands(tmp_path) is None
+
+
+def test_lines_that_nobody_touched_are_live(tmp_path: Path) -> None:
+    found = stands(tmp_path, Change("Readme", {"README": "x\n"}))
+
+    assert found == Standing(kind="live", detail="main still has the lines that failed.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CART.replace("import money", "import money\nimport tax"),
+        CART.replace("import money\n\n\n", "import money\n\n"),
+        CART + "\n\ndef tax(lines):\n    return 0\n",
+        CART.replace("\n\ndef", "\n\ndef tax(lines):\n    return 0\n\n\ndef"),
+    ],
+)
+def test_a_file_that_changed_around_them_has_drifted(tmp_path: Path, text: str) -> None:
+    found = stands(tmp_path, Change("Tax (#4)", {"shop/cart.py": text}))
+
+    assert kind(found) == "drifted"
+
+
+def test_so_has_a_file_that_the_fix_would_change(tmp_path: Path) -> None:
+    edit = Edit(path="shop/pay.py", old="charge", new="pay", description="")
+    found = stands(
+        tmp_path, Change("Pay", {"shop/pay.py": PAY + "x = 1\n"}), of=analysis(fix=(edit,))
+    )
+
+    assert kind(found) == "drifted"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CART.replace("line.price", "line.cost"),
+        CART.replace(FAILING, f"    lines = lines or []\n{FAILING}"),
+        CART.replace(FAILING, f"    if not lines:\n        return 0\n{FAILING}"),
+        CART.replace(FAILING, f"    if lines:\n    {FAILING}"),
+        CART.replace("sum(sums)", "0").replace(FAILING, ""),
+        "def total(lines):\n    return 0\n",
+        None,
+    ],
+)
+def test_what_changed_the_failing_line_awaits_its_deploy(tmp_path: Path, text: str | None) -> None:
+    found = stands(
+        tmp_path,
+        Change("Stock (#4)", {"shop/stock.py": "1\n"}),
+        Change("Guard carts (#5)", {"shop/cart.py": text}),
+        Change("Pay (#6)", {"shop/pay.py": "x\n"}),
+    )
+
+    assert found is not None
+    assert (found.kind, found.pull) == ("changed", 5)
+    assert "since #5 of 2025-11-24" in found.detail
+
+
+def test_a_commit_without_a_pull_request_is_named_by_its_sha(tmp_path: Path) -> None:
+    found = stands(tmp_path, Change("Guard", {"shop/cart.py": CART.replace("line.price", "1")}))
+
+    assert found is not None
+    assert (found.kind, found.pull, len(found.sha)) == ("changed", 0, 40)
+    assert f"commit {found.sha[:10]} of" in found.detail
+
+
+def test_evidence_that_was_looked_up_is_failing_code_too(tmp_path: Path) -> None:
+    pay = Evidence(path="shop/pay.py", line=2, quote="return gateway.charge(card)", verified=True)
+    change = Change("Pay (#6)", {"shop/pay.py": "def pay(card):\n    return 1\n"})
+
+    cited = stands(tmp_path / "a", change, of=analysis(evidence=(pay,)))
+    guessed = pay.model_copy(update={"verified": False})
+    uncited = stands(tmp_path / "b", change, of=analysis(evidence=(guessed,)))
+
+    assert (kind(cited), kind(uncited)) == ("changed", "live")
+
+
+def test_a_renamed_file_is_followed(tmp_path: Path) -> None:
+    moved = Change("Move (#4)", {"shop/cart.py": None, "shop/basket.py": CART})
+    mended = Change("Mend (#5)", {"shop/basket.py": CART.replace("line.price", "line.cost")})
+
+    assert kind(stands(tmp_path / "a", moved)) == "drifted"
+    found = stands(tmp_path / "b", moved, mended)
+    assert found is not None
+    assert (found.kind, found.pull) == ("changed", 5)
+
+
+def test_a_base_that_is_older_than_what_failed_awaits_no_deploy(tmp_path: Path) -> None:
+    shop = Checkout(
+        repository(
+            tmp_path / "shop",
+            FIRST,
+            Change("Cost", {"shop/cart.py": CART.replace("price", "cost")}),
+        )
+    )
+    new = shop.head()
+    old = shop.commit_at(datetime.fromtimestamp(1_764_000_000, UTC))
+    found = standing(analysis(), shop.reader(new), shop.reader(old))
+
+    assert old.sha != new.sha
+    assert kind(found) == "drifted"
+
+
+def test_without_a_failing_line_nothing_is_said(tmp_path: Path) -> None:
+    change = Change("Guard", {"shop/cart.py": "x\n"})
+    unplaced = analysis(case=case("KeyError", "x"))
+
+    assert stands(tmp_path / "a", change, of=unplaced) is None
+    assert stands(tmp_path / "b", change, of=analysis(misfit="another file")) is None
+
+
+def test_where_past_texts_cannot_be_searched_the_file_alone_is_asked() -> None:
+    late = LoggedCommit(sha="f" * 40, at=datetime(2026, 11, 20, tzinfo=UTC), pull=9)
+    commits = (CommitDiff(commit=late, files=(ChangedFile(path="shop/cart.py"),)),)
+    then = MemoryCode({"shop/cart.py": CART})
+    gone = {"shop/cart.py": CART.replace(FAILING, "")}
+    now = MemoryCode(gone, Commit(repository="m", sha="f" * 40, branch="main"), commits=commits)
+    found = standing(analysis(), then, now)
+
+    assert found is not None
+    assert (found.kind, found.pull) == ("changed", 9)
+
+
+def test_a_new_function_above_a_quoted_definition_changes_nothing_in_it() -> None:
+    new = CART.replace("def total", "def tax(lines):\n    return 0\n\n\ndef total")
+
+    assert changed_spans(CART, new, frozenset({4}), heads=frozenset({4})) == ()
+    assert changed_spans(CART, new, frozenset({5}), heads=frozenset({4})) == ()
+
+
+def test_lines_that_moved_together_are_the_same() -> None:
+    old = "def a():\n    x = 1\n    return x\n\n\ndef b():\n    y = 2\n    return y\n"
+    head, tail = old.split("\n\n\n")
+    new = f"{tail}\n\n{head}\n"
+
+    assert changed_spans(old, new, frozenset({2, 3, 7, 8})) == ()
+    assert changed_spans(old, new.replace("x = 1", "x = 3"), frozenset({3})) != ()
+
+
+def test_texts_too_long_to_be_compared_have_changed_where_they_differ() -> None:
+    rows = [f"line {number}" for number in range(7_000)]
+    other = [f"{row}!" if 100 <= at < 6_500 else row for at, row in enumerate(rows)]
+    old, new = "\n".join(rows), "\n".join(other)
+
+    assert changed_spans(old, new, frozenset({50, 6_900})) == ()
+    assert changed_spans(old, new, frozenset({3_000})) == (("line 2999", (101, 6_500)),)
