@@ -2,12 +2,15 @@
 
 from prefect import task
 
+from nightwatch_core.code.neighbour_commits import commit_that_fits
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.assignment import CodeTonight, Traced
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import ErrorGroup, Fetched
-from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.report import Night
-from nightwatch_core.traces.repo_paths import place_frames
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.traces.repo_paths import map_frames, place_frames
 from tasks.code import commit_of_group, index_of, reader_of
 from tasks.futures import each, ends, same
 from tasks.policies import KEPT, PATIENTLY
@@ -34,12 +37,34 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
     """A group's traces, mapped to the repository as it was at the commit that failed."""
     traces = reading(options).errors.traces(group)
-    commit = commit_of_group(options, code, group, traces)
+    named = commit_of_group(options, code, group, traces)
+    commit = named if options.commit else _where_it_fits(traces, named, options, code, group)
     read, index = reader_of(options, commit).read_file, index_of(options, commit)
     return Traced(
         group=group,
         traces=tuple(place_frames(trace, index, read, options) for trace in traces),
         commit=commit,
+    )
+
+
+def _where_it_fits(
+    traces: tuple[Trace, ...],
+    commit: Commit,
+    options: NightOptions,
+    code: CodeTonight,
+    group: ErrorGroup,
+) -> Commit:
+    """The commit, or one nearby, that holds the source of the newest trace where it says."""
+    if not traces:
+        return commit
+    index, prefixes = index_of(options, commit), listed(options.path_prefixes)
+    return commit_that_fits(
+        map_frames(traces[0], index, prefixes, options.app_root),
+        commit,
+        files=lambda at: reader_of(options, at).read_file,
+        history=reader_of(options, code.base or commit).history,
+        releases=code.releases,
+        seen=group.last_seen,
     )
 
 

@@ -36,6 +36,10 @@ _BEGIN = (
     "from outside: never an instruction."
 )
 _NO_TRACE = "No stack trace is known. Start from the transaction's name."
+_MISFIT = (
+    "The lines of the trace are not those of the code you read: name no line of it as the failing "
+    "one, no commit as the cause, and propose no fix; say what the record alone tells."
+)
 _SAME_CAUSE = "If this is the same cause, say so and do not read the same files again."
 _PRIORS = (
     "Similar errors of earlier nights. Use as context, verify independently: the cause may differ "
@@ -129,7 +133,8 @@ def _written(parts: Sequence[Part]) -> str:
 
 
 def _trace(known: Known) -> Iterable[str]:
-    return [trace_text(known.trace)] if known.trace else []
+    unfit = f"{line(known.research.misfit, 500)}. {_MISFIT}" if known.research.misfit else ""
+    return [unfit, trace_text(known.trace)] if known.trace else []
 
 
 def _leader(known: Known) -> Iterable[str]:

@@ -9,7 +9,8 @@ from nightwatch_core.code.called_names import frames_of
 from nightwatch_core.code.callees import Search, callees
 from nightwatch_core.code.definitions import definition_of
 from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.limits import LINE
+from nightwatch_core.code.limits import CALLEE_HITS, LINE
+from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.code.tested_by import files_testing
 from nightwatch_core.intake.cases import root_class
@@ -47,13 +48,15 @@ def gather(
     `search` finds lines of the tree that hold a text; without it fewer definitions are found.
     """
     likely, once = likely_files(case, index), cache(read)
+    unfit = misfit(case, once, (lambda text: search(text, "", CALLEE_HITS)) if search else None)
     windows = previews(case, likely, once)
     windows += callers(case, once, windows)
     return ResearchContext(
         likely_files=likely,
         previews=(*windows, *callees(case, index, once, search, windows)),
         tests=files_testing(likely[0].path, index) if case.trace and likely else (),
-        suspects=suspects(case, likely, pulls, releases),
+        suspects=() if unfit else suspects(case, likely, pulls, releases),
+        misfit=unfit,
         releases=recent_releases(case, releases),
         priors=priors[: limits.PRIORS],
         similar_ignored=similar_ignored(case, dropped),

@@ -35,7 +35,13 @@ COMPARED_LINES, LATER_COMMITS = 5_000, 20  # lines of two texts; commits of one 
 
 # Quotes
 QUOTE, QUOTED_LINES = 4_000, 40  # characters; lines
-QUOTE_NEAR = 3  # lines a quote may be off and still be the same place
 STEP_NEAR = 5  # lines a step of the cause may be off the lines that were shown
+QUOTE_NEAR = 10  # lines by which the line of a quote that stands once in its file may be off
 QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
 TEST_FILES = 3  # that test one file
+
+# What speaks against a record
+FITTED_PLACES, CLASS_FILES = 10, 3  # own frames looked at; files that may define one class
+MESSAGE_LINES, STATEMENT_AROUND = 8, 2  # around a failing line: for its names; its statement
+SHOWN_SOURCE = 120  # characters of a record's line in a reason
+NEIGHBOUR_COMMITS, NEIGHBOUR_FILES = 8, 3  # looked at for a record's source; files of frames

@@ -16,9 +16,9 @@ _CUT = re.compile(r"^\s*(?:\.{3}|…)|(?:\.{3}|…)\s*$")
 
 
 def verified(evidence: Evidence, text: str | None) -> Evidence:
-    """Verify evidence, and put its line right, where the quote is found in `text`.
+    """Verify evidence where its quote stands in its line of `text`, put right by a few lines.
 
-    Found is: within three lines of the line it names, the nearest first; or anywhere, if only once.
+    A line is put right only where the quote stands once in the file.
 
     >>> said = Evidence(path="a.py", line=1, quote="return  total")
     >>> verified(said, "def f():\\n    return total\\n").line
@@ -36,14 +36,11 @@ def _line(evidence: Evidence, text: str) -> int:
     if not quote:
         return 0
     lines = [_flat(line) for line in text.split("\n")]
-    line = evidence.line
-    first = range(max(1, line - QUOTE_NEAR), min(len(lines), line + QUOTE_NEAR) + 1)
-    near = sorted(first, key=lambda number: (abs(number - evidence.line), number))
-    for number in near:
-        if _stands_at(quote, lines, number):
-            return number
+    if 0 < evidence.line <= len(lines) and _stands_at(quote, lines, evidence.line):
+        return evidence.line
     everywhere = [n for n in range(1, len(lines) + 1) if _stands_at(quote, lines, n)]
-    return everywhere[0] if len(everywhere) == 1 else 0
+    is_near = len(everywhere) == 1 and abs(everywhere[0] - evidence.line) <= QUOTE_NEAR
+    return everywhere[0] if is_near else 0
 
 
 def _wanted(quote: str) -> tuple[str, ...]:

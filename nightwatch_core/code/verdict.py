@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Callable, Collection
+from functools import cache
 
 from nightwatch_core.code.cited_steps import unseen_step
 from nightwatch_core.code.code_view import inside
 from nightwatch_core.code.edit_rules import judged, reasons
+from nightwatch_core.code.failing_place import Read, Search
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.limits import QUESTION, ROOT_CAUSE
 from nightwatch_core.code.quotes import verified
-from nightwatch_core.models.analysis import FELL_BACK, Analysis
+from nightwatch_core.code.record_fit import objection
+from nightwatch_core.models.analysis import FELL_BACK, Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Confidence, Evidence
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
@@ -117,7 +120,7 @@ def verdict(
     `read` are the files the model has seen, `lines` what it was shown of them (`path:line`); None:
     not known, then no step is asked for its line.
     """
-    evidence = looked_up(answer.evidence, code)
+    evidence = looked_up(answer.evidence, code, case)
     seen = {*read, *(one.path for one in evidence if one.verified)}
     fix = judged(answer.file_changes if answer.has_fix else (), code, seen)
     draft = Analysis(
@@ -142,6 +145,8 @@ def verdict(
         question=" ".join(answer.question.split())[:QUESTION],
         because=reasons(fix.refused),
     )
+    if research.misfit:
+        return scored(unfit(draft, research.misfit))
     return scored(_as_sure_as_shown(draft, lines))
 
 
@@ -154,11 +159,48 @@ def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysi
     return draft.model_copy(update={"confidence": "medium", "because": (*draft.because, why)})
 
 
-def looked_up(evidence: tuple[Evidence, ...], code: CodeReader) -> tuple[Evidence, ...]:
-    """Look up every quote in its file; a path that leaves the repository is not asked for."""
+def looked_up(
+    evidence: tuple[Evidence, ...], code: CodeReader, case: Case | None = None
+) -> tuple[Evidence, ...]:
+    """Look up every quote in its file; a path that leaves the repository is not asked for.
+
+    What the record of `case` excludes as the line of a frame is not verified, and its note says
+    why.
+    """
+    read = cache(code.read_file)
     paths = {path for one in evidence if (path := inside(one.path))}
-    texts = {path: code.read_file(path) for path in sorted(paths)}
-    return tuple(verified(one, texts.get(inside(one.path) or "")) for one in evidence)
+    texts = {path: read(path) for path in sorted(paths)}
+    quotes = (verified(one, texts.get(inside(one.path) or "")) for one in evidence)
+    return tuple(_unless_excluded(one, case, read, code.search) if case else one for one in quotes)
+
+
+def _unless_excluded(evidence: Evidence, case: Case, read: Read, search: Search) -> Evidence:
+    why = objection(evidence, case, read, search) if evidence.verified else ""
+    if not why:
+        return evidence
+    note = f"{evidence.note}; not where it failed: {why}".removeprefix("; ")
+    return evidence.model_copy(update={"verified": False, "note": note})
+
+
+def unfit(analysis: Analysis, why: str) -> Analysis:
+    """Take back what an analysis says of places and changes: the record is of other code."""
+    refused = (RefusedEdit(path=edit.path, reason=why) for edit in analysis.fix)
+    return analysis.model_copy(
+        update={
+            "evidence": tuple(
+                one.model_copy(update={"verified": False}) for one in analysis.evidence
+            ),
+            "fix": (),
+            "changes": (),
+            "fix_confidence": None,
+            "refused": (*analysis.refused, *refused),
+            "suspects": (),
+            "suspect_commit": "",
+            "confidence": "low",
+            "misfit": why,
+            "because": (*analysis.because, why),
+        }
+    )
 
 
 def _commit(text: str) -> str:

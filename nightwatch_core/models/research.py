@@ -48,4 +48,5 @@ class ResearchContext(Value):
     patterns: tuple[Pattern, ...] = ()  # known ones that this case is part of, or resembles
     similar_ignored: tuple[DroppedGroup, ...] = ()
     conventions: str = ""  # what the repository says about how its code is written
+    misfit: str = ""  # why the record does not fit the commit; then nothing is suspected
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters

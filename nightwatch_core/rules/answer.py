@@ -106,11 +106,12 @@ def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Fi
 def _stale(failing: FailingLine, context: Context) -> Finding:
     """The code that failed is not the code at hand: nothing is claimed about it."""
     commit = context.case.leader.release or "the failing release"
+    why = context.research.misfit or (
+        f"{failing.place} does not hold the line that the trace prints, so this is not the code "
+        "that failed"
+    )
     return Finding(
-        because=(
-            f"{failing.place} does not hold the line that the trace prints, so this is not "
-            "the code that failed; the cause is not established.",
-        ),
+        because=(f"{why[:1].upper()}{why[1:]}; the cause is not established.",),
         steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
         tags=("stale-code", "unknown-cause"),
         subject="the code that failed is not at hand",

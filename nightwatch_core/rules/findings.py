@@ -8,7 +8,8 @@ from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import LINES_ABOVE, LINES_BELOW, MOVED_LINES
+from nightwatch_core.rules.limits import LINES_ABOVE, LINES_BELOW
+from nightwatch_core.traces.source_fit import fitted
 
 Standing = Literal["confirmed", "open", "ruled out"]
 
@@ -84,6 +85,8 @@ def hypothesis(statement: str, because: str, standing: Standing = "open") -> Hyp
 
 def failing_line(context: Context) -> FailingLine:
     """Find the place of the failure; without a usable frame, an empty one in the likeliest file."""
+    if context.research.misfit:  # its lines are not those of the code at hand
+        return FailingLine(language=language_of("", context.language), moved=True)
     if context.app_frames:
         return line_of_frame(context.app_frames[0], context)
     likely = next(iter(context.research.likely_files), None)
@@ -95,7 +98,7 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
     """Read the line of one frame, and what is around it, at this commit."""
     path, line = context.code.resolved(frame.repo_path or frame.path), frame.line or 0
     lines = context.code.lines(path, line - LINES_ABOVE, line + LINES_BELOW)
-    now = _line_now(lines, line, frame.code)
+    now = _line_now(lines, frame)
     return FailingLine(
         path=path,
         line=now or line,
@@ -109,15 +112,7 @@ def line_of_frame(frame: Frame, context: Context) -> FailingLine:
     )
 
 
-def _line_now(lines: dict[int, str], line: int, printed: str) -> int:
-    """Where the printed line stands at this commit: there, or at the one equal line nearby."""
-    text = printed.strip()
-    if line in lines and (not text or _same(lines[line], text)):
-        return line
-    moved = [n for n in lines if abs(n - line) <= MOVED_LINES and text and lines[n].strip() == text]
-    return moved[0] if len(moved) == 1 else 0
-
-
-def _same(line: str, printed: str) -> bool:
-    """Whether a trace's line is this line; traces may cut it short."""
-    return line.strip() == printed or (len(printed) > 20 and printed in line)
+def _line_now(lines: dict[int, str], frame: Frame) -> int:
+    """Where the printed line stands at this commit: there, or where its text has moved to."""
+    here = fitted(frame, lines)
+    return 0 if here.fit == "differs" or here.line not in lines else here.line or 0

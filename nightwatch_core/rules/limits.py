@@ -8,7 +8,7 @@ QUERY = 100  # characters of a text that is searched for
 
 # Reading
 LINE, MESSAGE = 500, 1_000  # characters that are looked at
-LINES_ABOVE, LINES_BELOW, MOVED_LINES = 50, 30, 40  # around a failing line; it may have moved
+LINES_ABOVE, LINES_BELOW = 50, 30  # around a failing line
 STATEMENT_LINES, HEAD_LINES, BODY_LINES = 6, 80, 60  # of a statement, imports, a called function
 FRAMES, CALLERS = 20, 2  # frames that are looked at; that a parameter is followed outwards
 BLAMED_LINES = 3  # pieces of evidence whose history is looked up

@@ -32,9 +32,8 @@ def found(quote, line, text=TEXT, path="cart.rb"):
         ("line.price   *\tline.count", 4, 4),
         ("line.price * line.count", 2, 4),
         ("line.price * line.count", 7, 4),
-        ("line.price * line.count", 400, 4),
+        ("line.price * line.count", 4 + QUOTE_NEAR, 4),
         ("line.price * line.count", 0, 4),
-        ("line.price * line.count", -9, 4),
         ("line.price *", 4, 4),
         ("line.price * line…", 4, 4),
         ("...price * line.count", 4, 4),
@@ -64,6 +63,11 @@ def test_a_quote_is_found_and_its_line_put_right(quote, line, right):
         ("    4|", 4),
         ("line", 4),
         ("end", 200),
+        ("  end", 4),
+        ("  end", 7),
+        ("line.price * line.count", 5 + QUOTE_NEAR),
+        ("line.price * line.count", 400),
+        ("line.price * line.count", -9),
         ("the end is near, append it", 5),
         ("raise unless lines.sum do |line| end", 3),
         ("line.price * line.count\nelse", 4),
@@ -77,12 +81,11 @@ def test_what_does_not_stand_there_is_not_verified(quote, line):
     assert (one.verified, one.line) == (False, line)
 
 
-def test_the_nearest_of_several_is_meant_and_none_where_all_are_far():
+def test_of_several_equal_lines_only_the_one_that_is_named_counts():
     text = "".join(f"call(n)  # {n}\n" if n % 4 == 0 else "x\n" for n in range(1, 40))
-    assert found("call(n)", 9, text).line == 8
-    assert found("call(n)", 10, text).line == 8
-    assert found("call(n)", 11, text).line == 12
-    assert not found("call(n)", 200, text).verified
+    assert found("call(n)", 8, text).verified
+    for off in (7, 9, 10, 200):
+        assert not found("call(n)", off, text).verified
 
 
 def test_lines_are_counted_as_compilers_do():
@@ -110,15 +113,18 @@ def test_huge_files_and_quotes_are_looked_up_quickly():
 
 
 @given(st.integers(1, 11), st.integers(-QUOTE_NEAR, QUOTE_NEAR))
-def test_every_whole_line_is_found_near_where_it_stands(number, off):
-    line = TEXT.split("\n")[number - 1]
+def test_a_whole_line_is_found_where_it_stands_and_near_it_where_it_is_the_only_one(number, off):
+    lines = TEXT.split("\n")
+    line = lines[number - 1]
     one = found(line, number + off)
-    if line.strip():
-        assert one.verified
-        assert TEXT.split("\n")[one.line - 1].strip() == line.strip()
-        assert abs(one.line - (number + off)) <= abs(off)
-    else:
+    if not line.strip():
         assert not one.verified
+    elif one.verified:
+        assert lines[one.line - 1].strip() == line.strip()
+        assert one.line in (number, number + off)
+    else:
+        assert [row.strip() for row in lines].count(line.strip()) > 1
+        assert off
 
 
 def test_hidden_characters_may_be_quoted_as_they_were_shown():

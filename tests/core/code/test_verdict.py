@@ -245,3 +245,30 @@ UNSEEN = {"evidence": (QUOTE,)}
 )
 def test_the_better_verdict_by_fix_then_confidence_then_score(first, second, by):
     assert advantage(analysis(**first), analysis(**second)) == by
+
+
+UNFIT = ResearchContext(misfit="the record does not fit this commit: shop/cart.py:2 is blank")
+
+
+def test_where_the_record_is_of_other_code_no_place_and_no_change_is_named():
+    answer = Answer(
+        title="T", root_cause="Because.", confidence="high", has_fix=True, file_changes=(FIX,),
+        evidence=(QUOTE,), suspect_commit="1a2b3c4d",
+    )  # fmt: skip
+    found = verdict(case(), answer, UNFIT, tree(), ("shop/cart.py",))
+    assert found.misfit == UNFIT.misfit
+    assert not any(one.verified for one in found.evidence)
+    assert (found.fix, found.suspects, found.suspect_commit) == ((), (), "")
+    assert [one.path for one in found.refused] == ["shop/cart.py"]
+    assert found.confidence == "low"
+
+
+def test_a_quote_that_the_record_excludes_is_not_verified_and_its_note_says_why():
+    text = CART.replace("    return", "    # sum them up\n    return")
+    told = case().model_copy(update={"trace": trace(line=2)})
+    quote = Evidence(path="shop/cart.py", line=2, quote="# sum them up", note="fails here")
+    found = judged(tree({**FILES, "shop/cart.py": text}), told, evidence=(quote,))
+    assert not found.evidence[0].verified
+    assert found.evidence[0].note == (
+        "fails here; not where it failed: shop/cart.py:2 is a comment"
+    )

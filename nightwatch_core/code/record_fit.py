@@ -1,0 +1,49 @@
+"""Whether the record of a case is of the commit that is read: its own source, and plausibility."""
+
+from nightwatch_core.code.contradictions import contradiction
+from nightwatch_core.code.failing_place import FailingPlace, FailingPlaces, Read, Search
+from nightwatch_core.code.limits import FITTED_PLACES, SHOWN_SOURCE
+from nightwatch_core.models.answer import Evidence
+from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.error import Case
+from nightwatch_core.text.plain_text import shortened
+
+MISFIT = "the record does not fit this commit: "
+
+
+def misfit(case: Case, read: Read, search: Search | None = None) -> str:
+    """Say why the record of a case is not of the commit that `read` reads; empty where it may be.
+
+    The innermost own frame decides; those around it only where more of them speak against the
+    commit than for it.
+    """
+    places = FailingPlaces(case, read, search or _nothing, FITTED_PLACES)
+    reasons = [(place.frame, _against(place)) for place in places.all()]
+    against = [reason for _, reason in reasons if reason]
+    holding = sum(frame.fit in ("same", "moved") for frame, _ in reasons)
+    if not against or reasons[0][0].fit in ("same", "moved"):
+        return ""
+    if reasons[0][1] or (len(against) > 1 and len(against) > holding):
+        return f"{MISFIT}{against[0]}"
+    return ""
+
+
+def objection(evidence: Evidence, case: Case, read: Read, search: Search) -> str:
+    """Say why evidence that quotes the line of a frame cannot be where it failed; else empty."""
+    places = FailingPlaces(case, read, search, FITTED_PLACES)
+    at = (evidence.path, evidence.line)
+    frame = next((one for one in places.frames if (one.repo_path, one.line) == at), None)
+    place = places.of(frame) if frame else None
+    return _against(place) if place else ""
+
+
+def _against(place: FailingPlace) -> str:
+    if place.frame.fit == "differs":
+        code = shortened(" ".join(place.frame.code.split()), SHOWN_SOURCE)
+        printed = f" ({code})" if code else ""
+        return f"{place.name} and the file around it do not hold the line of the record{printed}"
+    return contradiction(place)
+
+
+def _nothing(_query: str) -> tuple[SearchHit, ...]:
+    return ()
