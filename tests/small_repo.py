@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from twins.reading import between, logged, shown
+from twins.reading import MemoryCode, between, logged, shown
 
 from nightwatch_core.analysis import tools
 from nightwatch_core.code.edits import apply
@@ -68,6 +68,9 @@ class SmallRepo:
 
     def history(self, path="", text="", limit=20):
         return logged(self.commits, path, text)[:limit]
+
+    def compare(self, old_sha, new_sha, path=""):
+        return MemoryCode(commits=self.commits).compare(old_sha, new_sha, path)
 
     def paths_changed(self, old_sha, new_sha):
         return between(self.commits, old_sha, new_sha)

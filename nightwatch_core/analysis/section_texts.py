@@ -69,7 +69,7 @@ def suspect_text(suspect: Suspect) -> str:
     """Write a change that may have broken it, and why it may."""
     pull = suspect.pull
     return line(
-        f"#{pull.number} {line(pull.title, 200)} ({pull.sha[:10]}, merged "
+        f"{pull.name}: {line(pull.title, 200)} ({pull.sha[:10]}, merged "
         f"{pull.merged_at:%Y-%m-%d %H:%M}, overlap {suspect.score:.0%}): "
         f"{', '.join(pull.files[:5])}; {'; '.join(suspect.because)}",
         800,

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
+from nightwatch_core.code.named_change import is_of
 from nightwatch_core.code.releases import SPELLINGS, sha_of
-from nightwatch_core.code.suspects import is_of
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeHost

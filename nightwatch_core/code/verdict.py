@@ -10,6 +10,7 @@ from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.failing_place import Read, Search
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.limits import QUESTION, ROOT_CAUSE
+from nightwatch_core.code.named_change import named_change
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.code.record_fit import objection
 from nightwatch_core.models.analysis import FELL_BACK, Analysis, RefusedEdit
@@ -122,6 +123,7 @@ def verdict(
     """
     evidence = looked_up(answer.evidence, code, case)
     seen = {*read, *(one.path for one in evidence if one.verified)}
+    change = named_change(answer.suspect_commit, code)
     fix = judged(answer.file_changes if answer.has_fix else (), code, seen)
     draft = Analysis(
         case=case,
@@ -133,8 +135,8 @@ def verdict(
         changes=file_diffs(fix.edits, code.read_file),
         refused=fix.refused,
         hypotheses=answer.hypotheses,
-        suspects=research.suspects,
-        suspect_commit=_commit(answer.suspect_commit),
+        suspects=change.suspects,
+        suspect_commit=change.commit,
         next_steps=answer.suggested_next_steps,
         learnings=answer.learnings[:3],
         tags=tuple(tag for tag in answer.tags if tag != FELL_BACK),  # ours alone
@@ -143,7 +145,7 @@ def verdict(
         commit=code.commit.sha,
         fix_confidence=answer.fix_confidence if fix.edits else None,
         question=" ".join(answer.question.split())[:QUESTION],
-        because=reasons(fix.refused),
+        because=(*reasons(fix.refused), *change.because),
     )
     if research.misfit:
         return scored(unfit(draft, research.misfit))
@@ -201,13 +203,3 @@ def unfit(analysis: Analysis, why: str) -> Analysis:
             "because": (*analysis.because, why),
         }
     )
-
-
-def _commit(text: str) -> str:
-    """The commit or pull request that is named; empty for prose.
-
-    >>> _commit("commit 1a2b3c4d5e"), _commit("#12"), _commit("the last one")
-    ('1a2b3c4d5e', '#12', '')
-    """
-    match = re.search(r"\b[0-9a-f]{7,40}\b|#\d{1,9}\b", text[:300].lower())
-    return match.group() if match else ""

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from nightwatch_core.models.value import Value
@@ -60,7 +61,11 @@ class Answer(Value):
     file_changes: tuple[Edit, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
-    suspect_commit: str = ""
+    suspect_commit: str = Field(
+        "",
+        description="The commit that brought the cause, by an id that you were shown, or #12 for "
+        "its pull request; empty where none is shown to have brought it, never one you ruled out",
+    )
     tags: tuple[str, ...] = ()
     learnings: tuple[Learning, ...] = ()
     related_to: tuple[str, ...] = ()

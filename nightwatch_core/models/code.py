@@ -101,6 +101,17 @@ class MergedPull(Value):
     files: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()  # shas it brought in, where known
 
+    @property
+    def name(self) -> str:
+        """What people call it: a commit without a pull request is a commit.
+
+        >>> from datetime import UTC, datetime
+        >>> at = datetime(2026, 11, 20, tzinfo=UTC)
+        >>> MergedPull(number=0, title="Fix", sha="a" * 40, merged_at=at).name
+        'commit aaaaaaaaaa'
+        """
+        return f"pull request #{self.number}" if self.number else f"commit {self.sha[:10]}"
+
 
 class Suspect(Value):
     """A merged pull request with reasons to think that it broke something."""

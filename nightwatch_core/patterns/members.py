@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from nightwatch_core.code.suspects import proved_change
+from nightwatch_core.code.named_change import proved_change
 from nightwatch_core.memory.recall.seed_score import names, seed_tags
 from nightwatch_core.models.analysis import FELL_BACK, Analysis
 from nightwatch_core.models.knowledge import Lesson

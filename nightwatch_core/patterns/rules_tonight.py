@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from nightwatch_core.code.suspects import proved_change
+from nightwatch_core.code.named_change import proved_change
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import Pattern

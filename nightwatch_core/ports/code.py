@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from nightwatch_core.models.code import (
     Blame,
+    ChangedFile,
     CodeReads,
     Commit,
     CommitDiff,
@@ -62,6 +63,13 @@ class CodeReader(Protocol):
         """Commits, newest first, below `path`; with `text` those that added or removed it.
 
         Raises `GiveUp` where past texts cannot be searched.
+        """
+        ...
+
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """What differs between two commits, below `path`; of many files only the first.
+
+        Raises `GiveUp` where one of them is not known.
         """
         ...
 

@@ -6,7 +6,7 @@ Plain texts, as hostile as they came: each rendering escapes them for its own fo
 from collections.abc import Iterable
 
 from nightwatch_core.code.file_diffs import file_diffs
-from nightwatch_core.code.suspects import is_of
+from nightwatch_core.code.named_change import is_of
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis

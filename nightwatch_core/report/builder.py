@@ -6,7 +6,7 @@ from datetime import datetime
 from nightwatch_core.analysis import complexity
 from nightwatch_core.analysis.waves import total_usage
 from nightwatch_core.code.failed_commit import merged_before
-from nightwatch_core.code.suspects import named_first
+from nightwatch_core.code.named_change import only_named
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.memory.fallback import fallback_summary
 from nightwatch_core.memory.outcomes.calibration import calibrated
@@ -101,7 +101,7 @@ def add_findings(
 def _with_suspects(analysis: Analysis, code: CodeTonight) -> Analysis:
     """Add its suspect commit's pull request, of those merged before the code that failed."""
     at = analysis.case.commit or code.commit
-    return named_first(analysis, merged_before(code.pulls, at))
+    return only_named(analysis, merged_before(code.pulls, at))
 
 
 def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:

@@ -184,10 +184,9 @@ def _learning(learning: Learning) -> str:
 
 def _suspect(suspect: Suspect) -> str:
     pull = suspect.pull
-    name = f"pull request #{pull.number}" if pull.number else f"commit {pull.sha[:12]}"
     author = f" by {pull.author}" if pull.author else ""
     because = f": {'; '.join(suspect.because)}" if suspect.because else ""
-    return f"{name} “{pull.title}”{author}, merged {moment(pull.merged_at)}{because}"
+    return f"{pull.name} “{pull.title}”{author}, merged {moment(pull.merged_at)}{because}"
 
 
 def _hourly(case: Case) -> Sequence[int]:

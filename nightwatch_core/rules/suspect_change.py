@@ -93,8 +93,7 @@ def _written(place: tuple[str, int], blame: Blame) -> str:
 
 
 def _named(pull: MergedPull) -> str:
-    name = f"pull request #{pull.number}" if pull.number else f"commit {pull.sha[:10]}"
-    return f"{name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
+    return f"{pull.name} ({pull.title[:100]}, {pull.merged_at:%Y-%m-%d})"
 
 
 def _said(blame: Blame) -> str:

@@ -18,8 +18,11 @@ def whole_commit(git: BareRepository, at: str, web: str, sha: str) -> dict[str, 
     return {**told, "stats": stats, "files": files[:300]}
 
 
-def changed_files(git: BareRepository, at: str, web: str, sha: str) -> list[dict[str, Any]]:
+def changed_files(
+    git: BareRepository, at: str, web: str, sha: str, base: str = ""
+) -> list[dict[str, Any]]:
     shown = ("show", "--format=", "--first-parent", "-m", "-M", sha)
+    shown = ("diff", "-M", f"{base}...{sha}") if base else shown
     names = git.run(*shown, "--name-status").splitlines()
     patches = re.split(r"^diff --git ", git.run(*shown, "--patch"), flags=re.M)[1:]
     files = []
@@ -81,5 +84,5 @@ def compared(git: BareRepository, at: str, web: str, basehead: str) -> dict[str,
         "behind_by": behind,
         "total_commits": ahead,
         "commits": [],
-        "files": [],
+        "files": changed_files(git, at, web, head, base)[:300],
     }

@@ -9,6 +9,7 @@ from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.code import (
     Blame,
+    ChangedFile,
     Commit,
     CommitDiff,
     FolderEntry,
@@ -142,6 +143,15 @@ class MemoryCode:
         """Those that changed the path, and whose changed lines hold the text."""
         return logged(self.commits, path, text)[:limit]
 
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """The files of the commits between them, below the path."""
+        return tuple(
+            file
+            for one in part(self.commits, old_sha, new_sha)
+            for file in one.files
+            if is_below(file.path, path)
+        )
+
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
         """All paths of the commits between them."""
         return between(self.commits, old_sha, new_sha)
@@ -178,13 +188,18 @@ def logged(commits: Sequence[CommitDiff], path: str, text: str) -> tuple[LoggedC
     )
 
 
-def between(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> tuple[str, ...]:
-    """All paths of the commits after the old one, up to the new one."""
+def part(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> Sequence[CommitDiff]:
+    """The commits after the old one, up to the new one."""
     shas = [one.commit.sha for one in commits]
     if old_sha not in shas or new_sha not in shas:
         raise GiveUp("only commits of this history can be compared")
-    part = commits[shas.index(new_sha) : shas.index(old_sha)]
-    return tuple(sorted({file.path for one in part for file in one.files}))
+    return commits[shas.index(new_sha) : shas.index(old_sha)]
+
+
+def between(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> tuple[str, ...]:
+    """All paths of those."""
+    changed = part(commits, old_sha, new_sha)
+    return tuple(sorted({file.path for one in changed for file in one.files}))
 
 
 @dataclass

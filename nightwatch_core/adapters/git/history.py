@@ -76,18 +76,16 @@ class History:
         if not sha or not _is_path(path):
             return None
         changed = self._changed(sha)
-        below = tuple(one for one in changed if _is_below(one.path, path))
-        chosen = with_sources(below[:SHOWN_FILES], changed)
-        if self._obtain and not self._obtain([oid for one in chosen for oid in one.blobs]):
-            chosen = ()
-        files = self._files(sha, chosen) if chosen else ()
         logged, message = self._message(sha)
-        return CommitDiff(
-            commit=logged,
-            message=message,
-            files=tuple(one for one in files if _is_below(one.path, path)),
-            changed=len(changed),
-        )
+        files = self._files((sha,), changed, path)
+        return CommitDiff(commit=logged, message=message, files=files, changed=len(changed))
+
+    def compare(self, old: str, new: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """Return what differs, of at most 50 files; raises `GiveUp` where a commit is not known."""
+        if not _is_path(path):
+            return ()
+        commits = self._both(old, new)
+        return self._files(commits, self._changed(*commits), path)
 
     def log(
         self, path: str = "", text: str = "", limit: int = 20, *, follow: bool = False
@@ -109,10 +107,7 @@ class History:
 
     def paths_changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return paths that differ, sorted; raises `GiveUp` where a commit is not known."""
-        commits = [self.resolve(name) for name in (old, new)]
-        if not all(commits):
-            raise GiveUp("only commits of this history can be compared")
-        asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", *commits)
+        asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", *self._both(old, new))
         names = self._git.run(*asked).decode(errors="replace").split("\0")
         return tuple(sorted(name for name in names if name))
 
@@ -154,24 +149,38 @@ class History:
         # What is no commit, or not there, is no ancestor either.
         return not self._git.attempt("merge-base", "--is-ancestor", sha, self._sha).code
 
-    def _changed(self, sha: str) -> tuple[ChangedNode, ...]:
-        asked = (*_CHANGES, "--raw", "-z", "--no-abbrev", "--no-renames", sha)
+    def _both(self, old: str, new: str) -> tuple[str, str]:
+        commits = self.resolve(old), self.resolve(new)
+        if not all(commits):
+            raise GiveUp("only commits of this history can be compared")
+        return commits
+
+    def _changed(self, *commits: str) -> tuple[ChangedNode, ...]:
+        asked = (*_CHANGES, "--raw", "-z", "--no-abbrev", "--no-renames", *commits)
         return tuple(read_raw(self._git.run(*asked)))
 
-    def _files(self, sha: str, chosen: Sequence[ChangedNode]) -> tuple[ChangedFile, ...]:
-        paths = [f":(literal){one.path}" for one in chosen]
-        names = self._git.run(*_CHANGES, "--numstat", "-z", "-M", sha, "--", *paths)
+    def _files(
+        self, commits: Sequence[str], changed: tuple[ChangedNode, ...], path: str
+    ) -> tuple[ChangedFile, ...]:
+        """The changes of one commit, or between two, below `path`."""
+        below = tuple(one for one in changed if _is_below(one.path, path))
+        chosen = with_sources(below[:SHOWN_FILES], changed)
+        blobs = [oid for one in chosen for oid in one.blobs]
+        if not chosen or (self._obtain and not self._obtain(blobs)):
+            return ()
+        place = (*commits, "--", *(f":(literal){one.path}" for one in chosen))
+        names = self._git.run(*_CHANGES, "--numstat", "-z", "-M", *place)
         patch = self._git.attempt(
-            *(*_CHANGES, "--patch", "--unified=3", "-M", sha, "--", *paths),
+            *(*_CHANGES, "--patch", "--unified=3", "-M", *place),
             timeout=QUICK_SECONDS,
             limit=COMMIT_BYTES,
         )
         texts = re.split(r"^diff --git ", patch.output.decode(errors="replace"), flags=re.M)[1:]
-        files = list(read_counts(names.decode(errors="replace")))
         whole = len(texts) - patch.cut  # the last one was cut somewhere
         return tuple(
             file.model_copy(update={"diff": hunks(texts[index])}) if index < whole else file
-            for index, file in enumerate(files)
+            for index, file in enumerate(read_counts(names.decode(errors="replace")))
+            if _is_below(file.path, path)
         )
 
     def _message(self, sha: str) -> tuple[LoggedCommit, str]:

@@ -26,6 +26,7 @@ from nightwatch_core.adapters.git.objects import (
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import (
     Blame,
+    ChangedFile,
     Commit,
     CommitDiff,
     FolderEntry,
@@ -125,6 +126,10 @@ class GitReader:
         """
         path = plain_folder(path)
         return self._history.log(path, text, limit, follow=path in self._tree.nodes)
+
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """Return what differs, of at most 50 files; raises `GiveUp` as `paths_changed` does."""
+        return self._history.compare(old_sha, new_sha, path)
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
         """Return paths that differ; raises `GiveUp` where a commit is none of this history."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Any
 
 from githubkit.utils import UNSET
@@ -81,6 +82,7 @@ class ComparedRow(Row):
     """How the second of two commits stands to the first."""
 
     status: Text  # ahead | behind | diverged | identical
+    files: tuple[ChangedFileRow, ...] = ()
 
 
 class MergedAsRow(Row):
@@ -107,13 +109,7 @@ class ApiHistory:
         row = self._commit(name)
         if row is None:
             return None
-        folder = path.removeprefix("./").removesuffix("/")
-        below = [
-            one
-            for one in row.files
-            if not folder or one.path == folder or one.path.startswith(f"{folder}/")
-        ]
-        files = tuple(_changed_file(one) for one in below[:SHOWN_FILES])
+        files = _below(row.files, path)
         message = row.message.partition("\n")[2].strip()
         return CommitDiff(commit=_logged(row), message=message, files=files, changed=len(row.files))
 
@@ -129,6 +125,17 @@ class ApiHistory:
         most = max(1, min(limit, LOGGED_COMMITS))
         rows = self._once("log", f"{most} {path}", lambda: self._ask_log(path, most), _log)
         return tuple(_logged(row) for row in rows if len(row.parents) < 2)[:most]
+
+    def compare(self, old: str, new: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """Return what differs, as GitHub compares; raises `GiveUp` where a commit is not known."""
+        both = "...".join(row.sha for name in (old, new) if (row := self._commit(name)))
+        if "..." not in both:
+            raise GiveUp("only commits of this history can be compared")
+
+        def ask() -> Any:
+            return self._get(lambda rest, at: rest.repos.compare_commits(*at, both))
+
+        return _below(self._once("compared", both, ask, _compared).files, path)
 
     def paths_changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return paths that differ, sorted; raises `GiveUp` where a commit is not known."""
@@ -197,6 +204,14 @@ def _logged(row: LoggedCommitRow) -> LoggedCommit:
     )
 
 
+def _below(rows: tuple[ChangedFileRow, ...], path: str) -> tuple[ChangedFile, ...]:
+    folder = path.removeprefix("./").removesuffix("/")
+    below = (
+        one for one in rows if not folder or one.path == folder or one.path.startswith(f"{folder}/")
+    )
+    return tuple(_changed_file(one) for one in islice(below, SHOWN_FILES))
+
+
 def _changed_file(row: ChangedFileRow) -> ChangedFile:
     lines = (line.rstrip("\r")[:LINE_CHARACTERS] for line in row.patch.split("\n"))
     return ChangedFile(
@@ -210,6 +225,10 @@ def _changed_file(row: ChangedFileRow) -> ChangedFile:
 
 def _diff(answer: Any) -> CommitDiffRow | None:
     return None if answer is None else read(CommitDiffRow, answer)
+
+
+def _compared(answer: Any) -> ComparedRow:
+    return read(ComparedRow, answer)
 
 
 def _log(answer: Any) -> tuple[LoggedCommitRow, ...]:

@@ -25,6 +25,7 @@ from nightwatch_core.adapters.github.rows import BlobTextRow, TreeRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import (
     Blame,
+    ChangedFile,
     CodeReads,
     Commit,
     CommitDiff,
@@ -127,6 +128,13 @@ class ApiReader:
     def history(self, path: str = "", text: str = "", limit: int = 20) -> tuple[LoggedCommit, ...]:
         """Return commits, newest first, at most 100; raises `GiveUp` where `text` is given."""
         return self._history.log(path, text, limit)
+
+    def compare(self, old_sha: str, new_sha: str, path: str = "") -> tuple[ChangedFile, ...]:
+        """Return what differs since both had the same, of at most 50 of the first 300 files.
+
+        Raises `GiveUp` as `paths_changed` does.
+        """
+        return self._history.compare(old_sha, new_sha, path)
 
     def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
         """Return paths that differ; raises `GiveUp` where a commit is none of this history."""

@@ -169,6 +169,16 @@ def test_the_paths_between_two_commits(shop: Path) -> None:
     paths = tree.paths_changed(sha(shop, "Format"), tree.commit.sha)
     assert paths == ("shop/cart.py", "shop/rates.py", "shop/tax/rates.py")
     assert tree.paths_changed(tree.commit.sha, tree.commit.sha) == ()
+    files = tree.compare(sha(shop, "Format"), tree.commit.sha)
+    assert [(one.path, one.old_path, one.added, one.removed) for one in files] == [
+        ("shop/cart.py", "", 2, 2),
+        ("shop/tax/rates.py", "shop/rates.py", 0, 0),
+    ]
+    assert "+        first = None" in files[0].diff
+    assert tree.compare(sha(shop, "Format"), tree.commit.sha, "shop/tax") == files[1:]
+    assert tree.compare(sha(shop, "Format"), tree.commit.sha, "../x") == ()
+    with pytest.raises(GiveUp, match="this history"):
+        tree.compare("f" * 40, tree.commit.sha)
 
 
 def test_large_changes_are_cut_and_say_so(tmp_path: Path) -> None:

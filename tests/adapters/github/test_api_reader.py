@@ -220,8 +220,12 @@ def test_only_what_the_commit_holds_is_told(past: GitHub) -> None:
     assert reader(past, name="fix").show_commit(fix) is not None
     assert [one.subject for one in code.history()] == ["Sum up", "Count (#7)", "Shop", "First"]
     assert code.paths_changed(old, code.commit.sha) == ("app/sum.rb", "app/total.rb")
-    with pytest.raises(GiveUp, match="this history"):
-        code.paths_changed(old, fix)
+    files = code.compare(old, code.commit.sha)
+    assert [(one.path, one.added) for one in files] == [("app/sum.rb", 1), ("app/total.rb", 1)]
+    assert code.compare(old, code.commit.sha, "app/total.rb") == files[1:]
+    for ask in (code.paths_changed, code.compare):
+        with pytest.raises(GiveUp, match="this history"):
+            ask(old, fix)
 
 
 def test_the_commits_of_a_file_are_told_and_texts_are_not_searched(past: GitHub) -> None:

@@ -1,17 +1,26 @@
+from dataclasses import replace
+
 import pytest
-from analysis_shapes import CART, FILES, FIX, analysis, case, trace, tree
+from analysis_shapes import CART, DAY, FILES, FIX, analysis, case, trace, tree
 
 from nightwatch_core.code.verdict import SCORE, advantage, scored, verdict
 from nightwatch_core.models.answer import Answer, Edit, Evidence, Hypothesis
+from nightwatch_core.models.code import CommitDiff, LoggedCommit, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
 
 QUOTE = Evidence(path="shop/cart.py", line=2, quote="sum(line.price for line in lines)")
 NOTHING = ResearchContext()
+PAST = tuple(
+    CommitDiff(commit=LoggedCommit(sha=name.ljust(40, "0"), at=DAY, subject="Count"))
+    for name in ("1a2b3c4d", "abcdef1")
+)
 
 
 def judged(code=None, of=None, read=("shop/cart.py",), **more):
     told = {"title": "T", "root_cause": "Because.", "confidence": "high", **more}
-    return verdict(of or case(), Answer(**told), NOTHING, code or tree(), read)
+    return verdict(
+        of or case(), Answer(**told), NOTHING, code or replace(tree(), commits=PAST), read
+    )
 
 
 def test_a_full_answer_has_the_full_score():
@@ -135,6 +144,18 @@ def test_a_record_that_does_not_fit_the_commit_proves_little():
     odd = analysis(confidence="high", misfit="the record does not fit this commit")
     assert scored(odd).confidence == "low"
     assert "said high, but the record does not fit this commit" in scored(odd).because
+
+
+def test_only_the_commit_that_the_answer_names_is_suspected():
+    at = {"title": "Near", "merged_at": DAY, "number": 7}
+    near = Suspect(pull=MergedPull(sha="e" * 40, **at), score=0.9, because=("changes a file",))
+    research = ResearchContext(suspects=(near,))
+    for text, names in (("abcdef1", ["commit abcdef1000"]), ("", []), ("eeeeeee", [])):
+        told = Answer(title="T", root_cause="R", confidence="low", suspect_commit=text)
+        one = verdict(case(), told, research, replace(tree(), commits=PAST))
+        assert [suspect.pull.name for suspect in one.suspects] == names
+    assert one.suspect_commit == ""
+    assert any("eeeeeee, which the answer names, is no commit" in why for why in one.because)
 
 
 def test_the_score_is_the_sum_of_what_held():

@@ -44,7 +44,7 @@ def suspect(number, sha, score, *commits):
                 "suspects": (*suspect(11, "9999999999", 0.9), *suspect(12, "abcdef1234", 0.6)),
                 "suspect_commit": "abcdef1",
             },
-            None,
+            "pull request #12",
         ),
         (
             {"suspects": suspect(12, "abcdef1234", 0.1), "suspect_commit": "abcdef1"},
