@@ -11,6 +11,7 @@ from nightwatch_core.analysis.loop_state import begin, bound_in_sight
 from nightwatch_core.analysis.places_read import line_ranges, shown_again
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.tool_calls import CallHistory
+from nightwatch_core.analysis.tool_specs import TOLD_LIMITS
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
@@ -22,7 +23,7 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.models.usage import Allowance, Usage
-from nightwatch_core.ports import Clock, CodeReader, CountsReads, Model
+from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
 
 _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}
 
@@ -40,6 +41,7 @@ class Briefing:
     plan: AnalysisPlan
     allowance: Allowance
     clock: Clock
+    libraries: LibraryReader | None = None  # None: what is outside the repository is not known
 
 
 def analyse(briefing: Briefing) -> Analysis:
@@ -93,8 +95,8 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     research = briefing.research.model_copy(update={"conventions": quoted})
     by_tier = plan.chosen_by.get("effort") == "tier"
     return Conversation(
-        system=agent.prompt,
-        tools=tuple(spec for spec in tools.SPECS if spec.name in agent.tools),
+        system=f"{agent.prompt}\n\n{TOLD_LIMITS}" if agent.tools else agent.prompt,
+        tools=tools.offered(agent.tools, briefing.libraries),
         answer_schema=answer_schema(),
         turns=(UserTurn(text=first_message(case, briefing.traces, research, seed)),),
         case=case,
@@ -108,8 +110,9 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
 def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Analysis:
     """One conversation and its verdict; raises what the loop, model and code reader raise."""
 
-    def run_tool(call: ToolCall) -> ToolResult:
-        return tools.run(call, briefing.code, briefing.case, briefing.traces)
+    def run_tool(call: ToolCall, known: frozenset[str]) -> ToolResult:
+        at = (briefing.code, briefing.case, briefing.traces, known, briefing.libraries)
+        return tools.run(call, *at)
 
     def complain(answer: Answer, calls: CallHistory) -> str:
         if model.capabilities().local:  # it would answer the same again

@@ -3,7 +3,7 @@
 # One turn's tool calls
 CALLS_A_TURN = 16  # calls that are run
 CALLS_AT_ONCE = 8  # calls that run side by side
-TURN_CHARACTERS = 32_000  # characters that the answers of one turn have together
+TURN_CHARACTERS = 40_000  # characters that the answers of one turn have together
 IDLE_TURNS = 3  # turns in a row that may bring nothing new
 COMPARED_LINE = 400  # characters of a line that tell it from another
 

@@ -4,13 +4,13 @@ Every function gives the state after something happened; nothing that was said i
 """
 
 from nightwatch_core.analysis import endings, turn_texts
+from nightwatch_core.analysis.answer_rows import lines_of_opening
 from nightwatch_core.analysis.budget import Bound, CallBudget, Prompt
 from nightwatch_core.analysis.limits import CONCLUSION_SHARE, IDLE_TURNS
 from nightwatch_core.analysis.tool_calls import (
     CallHistory,
     RunTool,
     declined,
-    lines_of_opening,
     with_results,
 )
 from nightwatch_core.models.answer import Answer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.code_view import name
-from nightwatch_core.models.conversation import NothingThere
+from nightwatch_core.models.tool_values import NothingThere
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.traces.path_index import is_vendored
 

@@ -6,23 +6,21 @@ it (headings, "nothing found", advice) counts for nothing.
 """
 
 import json
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.code.code_view import CUT, MARK, halves, inside
+from nightwatch_core.analysis.answer_rows import NUMBERED, files_read, lines_shown
+from nightwatch_core.code.code_view import CUT, MARK
 from nightwatch_core.models.conversation import (
-    Conversation,
     ResultsTurn,
     ToolCall,
     ToolResult,
-    UserTurn,
 )
 from nightwatch_core.models.value import Value
 
-RunTool = Callable[[ToolCall], ToolResult]
+RunTool = Callable[[ToolCall, frozenset[str]], ToolResult]  # a call, and what is shown already
 
 _SAME_AGAIN = (
     "You asked this in your turn {turn}; the answer there still holds. Ask something else or "
@@ -33,12 +31,6 @@ _TOO_MANY = (
     f"Not run: at most {limits.CALLS_A_TURN} calls at once. Ask again for what you still need."
 )
 _ROOM = 200  # characters for saying that an answer was shortened
-_ALONE = "too much was asked at once, ask for this alone to see them"
-_CODE = ("read_file", "search_code")  # tools that show lines of files
-_HEAD = re.compile(r"(?P<path>\S.{0,999}) \(lines \d{1,8}-\d{1,8} of \d{1,8}\)")
-_NUMBERED = re.compile(r" {0,8}(?P<line>\d{1,8})\|")
-_HIT = re.compile(r"(?P<path>[^\s:|][^:|]{0,999}):(?P<line>\d{1,8}): ")
-_SAYINGS = (MARK, "No file is called", "This error came without", "```")  # how other tools say it
 
 
 class AnsweredCall(Value):
@@ -47,7 +39,7 @@ class AnsweredCall(Value):
     turn: int  # of the model, the first is 1
     text: str
     is_error: bool = False
-    reminded: bool = False  # it was asked again, or the model is no longer sent its answer
+    reminded: bool = False  # it was asked again
 
 
 class CallHistory(Value):
@@ -57,16 +49,13 @@ class CallHistory(Value):
     known: frozenset[str] = frozenset()  # lines and hits in the conversation
     cleared: frozenset[str] = frozenset()  # those that were in it once, and were taken out
     idle: int = 0  # turns in a row that added none
-    read: tuple[str, ...] = ()  # files, in the order they were first read
+    read: tuple[str, ...] = ()  # files a line of which was shown, in that order
     missed: int = 0  # calls that named what is not there
     truncated: int = 0  # answers that were shortened
 
     def forgotten(self) -> "CallHistory":
-        """The same, after answers were taken out of what the model is sent."""
-        answered = {
-            key: one.model_copy(update={"reminded": True}) for key, one in self.answered.items()
-        }
-        update = {"answered": answered, "known": frozenset(), "cleared": self.shown}
+        """The same, after answers were taken out of what the model is sent: all may be asked."""
+        update = {"answered": {}, "known": frozenset(), "cleared": self.shown}
         return self.model_copy(update=update)
 
     @property
@@ -80,18 +69,22 @@ class CallHistory(Value):
 
 
 def with_results(
-    history: CallHistory, calls: tuple[ToolCall, ...], run_tool: RunTool, turn: int = 1
+    history: CallHistory,
+    calls: tuple[ToolCall, ...],
+    run_tool: RunTool,
+    turn: int = 1,
 ) -> tuple[ResultsTurn, CallHistory]:
     """Give a result for every call, in order; a call that was made before is not run again.
 
-    What was asked before is answered with the turn that holds the answer; asked once more, or
-    once the model no longer sees it, with that answer itself. `turn` is the model's, from 1.
+    What was asked before is answered with the turn that holds the answer; asked once more, with
+    that answer itself. `turn` is the model's, from 1.
     """
     fresh: dict[str, ToolCall] = {}
     for call in calls:
         if _key(call) not in history.answered and len(fresh) < limits.CALLS_A_TURN:
             fresh.setdefault(_key(call), call)
-    ran = dict(zip(fresh, _side_by_side(run_tool, tuple(fresh.values())), strict=True))
+    asked = tuple(fresh.values())
+    ran = dict(zip(fresh, _side_by_side(run_tool, asked, history.known), strict=True))
     whole: list[ToolResult] = []
     for call in calls:
         is_fresh = fresh.get(_key(call)) is call
@@ -113,7 +106,8 @@ def with_results(
         if told is full:  # what was cut may be asked again
             answered[_key(call)] = AnsweredCall(turn=turn, text=full.text, is_error=full.is_error)
     history = history.model_copy(update={"answered": answered})
-    return ResultsTurn(results=results), _noted(history, [(call, told) for call, _, told in new])
+    history = _noted(history, [(call, told) for call, _, told in new])
+    return ResultsTurn(results=results), history
 
 
 def declined(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
@@ -125,39 +119,17 @@ def declined(calls: tuple[ToolCall, ...], why: str) -> ResultsTurn:
     )
 
 
-def lines_of_opening(opening: Conversation) -> frozenset[str]:
-    """Collect what the conversation holds before the first call: `path:line`, or rows of text."""
-    said = (turn.text for turn in opening.turns if isinstance(turn, UserTurn))
-    places = (
-        f"{preview.path}:{number}"
-        for preview in opening.research.previews
-        for number in range(preview.start, preview.end + 1)
-    )
-    return frozenset((*places, *_texts("\n".join(said))))
-
-
-def lines_shown(call: ToolCall, result: ToolResult) -> frozenset[str]:
-    r"""Collect the lines and hits in a tool's answer: `path:line` where they have a place.
-
-    >>> call = ToolCall(id="1", name="read_file")
-    >>> answer = ToolResult(id="1", name="read_file", text="a.py (lines 7-7 of 9)\n    7| x = 1")
-    >>> sorted(lines_shown(call, answer))
-    ['a.py:7']
-    """
-    if result.is_error:
-        return frozenset()
-    return frozenset((_places if call.name in _CODE else _texts)(result.text))
-
-
-def _side_by_side(run_tool: RunTool, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+def _side_by_side(
+    run_tool: RunTool, calls: Sequence[ToolCall], known: frozenset[str]
+) -> tuple[ToolResult, ...]:
     """Run all calls, each in a copy of the caller's context; results in order.
 
     Raises what the first call that failed raised; what has not begun by then is not begun.
     """
     if len(calls) < 2:
-        return tuple(map(run_tool, calls))
+        return tuple(run_tool(call, known) for call in calls)
     with ThreadPoolExecutor(min(len(calls), limits.CALLS_AT_ONCE)) as pool:
-        begun = [pool.submit(copy_context().run, run_tool, call) for call in calls]
+        begun = [pool.submit(copy_context().run, run_tool, call, known) for call in calls]
         try:
             return tuple(one.result() for one in begun)
         finally:
@@ -180,12 +152,12 @@ def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int
 def _noted(history: CallHistory, new: Sequence[tuple[ToolCall, ToolResult]]) -> CallHistory:
     """The history with what new results added: lines, files read, calls that missed."""
     lines = frozenset[str]().union(*(lines_shown(call, result) for call, result in new))
-    read = (_path(call) for call, result in new if call.name == "read_file" and not result.is_error)
+    read = (path for call, result in new for path in files_read(call, result))
     return history.model_copy(
         update={
             "known": history.known | lines,
             "idle": 0 if lines - history.known else history.idle + 1,
-            "read": tuple(dict.fromkeys((*history.read, *filter(None, read)))),
+            "read": tuple(dict.fromkeys((*history.read, *read))),
             "missed": history.missed + sum(result.missing for _, result in new),
             "truncated": history.truncated + sum(f"\n{MARK}" in one.text for _, one in new),
         }
@@ -193,7 +165,7 @@ def _noted(history: CallHistory, new: Sequence[tuple[ToolCall, ToolResult]]) -> 
 
 
 def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
-    """The results, the longest shortened so that all stay within `TURN_CHARACTERS`."""
+    """The results, the longest cut at their end so that all stay within `TURN_CHARACTERS`."""
     left, cap = limits.TURN_CHARACTERS, limits.TURN_CHARACTERS
     for done, length in enumerate(sorted(len(result.text) for result in results)):
         cap = left // (len(results) - done)
@@ -203,36 +175,25 @@ def _bounded(results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
     else:
         return tuple(results)
     return tuple(
-        one.model_copy(update={"text": halves(one.text, max(cap - _ROOM, _ROOM), _ALONE)})
+        one.model_copy(update={"text": _cut(one.text, max(cap - _ROOM, _ROOM))})
         if len(one.text) > cap
         else one
         for one in results
     )
 
 
+def _cut(text: str, room: int) -> str:
+    """The beginning of a text, up to a line's end, and where it was cut."""
+    end = text.rfind("\n", room // 2, room)
+    kept = text[:end] if end > 0 else f"{text[:room]}{CUT}"
+    numbered = [row for row in kept.split("\n") if NUMBERED.match(row)]
+    last = NUMBERED.match(numbered[-1]) if numbered else None
+    onward = f", lines from {int(last['line']) + 1}" if last else ""
+    why = f"{len(text) - len(kept)} characters did not fit into this turn"
+    return f"{kept}\n{MARK}cut here: {why}; ask for this alone{onward} ...]"
+
+
 def _key(call: ToolCall) -> str:
     """Equal for calls that ask the same; None stands for an argument that was left out."""
     given = {name: value for name, value in call.arguments.items() if value is not None}
     return json.dumps([call.name, given], sort_keys=True, default=str)
-
-
-def _path(call: ToolCall) -> str:
-    path = call.arguments.get("path")
-    return (inside(path) or "") if isinstance(path, str) else ""
-
-
-def _places(text: str) -> Iterable[str]:
-    path = ""
-    for row in text.split("\n"):
-        if head := _HEAD.fullmatch(row):
-            path = head["path"]
-        elif found := _HIT.match(row) or _NUMBERED.match(row):
-            at = found.groupdict().get("path") or path
-            # another part of a long line is new
-            part = row[: limits.COMPARED_LINE] if CUT in row else ""
-            yield f"{at}:{found['line']}{part}"
-
-
-def _texts(text: str) -> Iterable[str]:
-    rows = (row.strip()[: limits.COMPARED_LINE] for row in text.split("\n"))
-    return (row for row in rows if row and not row.startswith(_SAYINGS))

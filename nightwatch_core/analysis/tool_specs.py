@@ -1,36 +1,37 @@
-"""What the model is told of its tools: names, arguments, limits. Descriptions are prompts."""
+"""What the model is told of its tools: names, arguments, limits. Descriptions are prompts.
+
+They are paid for with every conversation, so a test holds them to 60 words each and 1,200 tokens
+together. Bounds of numbers are in `tool_arguments.BOUNDS`, where they are applied.
+"""
 
 from typing import Any
 
+from nightwatch_core.analysis.limits import CALLS_A_TURN, IDLE_TURNS, TURN_CHARACTERS
 from nightwatch_core.models.conversation import ToolSpec
 
 LIMITS = {  # characters of an answer
-    "read_file": 8_000,
-    "search_code": 4_000,
+    "read_file": 39_000,
+    "search_code": 7_000,
+    "read_symbol": 20_000,
     "find_files": 2_000,
     "list_directory": 2_000,
     "get_error_traces": 4_000,
-    "blame": 2_000,
+    "blame": 4_000,
+    "show_commit": 8_000,
+    "history": 3_000,
+    "find_tests": 3_000,
+    "read_library": 20_000,
 }
-HITS = 50  # lines a search shows
-CONTEXT = 10  # lines it shows around each of them, at most
-_LAST_LINE = 10_000_000
+TOLD_LIMITS = f"""\
+# Limits
 
-_PATH = {
-    "type": "string",
-    "minLength": 1,
-    "description": "Path from the repository's root, like app/models/order.rb.",
-}
-_GLOB = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 100,
-    "description": "Only files whose name (*.py) or path from the root (app/**/*.{js,ts}) fits.",
-}
+At most {CALLS_A_TURN} calls a turn; the answers of one turn share {TURN_CHARACTERS:,} characters, \
+and what does not fit is cut at its end and said. {IDLE_TURNS} turns in a row that show nothing \
+new end the reading. You are told when few turns or tokens are left."""
 
-
-def _line(description: str) -> dict[str, Any]:
-    return {"type": "integer", "minimum": 1, "maximum": _LAST_LINE, "description": description}
+_PATH = {"type": "string"}
+_NUMBER = {"type": "integer"}
+_TEXT = {"type": "string"}
 
 
 def _spec(called: str, description: str, required: tuple[str, ...], **properties: Any) -> ToolSpec:
@@ -46,71 +47,88 @@ def _spec(called: str, description: str, required: tuple[str, ...], **properties
 SPECS: tuple[ToolSpec, ...] = (
     _spec(
         "read_file",
-        f"Read a file with line numbers, at most {LIMITS['read_file']:,} characters (about 200 "
-        "lines); of more you get the beginning, the end, and the numbers of the definitions "
-        "between them. Use it with start and end for the 40 lines around a place you know.",
+        "Read lines of a file, best the 30 around a place you know. A range of up to 400 lines "
+        "comes whole. Without one, a file over 120 lines answers with its outline.",
         ("path",),
         path=_PATH,
-        start=_line("First line; 1 where left out."),
-        end=_line("Last line, included; the file's last where left out."),
+        start=_NUMBER,
+        end=_NUMBER,
     ),
     _spec(
         "search_code",
-        f"Find the lines that hold a text exactly (upper and lower case differ, no patterns): at "
-        f"most {HITS}, file by file, with line numbers. Use it to find where something is "
-        "defined (`def total`, `class Order`), who calls it and who writes a field. With context "
-        "it saves reading the file.",
-        ("query",),
-        query={"type": "string", "minLength": 1, "maxLength": 200, "description": "One line."},
-        path={"type": "string", "description": "File or folder to look in; all where left out."},
-        glob=_GLOB,
-        context={
-            "type": "integer",
-            "minimum": 0,
-            "maximum": CONTEXT,
-            "description": f"Lines around each hit, 0 to {CONTEXT}; 0 where left out.",
-        },
+        "Find lines that hold a text exactly (no patterns), several texts at once: callers, "
+        "writers of a field. All hits are listed, with up to 10 lines of context; a definition "
+        "that is hit is shown whole.",
+        ("queries",),
+        queries={"type": "array", "items": _TEXT},
+        path=_PATH,
+        glob=_TEXT,
+        whole_words={"type": "boolean"},
+        context=_NUMBER,
+    ),
+    _spec(
+        "read_symbol",
+        "Read a definition whole, wherever it is (total, Order#total, billing::total); all places "
+        "that define it are listed.",
+        ("name",),
+        name=_TEXT,
     ),
     _spec(
         "find_files",
-        "Find files by a part of their name (order) or by a glob (app/**/*_job.rb). Use it before "
-        "you guess a path: reading a file that is not there is a turn lost.",
+        "Find files by part of a name or a glob, before you guess a path.",
         ("name",),
-        name={"type": "string", "minLength": 1, "maxLength": 200, "description": "Part or glob."},
-        path={"type": "string", "description": "Folder to look in; all where left out."},
+        name=_TEXT,
+        path=_PATH,
     ),
     _spec(
         "list_directory",
-        "List one folder: folders with the number of files below them, files with their size in "
-        "bytes. Use it to see how an unknown part of the repository is laid out.",
+        "List a folder; '' is the root.",
         ("path",),
-        path={"type": "string", "description": "Folder; empty for the repository's root."},
+        path=_PATH,
     ),
     _spec(
         "get_error_traces",
-        "The stack traces of this error as production printed them, newest first. Use it when the "
-        "first message leaves out frames, causes or values that differ between occurrences.",
+        "This error's traces as printed, newest first: what the first message leaves out.",
         (),
-        limit={
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 10,
-            "description": "How many; 3 where left out. Fewer are shown at greater length.",
-        },
-        number={
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 10,
-            "description": "Only this one, 1 is the newest.",
-        },
+        limit=_NUMBER,
+        number=_NUMBER,
     ),
     _spec(
         "blame",
-        "The commit that last wrote a line: id, day, author, subject. Use it on the line at fault "
-        "to learn which change brought it, and whether that fits the error's first sighting.",
-        ("path", "line"),
+        "Commits that last wrote these lines: did a change bring the fault, and when?",
+        ("path", "start"),
         path=_PATH,
-        line=_line("Line number, 1 is the first."),
+        start=_NUMBER,
+        end=_NUMBER,
+    ),
+    _spec(
+        "show_commit",
+        "A commit's message and diff, or that of one file.",
+        ("id",),
+        id=_TEXT,
+        path=_PATH,
+    ),
+    _spec(
+        "history",
+        "Commits that changed a path, or that added or removed a symbol or text, newest first.",
+        (),
+        path=_PATH,
+        symbol=_TEXT,
+    ),
+    _spec(
+        "find_tests",
+        "Existing tests of a file or symbol: by their name, and by mentions.",
+        ("target",),
+        target=_TEXT,
+    ),
+    _spec(
+        "read_library",
+        "Source of a dependency: a frame's path outside the repository, package/file, or a "
+        "package for its files.",
+        ("place",),
+        place=_TEXT,
+        start=_NUMBER,
+        end=_NUMBER,
     ),
 )
 BY_NAME = {spec.name: spec for spec in SPECS}

@@ -5,36 +5,55 @@ answered is told what to do instead; only `TryLater`, `GiveUp` and `StopTheNight
 pass through.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
 
-from nightwatch_core.analysis.file_tools import find_files, lines_in, list_directory, read_file
+from nightwatch_core.analysis.coverage_tool import find_tests
+from nightwatch_core.analysis.file_tools import read_file
+from nightwatch_core.analysis.history_tools import blame, history, show_commit
+from nightwatch_core.analysis.library_tool import read_library
+from nightwatch_core.analysis.name_tools import find_files, list_directory
 from nightwatch_core.analysis.path_suggestions import near_matches, sentence_of
 from nightwatch_core.analysis.prompts import fenced
 from nightwatch_core.analysis.search_tool import search_code
+from nightwatch_core.analysis.symbol_tool import read_symbol
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer, complaint, settled
-from nightwatch_core.analysis.tool_specs import BY_NAME, HITS, LIMITS, SPECS
-from nightwatch_core.code.code_view import around, halves, inside, name, outside
-from nightwatch_core.models.conversation import NothingThere, ToolCall, ToolResult, TracesShown
+from nightwatch_core.analysis.tool_context import ToolContext
+from nightwatch_core.analysis.tool_specs import BY_NAME, LIMITS, SPECS
+from nightwatch_core.code.code_view import halves, inside, outside
+from nightwatch_core.models.conversation import ToolCall, ToolResult, ToolSpec
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.tool_values import NothingThere, TracesShown
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.ports import CodeReader
+from nightwatch_core.ports import CodeReader, LibraryReader
 from nightwatch_core.text.escaping import clean
 from nightwatch_core.text.escaping import line as one_line
 
-__all__ = ["HITS", "LIMITS", "SPECS", "run"]
+__all__ = ["LIMITS", "SPECS", "offered", "run"]
 
-_BLAMED_LINE, _AUTHOR, _SUBJECT = 1_500, 100, 300  # characters that blame shows
 _TRACE_HEAD = 120  # characters around each trace
 
 
-def run(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...]) -> ToolResult:
+def offered(names: Collection[str], libraries: LibraryReader | None) -> tuple[ToolSpec, ...]:
+    """Give the tools of an agent, those for libraries only where there are some to read."""
+    known = (spec for spec in SPECS if spec.name in names)
+    return tuple(spec for spec in known if libraries or spec.name != "read_library")
+
+
+def run(
+    call: ToolCall,
+    code: CodeReader,
+    case: Case,
+    traces: tuple[Trace, ...],
+    known: frozenset[str] = frozenset(),
+    libraries: LibraryReader | None = None,
+) -> ToolResult:
     """Answer one call; `is_error` results say what to do instead, `missing` ones named what is not.
 
-    Safe for many threads where the reader is. Raises only what the code reader raises.
+    `known` are lines that the conversation shows: they are named, not shown again. Safe for many
+    threads where the readers are. Raises only what the readers raise.
     """
     try:
-        answer = _answer(call, code, case, traces)
+        answer = _answer(call, ToolContext(code, case, traces, known, libraries))
     except Refusal as refusal:
         return ToolResult(
             id=call.id,
@@ -47,7 +66,7 @@ def run(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...])
     return ToolResult(id=call.id, name=call.name, text=answer.text, value=answer.value)
 
 
-def _answer(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, ...]) -> ToolAnswer:
+def _answer(call: ToolCall, at: ToolContext) -> ToolAnswer:
     spec = BY_NAME.get(call.name)
     if spec is None:
         raise Refusal(f"There is no tool {call.name[:80]!a}. Use one of {', '.join(BY_NAME)}.")
@@ -56,15 +75,12 @@ def _answer(call: ToolCall, code: CodeReader, case: Case, traces: tuple[Trace, .
     if wrong:
         raise Refusal(f"{wrong[0].upper()}{wrong[1:]}. Call {spec.name} again with that changed.")
     if "path" in given:
-        given["path"] = _checked(given["path"], code, spec.parameters["properties"]["path"])
-    if call.name == "get_error_traces":
-        return get_error_traces(case, traces, LIMITS[call.name], **given)
-    return _CODE_TOOLS[call.name](code, LIMITS[call.name], **given)
+        given["path"] = _checked(given["path"], at.code, spec.name in _OF_FOLDERS)
+    return _TOOLS[call.name](at, LIMITS[call.name], **given)
 
 
-def _checked(path: str, code: CodeReader, schema: dict[str, Any]) -> str:
+def _checked(path: str, code: CodeReader, may_be_root: bool) -> str:
     """Give the path inside the repository; "/" is its root where a folder is asked for."""
-    may_be_root = "minLength" not in schema
     if path.strip() == "/" and may_be_root:
         return ""
     clean_path = inside(path)
@@ -75,27 +91,9 @@ def _checked(path: str, code: CodeReader, schema: dict[str, Any]) -> str:
     raise Refusal(why.strip(), NothingThere(near=near))
 
 
-def blame(code: CodeReader, limit: int, path: str, line: int) -> ToolAnswer:
-    """Tell who last wrote a line."""
-    known = next(iter(code.blame(path, line)), None)
-    if known is None:
-        lines = lines_in(code, path)
-        if line > len(lines):
-            raise Refusal(f"{path} has {len(lines)} lines; ask for a line up to {len(lines)}.")
-        raise Refusal(f"Who wrote {path}:{line} is not known here; go on without blame.")
-    author, subject = one_line(known.author, _AUTHOR), one_line(known.subject, _SUBJECT)
-    known = known.model_copy(
-        update={"sha": known.sha[:10], "author": author, "subject": subject}
-    )  # neither can start a second line
-    head = f"{name(path)}:{line} {known.sha} {known.at:%Y-%m-%d} {author}: {subject}"
-    return ToolAnswer(f"{head}\n{around(known.text, '', _BLAMED_LINE)}", known)
-
-
-def get_error_traces(
-    case: Case, traces: tuple[Trace, ...], most: int, limit: int = 3, number: int = 0
-) -> ToolAnswer:
+def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0) -> ToolAnswer:
     """Show up to `limit` traces, newest first, or one by its number; about `most` characters."""
-    known = traces or ((case.trace,) if case.trace else ())
+    known = at.traces or ((at.case.trace,) if at.case.trace else ())
     if not known:
         return ToolAnswer("This error came without a stack trace.", TracesShown())
     if number > len(known):
@@ -127,10 +125,17 @@ def _rendered(trace: Trace) -> str:
     return "\n".join(lines)
 
 
-_CODE_TOOLS: dict[str, Callable[..., ToolAnswer]] = {
+_OF_FOLDERS = ("search_code", "find_files", "list_directory", "show_commit", "history")
+_TOOLS: dict[str, Callable[..., ToolAnswer]] = {
     "read_file": read_file,
     "search_code": search_code,
+    "read_symbol": read_symbol,
     "find_files": find_files,
     "list_directory": list_directory,
+    "get_error_traces": get_error_traces,
     "blame": blame,
+    "show_commit": show_commit,
+    "history": history,
+    "find_tests": find_tests,
+    "read_library": read_library,
 }

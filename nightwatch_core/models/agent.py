@@ -9,8 +9,8 @@ from nightwatch_core.models.value import Value
 
 ChosenBy = Literal["rules", "run", "agent", "setting", "tier", "nobody"]
 TOOLS = (
-    *("read_file", "search_code", "find_files"),
-    *("list_directory", "get_error_traces", "blame"),
+    *("read_file", "search_code", "read_symbol", "find_files", "list_directory"),
+    *("get_error_traces", "blame", "show_commit", "history", "find_tests", "read_library"),
 )
 
 

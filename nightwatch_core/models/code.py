@@ -1,8 +1,11 @@
 """Words for the source code the errors come from."""
 
 from datetime import datetime
+from typing import Literal
 
 from nightwatch_core.models.value import Value
+
+Ecosystem = Literal["python", "ruby", "javascript", "go", "php"]
 
 
 class Commit(Value):
@@ -80,6 +83,14 @@ class CommitDiff(Value):
     message: str = ""
     files: tuple[ChangedFile, ...] = ()
     changed: int = 0  # files in all
+
+
+class Library(Value):
+    """A copy of a package that an application is built on."""
+
+    ecosystem: Ecosystem
+    package: str
+    version: str = ""  # empty where it does not say
 
 
 class Release(Value):

@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nightwatch_core.models.code import Blame, FolderEntry, SearchHit
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.tool_values import ToolValue
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
@@ -29,48 +28,6 @@ class ToolCall(Value):
     id: str
     name: str
     arguments: dict[str, Any] = {}
-
-
-class LinesRead(Value):
-    """Lines of a file by number, only those that are shown whole, and how many the file has."""
-
-    path: str
-    total: int
-    lines: dict[int, str] = {}
-
-
-class HitsFound(Value):
-    """Lines that hold a text; `complete` where no other line does."""
-
-    hits: tuple[SearchHit, ...] = ()
-    complete: bool = True
-
-
-class PathsFound(Value):
-    """Paths of files, sorted as they are shown."""
-
-    paths: tuple[str, ...] = ()
-
-
-class EntriesListed(Value):
-    """What is in a folder."""
-
-    entries: tuple[FolderEntry, ...] = ()
-
-
-class TracesShown(Value):
-    """Traces of the error, newest first."""
-
-    traces: tuple[Trace, ...] = ()
-
-
-class NothingThere(Value):
-    """No file or folder has the path that was asked for; `near` are those like it."""
-
-    near: tuple[str, ...] = ()
-
-
-ToolValue = LinesRead | HitsFound | PathsFound | EntriesListed | TracesShown | NothingThere | Blame
 
 
 class ToolResult(Value):

@@ -4,7 +4,7 @@ Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and no
 returns a sentence that says what was reached, for `nightwatch check`.
 """
 
-from nightwatch_core.ports.code import CodeHost, CodeReader, CountsReads
+from nightwatch_core.ports.code import CodeHost, CodeReader, CountsReads, LibraryReader
 from nightwatch_core.ports.reading import (
     AgentStore,
     Clock,
@@ -32,6 +32,7 @@ __all__ = [
     "ErrorSource",
     "KnowledgeReader",
     "KnowledgeWriter",
+    "LibraryReader",
     "Model",
     "Nights",
     "Notifier",

@@ -9,7 +9,9 @@ from nightwatch_core.models.code import (
     CodeReads,
     Commit,
     CommitDiff,
+    Ecosystem,
     FolderEntry,
+    Library,
     LoggedCommit,
     MergedPull,
     Release,
@@ -78,6 +80,22 @@ class CodeReader(Protocol):
 
         Raises `GiveUp` where one of them is not known.
         """
+        ...
+
+
+class LibraryReader(Protocol):
+    """The source of libraries that the application is built on, where they are installed."""
+
+    def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
+        """Every copy of a package, the application's own first; empty where none is here."""
+        ...
+
+    def paths(self, library: Library) -> tuple[str, ...]:
+        """Its source files as its frames name them: below site-packages, or its own folder."""
+        ...
+
+    def read_file(self, library: Library, path: str) -> str | None:
+        """The text at one of these paths; None where it is none of them, or not text."""
         ...
 
 

@@ -13,15 +13,13 @@ from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Conversation,
-    HitsFound,
-    LinesRead,
-    NothingThere,
     ResultsTurn,
     ToolCall,
     ToolResult,
 )
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.tool_values import HitsFound, LinesBlamed, LinesRead, NothingThere
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.rules.limits import FRAMES, QUERY, READ_LINES, WHOLE_FILE
 
@@ -104,7 +102,7 @@ class KnownCode:
         path = self.resolved(path)
         result = self._result("blame", path=path, line=line) if path and line > 0 else None
         value = result.value if result else None
-        return value if isinstance(value, Blame) else None
+        return next(iter(value.blames), None) if isinstance(value, LinesBlamed) else None
 
     def resolved(self, path: str) -> str:
         """Give the path itself, or the one file of the same name that was suggested instead."""

@@ -2,7 +2,7 @@
 
 # Asking
 ROUNDS, QUESTIONS = 6, 6  # turns with questions; tool calls in one turn
-READ_LINES = 90  # lines asked for at once: fits the tool's limit for code of usual width
+READ_LINES = 400  # lines asked for at once: as many as the tool shows
 WHOLE_FILE = 1_200  # lines; longer files are not read in full
 QUERY = 100  # characters of a text that is searched for
 

@@ -9,7 +9,7 @@ from nightwatch_core.code.languages import Language, language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.line_reading import masked, uses
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.conversation import HitsFound
+from nightwatch_core.models.tool_values import HitsFound
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.known_code import KnownCode
 from nightwatch_core.rules.limits import SHORTEST_WORD

@@ -6,7 +6,7 @@ from nightwatch_core.code.definitions import defined_name
 from nightwatch_core.code.line_reading import arguments, assignment, body_of, called, parameters
 from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.models.conversation import HitsFound
+from nightwatch_core.models.tool_values import HitsFound
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import BODY_LINES, CALLERS

@@ -12,7 +12,9 @@ from nightwatch_core.models.code import (
     ChangedFile,
     Commit,
     CommitDiff,
+    Ecosystem,
     FolderEntry,
+    Library,
     LoggedCommit,
     MergedPull,
     Release,
@@ -200,6 +202,26 @@ def between(commits: Sequence[CommitDiff], old_sha: str, new_sha: str) -> tuple[
     """All paths of those."""
     changed = part(commits, old_sha, new_sha)
     return tuple(sorted({file.path for one in changed for file in one.files}))
+
+
+@dataclass
+class MemoryLibraries:
+    """A LibraryReader over dicts: files by copy."""
+
+    known: Mapping[Library, Mapping[str, str]] = field(default_factory=dict)
+
+    def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
+        """Those of the name."""
+        wanted = (ecosystem, package)
+        return tuple(one for one in self.known if (one.ecosystem, one.package) == wanted)
+
+    def paths(self, library: Library) -> tuple[str, ...]:
+        """Its files, sorted."""
+        return tuple(sorted(self.known.get(library, ())))
+
+    def read_file(self, library: Library, path: str) -> str | None:
+        """The text."""
+        return self.known.get(library, {}).get(path)
 
 
 @dataclass

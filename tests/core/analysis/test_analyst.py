@@ -2,6 +2,7 @@ import pytest
 from analysis_shapes import AGENT, FILES, analysed, analysis, answer, asks, case, group, tree
 from twins.reading import MemoryModel
 
+from nightwatch_core.analysis.tool_specs import TOLD_LIMITS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.agent import AnalysisPlan
 from nightwatch_core.models.conversation import Capabilities
@@ -29,7 +30,7 @@ def test_what_the_model_is_told():
     agent = AGENT.model_copy(update={"tools": ("blame", "read_file"), "max_tokens": 9_000})
     _, model = run(answer(), agent=agent)
     shown = model.shown[0]
-    assert shown.system == "Find the cause."
+    assert shown.system == f"Find the cause.\n\n{TOLD_LIMITS}"
     assert [tool.name for tool in shown.tools] == ["read_file", "blame"]
     assert shown.max_tokens == 9_000
     assert shown.answer_schema["title"] == "Answer"

@@ -59,7 +59,7 @@ def budget(**more):
 
 
 def telling(characters):
-    def run(call):
+    def run(call, known=frozenset()):
         line = "x" * 96 + "\n"
         rows = characters // 100 if characters > 100 else 1
         text = "".join(f"{n:>3}|{line}" for n in range(rows))

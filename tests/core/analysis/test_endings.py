@@ -18,7 +18,7 @@ READ = asks(("read_file", {"path": "a.py"}), usage=USAGE)
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 
 
-def run(call):
+def run(call, known=frozenset()):
     return ToolResult(id=call.id, name=call.name, text="a.py (lines 1-1 of 1)\n    1| x")
 
 
@@ -61,7 +61,7 @@ def test_no_ending_is_left_out():
 
 
 def test_a_tool_that_cannot_be_reached_is_not_the_model():
-    def unwell(call):
+    def unwell(call, known=frozenset()):
         raise TryLater("the code host is unwell")
 
     end = ended(READ, run_tool=unwell)

@@ -21,7 +21,7 @@ READ = ("read_file", {"path": "a.py"})
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 
 
-def run(call):
+def run(call, known=frozenset()):
     missing = "gone" in str(call.arguments)
     text = f"{call.arguments} (lines 1-1 of 1)\n    1| {call.name}"
     return ToolResult(id=call.id, name=call.name, text=text, is_error=missing, missing=missing)
@@ -66,7 +66,7 @@ def test_tools_are_run_and_their_results_told_in_order():
     told = model.shown[1].turns[-1]
     assert [result.id for result in told.results] == ["c0", "c1", "c2"]
     assert [result.name for result in told.results] == ["read_file", "search_code", "read_file"]
-    assert ended.state.calls.read == ("a.py", "b.py")
+    assert ended.state.calls.read == ("a.py", "{'query': 'x'}", "b.py")  # a hit is read, too
 
 
 def test_what_was_said_is_never_changed():
@@ -126,7 +126,9 @@ def test_a_cut_that_left_the_answer_whole_is_an_answer():
 
 def test_cut_tool_calls_are_not_run_and_every_one_has_its_result():
     ran = []
-    _, model = talk(asks(READ, READ, stop="cut"), answer(), run_tool=ran.append)
+    _, model = talk(
+        asks(READ, READ, stop="cut"), answer(), run_tool=lambda one, known: ran.append(one)
+    )
     assert not ran
     told = model.shown[1].turns[-1]
     assert [(r.id, r.is_error) for r in told.results] == [("c0", True), ("c1", True)]
@@ -175,7 +177,7 @@ def test_what_the_model_raises_passes_through_with_what_was_used(kind):
 
 
 def test_what_a_tool_raises_passes_through():
-    def unwell(call):
+    def unwell(call, known=frozenset()):
         raise TryLater("the code host is unwell")
 
     with pytest.raises(TryLater, match="unwell") as raised:

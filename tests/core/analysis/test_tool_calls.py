@@ -2,34 +2,35 @@ import threading
 from contextvars import ContextVar
 
 import pytest
-from analysis_shapes import OPENING, allowance, answer, asks, case, says, tree
+from analysis_shapes import FILES, OPENING, allowance, answer, asks, case, says, tree
 from hypothesis import given
 from hypothesis import strategies as st
 from twins.reading import MemoryClock, MemoryModel
 
 from nightwatch_core.analysis import tools
+from nightwatch_core.analysis.answer_rows import lines_of_opening, lines_shown
 from nightwatch_core.analysis.limits import CALLS_A_TURN, CALLS_AT_ONCE, TURN_CHARACTERS
 from nightwatch_core.analysis.loop import converse
+from nightwatch_core.analysis.section_texts import preview_text
 from nightwatch_core.analysis.tool_calls import (
     CallHistory,
-    lines_of_opening,
-    lines_shown,
     with_results,
 )
 from nightwatch_core.errors import TryLater
-from nightwatch_core.models.conversation import ToolCall, ToolResult
+from nightwatch_core.models.conversation import ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.usage import Usage
 
 CART = ("read_file", {"path": "shop/cart.py"})
+CART_TEXT = FILES["shop/cart.py"].removesuffix("\n")
 
 
 def call(tool="read_file", id="c", **arguments):
     return ToolCall(id=id, name=tool, arguments=arguments)
 
 
-def run(one):
-    return tools.run(one, tree(), case(), ())
+def run(one, known=frozenset()):
+    return tools.run(one, tree(), case(), (), known)
 
 
 def told(before, *calls, turn=1, run_tool=run):
@@ -46,7 +47,7 @@ def lead(*script, run_tool=run, opening=OPENING, **may):
 def test_a_repeated_call_is_not_run_and_is_told_where_the_answer_stands():
     ran = []
 
-    def noting(one):
+    def noting(one, known=frozenset()):
         ran.append(one)
         return run(one)
 
@@ -82,7 +83,7 @@ def test_a_repeated_mistake_stays_a_mistake():
 def test_too_many_calls_at_once_are_answered_but_not_run():
     ran = []
 
-    def noting(one):
+    def noting(one, known=frozenset()):
         ran.append(one)
         return ToolResult(id=one.id, name=one.name, text="    1| x")
 
@@ -97,7 +98,7 @@ def test_too_many_calls_at_once_are_answered_but_not_run():
 
 @given(st.lists(st.integers(0, 20_000), max_size=CALLS_A_TURN))
 def test_the_answers_of_a_turn_are_bounded_together(lengths):
-    def long(one):
+    def long(one, known=frozenset()):
         line = "x" * 99 + "\n"
         return ToolResult(id=one.id, name=one.name, text=(line * 200)[: lengths[int(one.id)]])
 
@@ -117,7 +118,7 @@ def test_the_answers_of_a_turn_are_bounded_together(lengths):
 def test_calls_run_side_by_side_and_come_back_in_order():
     meeting = threading.Barrier(3, timeout=30)
 
-    def together(one):
+    def together(one, known=frozenset()):
         meeting.wait()
         return ToolResult(id=one.id, name=one.name, text=one.id)
 
@@ -130,7 +131,7 @@ def test_at_most_so_many_at_once_and_in_the_callers_context():
     context, running, most, guard = ContextVar("context"), [], [], threading.Lock()
     context.set("mine")
 
-    def work(one):
+    def work(one, known=frozenset()):
         with guard:
             running.append(one)
             most.append(len(running))
@@ -146,7 +147,7 @@ def test_at_most_so_many_at_once_and_in_the_callers_context():
 
 
 def test_the_first_failure_in_order_is_raised():
-    def unwell(one):
+    def unwell(one, known=frozenset()):
         raise TryLater(f"no {one.id}")
 
     with pytest.raises(TryLater, match="no 1"):
@@ -187,11 +188,41 @@ def test_another_part_of_a_long_line_is_new():
     assert len(parts[0] | parts[1]) == 2
 
 
+def previewing(*previews):
+    """An opening that shows them, as the first message does."""
+    research = ResearchContext(previews=previews)
+    told = UserTurn(text="\n\n".join(("It broke.", *map(preview_text, previews))))
+    return OPENING.model_copy(update={"research": research, "turns": (told,)})
+
+
+CART_SHOWN = Preview(path="shop/cart.py", start=1, end=2, text=CART_TEXT, lines=2)
+
+
 def test_what_was_previewed_or_said_is_known():
-    preview = Preview(path="shop/cart.py", start=1, end=2, text="a\nb")
-    opening = OPENING.model_copy(update={"research": ResearchContext(previews=(preview,))})
-    known = lines_of_opening(opening)
+    known = lines_of_opening(previewing(CART_SHOWN))
     assert {"shop/cart.py:1", "shop/cart.py:2", "It broke."} <= known
+
+
+def test_a_preview_that_was_not_told_is_not_known():
+    research = ResearchContext(previews=(CART_SHOWN,))
+    known = lines_of_opening(OPENING.model_copy(update={"research": research}))
+    assert not [one for one in known if one.startswith("shop/cart.py")]
+
+
+def test_what_stands_above_is_named_and_not_shown_again():
+    opening = previewing(CART_SHOWN)
+    _, model = lead(asks(CART), answer(), opening=opening)
+    assert model.shown[1].turns[2].results[0].text == (
+        "shop/cart.py, 2 lines: shown above, lines 1-2."
+    )
+
+
+def test_what_is_no_longer_sent_is_shown_whole_again():
+    usage = Usage(calls=1, cleared_tokens=20_000)
+    again = ("read_file", {"path": "shop/cart.py", "start": 2})
+    _, model = lead(asks(CART), asks(again), asks(CART, usage=usage), answer())
+    assert "shown above" in model.shown[2].turns[4].results[0].text
+    assert "def total(lines)" in model.shown[3].turns[6].results[0].text
 
 
 def forever(*calls):
@@ -203,9 +234,7 @@ def test_a_model_that_loops_for_ever_stops_after_three_calls_without_progress():
     ended, model = lead(forever(CART))
     assert (ended.ending.kind, ended.ending.detail) == ("wrapped up", "progress")
     assert len(model.shown) == 5, "one that read, three that brought nothing, the conclusion"
-    preview = Preview(path="shop/cart.py", start=1, end=2, text="a\nb")
-    opening = OPENING.model_copy(update={"research": ResearchContext(previews=(preview,))})
-    ended, model = lead(forever(CART), opening=opening)
+    ended, model = lead(forever(CART), opening=previewing(CART_SHOWN))
     assert len(model.shown) == 4, "what it asks for was shown at first"
 
 
@@ -237,7 +266,9 @@ def test_one_new_line_in_a_turn_is_progress():
             return says(answer())
         return asks(CART, ("read_file", {"path": f"f{n}.py"}))
 
-    ended, model = lead(learning, run_tool=lambda one: tools.run(one, files, case(), ()))
+    ended, model = lead(
+        learning, run_tool=lambda one, known: tools.run(one, files, case(), (), known)
+    )
     assert ended.ending.kind == "answered"
     assert len(model.shown) == 10
 

@@ -75,7 +75,7 @@ def test_a_missing_file_is_asked_for_once_and_replaced_by_its_only_namesake():
 
 
 def test_a_search_that_was_cut_is_not_complete():
-    files = {f"f{n}.py": "total = 1" for n in range(60)}
+    files = {f"f{n}.py": "total = 1\n" * 20 for n in range(60)}
     assert after(files, ("search_code", {"query": "total"})).search("total").complete is False
     none = after(files, ("search_code", {"query": "gone"})).search("gone")
     assert (none.hits, none.complete) == ((), True)

@@ -1,0 +1,142 @@
+"""What blame, show_commit and history show: who wrote lines, what a commit did, what came when."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from nightwatch_core.analysis.file_tools import MOST
+from nightwatch_core.analysis.shown_lines import place, spans
+from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer
+from nightwatch_core.analysis.tool_context import ToolContext
+from nightwatch_core.code.code_view import MARK, around, name, visible
+from nightwatch_core.code.file_kinds import BULK, kind_of, rank_of
+from nightwatch_core.code.limits import SHOWN_LINE
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import Blame, ChangedFile, CommitDiff, LoggedCommit
+from nightwatch_core.models.tool_values import CommitsShown, LinesBlamed
+from nightwatch_core.text.escaping import block, line
+
+_AUTHOR, _SUBJECT, _MESSAGE = 100, 200, 800  # characters
+_BLAMED_LINE = 1_500  # characters of a line that is shown
+_COMMITS = 20  # of a history
+_TEXT = 200  # characters of what is looked for, or of a commit's name
+_NAMED = 40  # files of a commit that are named
+
+
+def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = None) -> ToolAnswer:
+    """Tell which commits last wrote lines, the newest first."""
+    first, last = sorted((start, end or start))
+    known = at.code.blame(path, first, min(last, first + MOST - 1))
+    if not known:
+        total = len(at.lines(path))
+        if first > total:
+            raise Refusal(f"{path} has {total} lines; ask for a line up to {total}.")
+        raise Refusal(f"Who wrote {path}:{first} is not known here; go on without blame.")
+    plain = tuple(map(_plain, known))
+    by_commit: dict[str, list[Blame]] = {}
+    for one in sorted(plain, key=lambda one: (one.at, -one.line), reverse=True):
+        by_commit.setdefault(one.sha, []).append(one)
+    rows = [_blamed(path, lines) for lines in by_commit.values()]
+    if len(plain) == 1:
+        rows.append(around(plain[0].text, "", _BLAMED_LINE))
+    return ToolAnswer(_cut(rows, limit, "ask for fewer lines"), LinesBlamed(blames=plain))
+
+
+def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAnswer:
+    """Show a commit's message and what it changed, about `limit` characters."""
+    known = at.code.show_commit(_one_line(id, "a commit's id"), path)
+    if known is None:
+        raise Refusal("No such commit is known up to the one that failed; history lists them.")
+    files = sorted(known.files, key=lambda one: (rank_of(one.path, at.frame_files), one.path))
+    message = block(known.message, _MESSAGE) if known.message != known.commit.subject else ""
+    where = f" below {path}" if path else ""
+    count = f"{known.changed or len(files)} files changed{where}:"
+    rows = [*filter(None, (_logged(known.commit), message, count)), *_names(known, files)]
+    used = sum(len(row) + 1 for row in rows)
+    diffs = _diffs(files, limit - used, known.commit.sha)
+    value = CommitsShown(commits=(known.commit,), diff=known)
+    return ToolAnswer("\n".join((*rows, *diffs)), value)
+
+
+def history(at: ToolContext, limit: int, path: str = "", symbol: str = "") -> ToolAnswer:
+    """List commits that touched a path, or added or removed a text, newest first."""
+    text = _one_line(symbol, "a symbol or text") if symbol else ""
+    try:
+        known = at.code.history(path, text, _COMMITS)
+    except GiveUp as trouble:
+        raise Refusal(
+            f"No history: {line(str(trouble))}. Use blame, or history of a path."
+        ) from None
+    if not known:
+        what = f" that added or removed {text!r}" if text else ""
+        return ToolAnswer(
+            f"No commit is known{what}{f' below {path}' if path else ''}.", CommitsShown()
+        )
+    rows = [_logged(one) for one in known]
+    if len(known) == _COMMITS:
+        rows.append(f"{MARK}there may be older ones ...]")
+    return ToolAnswer(_cut(rows, limit, "give a path or a symbol"), CommitsShown(commits=known))
+
+
+def _one_line(text: str, what: str) -> str:
+    if not text.strip() or len(text) > _TEXT or not text.replace("\t", " ").isprintable():
+        raise Refusal(f"Give {what} in one line of at most {_TEXT} visible characters.")
+    return text.strip()
+
+
+def _plain(one: Blame) -> Blame:
+    """The same without what could start a second line."""
+    author, subject = line(one.author, _AUTHOR), line(one.subject, _SUBJECT)
+    return one.model_copy(update={"sha": one.sha[:10], "author": author, "subject": subject})
+
+
+def _blamed(path: str, lines: Sequence[Blame]) -> str:
+    """A commit with the lines it wrote."""
+    one, numbers = lines[0], [line.line for line in lines]
+    where = place(path, numbers[0]) if len(numbers) == 1 else f"{name(path)} lines {spans(numbers)}"
+    pull = f" (#{one.pull})" if one.pull else ""
+    before = f" [then in {name(one.path)}]" if one.path and one.path != path else ""
+    return f"{where} {one.sha} {one.at:%Y-%m-%d} {one.author}: {one.subject}{pull}{before}"
+
+
+def _logged(one: LoggedCommit) -> str:
+    author, subject = line(one.author, _AUTHOR), line(one.subject, _SUBJECT)
+    pull = f" (#{one.pull})" if one.pull else ""
+    return f"{one.sha[:10]} {one.at:%Y-%m-%d} {author}: {subject}{pull}"
+
+
+def _names(known: CommitDiff, files: Sequence[ChangedFile]) -> Iterator[str]:
+    for one in files[:_NAMED]:
+        old = f" (was {name(one.old_path)})" if one.old_path else ""
+        yield f"{name(one.path)}{old} +{one.added} -{one.removed}"
+    more = max(known.changed, len(files)) - _NAMED
+    if more > 0:
+        yield f"{MARK}{more} more files, ask with path ...]"
+
+
+def _diffs(files: Iterable[ChangedFile], room: int, sha: str) -> Iterator[str]:
+    """Changes of files, bulk left out, as far as there is room; a cut is at an end and said."""
+    for one in files:
+        if not one.diff or kind_of(one.path) in BULK:
+            continue
+        head = f"\n--- {name(one.path)}"
+        rows = [visible(row[:SHOWN_LINE]) for row in one.diff.rstrip("\n").split("\n")]
+        room -= len(head) + 1
+        if room <= 0:
+            yield f"{MARK}more changes: show_commit {sha[:10]} with path ...]"
+            return
+        yield head
+        for number, row in enumerate(rows):
+            room -= len(row) + 1
+            if room < 0:
+                left = len(rows) - number
+                yield f"{MARK}{left} more lines: show_commit {sha[:10]}, path {name(one.path)} ...]"
+                return
+            yield row
+
+
+def _cut(rows: Sequence[str], limit: int, ask: str) -> str:
+    used = 0
+    for number, row in enumerate(rows):
+        used += len(row) + 1
+        if used > limit and number:
+            return "\n".join((*rows[:number], f"{MARK}{len(rows) - number} more, {ask} ...]"))
+    return "\n".join(rows)

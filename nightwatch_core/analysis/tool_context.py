@@ -1,0 +1,34 @@
+"""What a tool may look at, and what the conversation holds already."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from nightwatch_core.analysis.path_suggestions import no_file
+from nightwatch_core.code.code_view import lines_of
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.ports import CodeReader, LibraryReader
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """One case, the code it failed in, and the lines that were shown of it."""
+
+    code: CodeReader
+    case: Case
+    traces: tuple[Trace, ...] = ()
+    known: frozenset[str] = frozenset()  # lines that stand in the conversation, as `place` has them
+    libraries: LibraryReader | None = None
+
+    @cached_property
+    def frame_files(self) -> tuple[str, ...]:
+        """Files of the trace's own frames, innermost first."""
+        frames = self.case.trace.in_app if self.case.trace else ()
+        return tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
+
+    def lines(self, path: str) -> tuple[str, ...]:
+        """Give the file's lines; raises `Refusal` where there is none to read."""
+        text = self.code.read_file(path)
+        if text is None:
+            raise no_file(self.code, path)
+        return lines_of(text)

@@ -1,0 +1,88 @@
+"""What of which library a frame, a path or a name means."""
+
+import re
+from typing import NamedTuple
+
+from nightwatch_core.models.code import Ecosystem
+
+_LONGEST = 500  # characters
+
+
+class LibraryPlace(NamedTuple):
+    """A package, and perhaps a file of it as its ecosystem's frames name it."""
+
+    ecosystem: Ecosystem
+    package: str
+    path: str = ""
+    version: str = ""  # where the path names it
+
+
+_NAME = r"[A-Za-z0-9][\w.-]*"
+# Installed files, as traces name them.
+_INSTALLED: tuple[tuple[Ecosystem, re.Pattern[str]], ...] = (
+    (
+        "python",
+        re.compile(rf"(?:site|dist)-packages/(?P<path>(?P<package>{_NAME}?)(?:\.pyi?|/.+))$"),
+    ),
+    (
+        "ruby",
+        re.compile(
+            rf"(?:^|/)gems/(?P<package>{_NAME}?)-(?P<version>\d[\w.]*(?:-[\w-]+)?)/(?P<path>.+)$"
+        ),
+    ),
+    ("javascript", re.compile(rf".*node_modules/(?P<package>(?:@{_NAME}/)?{_NAME})/(?P<path>.+)$")),
+    (
+        "go",
+        re.compile(
+            r"(?:^|.*/pkg/mod/)(?P<package>[\w.~!/-]+)@(?P<version>v[\w.+-]+)/(?P<path>.+)$"
+        ),
+    ),
+    ("php", re.compile(rf"(?:^|.*/)vendor/(?P<package>{_NAME}/{_NAME})/(?P<path>.+)$")),
+)
+# Files and packages, as people write them.
+_WRITTEN: tuple[tuple[Ecosystem, re.Pattern[str]], ...] = (
+    ("python", re.compile(rf"(?P<path>(?P<package>{_NAME}?)(?:\.py|/.+))$")),
+    ("python", re.compile(rf"(?P<package>{_NAME})$")),
+    ("javascript", re.compile(rf"(?P<package>(?:@{_NAME}/)?{_NAME})(?:/(?P<path>.+))?$")),
+    ("ruby", re.compile(rf"(?P<package>{_NAME})(?:/(?P<path>.+))?$")),
+    ("php", re.compile(rf"(?P<package>{_NAME}/{_NAME})(?:/(?P<path>.+))?$")),
+    ("go", re.compile(rf"(?P<package>{_NAME}\.[a-z]+(?:/{_NAME}){{1,3}}/v\d+)(?:/(?P<path>.+))?$")),
+    ("go", re.compile(rf"(?P<package>{_NAME}\.[a-z]+(?:/{_NAME}){{2}})(?:/(?P<path>.+))?$")),
+    ("go", re.compile(rf"(?P<package>{_NAME}\.[a-z]+/{_NAME})(?:/(?P<path>.+))?$")),
+)
+_OWN_LANGUAGE: dict[str, Ecosystem] = {
+    **{"python": "python", "ruby": "ruby", "go": "go", "php": "php", "javascript": "javascript"},
+    **{"typescript": "javascript", "node": "javascript", "golang": "go"},
+}
+
+
+def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
+    """List what a text may mean, the likeliest first; empty for what leads out of a package.
+
+    >>> library_places("/srv/lib/python3.11/site-packages/requests/sessions.py")
+    (LibraryPlace(ecosystem='python', package='requests', path='requests/sessions.py', version=''),)
+    >>> library_places("/gems/activerecord-7.0.4/lib/a.rb")[0][1:]
+    ('activerecord', 'lib/a.rb', '7.0.4')
+    >>> library_places("site-packages/../../etc/passwd")
+    ()
+    """
+    plain = text.strip().replace("\\", "/")
+    if not plain.isprintable() or len(plain) > _LONGEST or ".." in plain.split("/"):
+        return ()
+    for ecosystem, pattern in _INSTALLED:
+        if match := pattern.search(plain):
+            return (_place(ecosystem, match),)
+    written = (
+        _place(ecosystem, match)
+        for ecosystem, pattern in _WRITTEN
+        if (match := pattern.match(plain))
+    )
+    own = _OWN_LANGUAGE.get(language.lower())
+    return tuple(sorted(dict.fromkeys(written), key=lambda one: one.ecosystem != own))
+
+
+def _place(ecosystem: Ecosystem, match: re.Match[str]) -> LibraryPlace:
+    named = match.groupdict()
+    return LibraryPlace(
+        ecosystem, named["package"], named.get("path") or "", named.get("version") or ""
+    )

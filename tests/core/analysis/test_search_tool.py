@@ -1,0 +1,181 @@
+"""Tests of the search: every hit is told, those that matter first, with what there is room for."""
+
+import pytest
+from small_repo import SmallRepo, case, frame
+
+from nightwatch_core.analysis import tools
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.conversation import ToolCall
+
+FILES = {
+    "app/order.py": "class Order:\n    def total(self):\n        return 1\n",
+    "app/orders.py": "from app.order import Order\n",
+    "lib/order.py": "x = 1",
+}
+CASE = case("KeyError", "'a'", frame("app/order.py", 3, "total"))
+LIMIT = tools.LIMITS["search_code"]
+
+
+def search(files=FILES, the_case=CASE, known=frozenset(), **given):
+    call = ToolCall(id="1", name="search_code", arguments=given)
+    return tools.run(call, SmallRepo(files), the_case, (), known)
+
+
+def paths(text):
+    return list(
+        dict.fromkeys(row.split(":")[0].split(" (")[0] for row in text.split("\n") if "/" in row)
+    )
+
+
+def test_places_are_told_and_that_there_are_none():
+    assert search(query="app.order").text == "app/orders.py:1: from app.order import Order"
+    assert search(query="Order", path="lib").text.startswith("No line holds 'Order' below lib.")
+    assert "Files of such a name: app/orders.py" in search(query="Orders").text
+    assert "patterns do not work" in search(query="def .*total").text
+
+
+def test_several_texts_at_once_are_counted_and_told_together():
+    text = search(queries=["app.order", "x = 1", "nowhere"]).text
+    assert text == (
+        "'app.order': 1 lines; 'x = 1': 1 lines; 'nowhere': no lines\n"
+        "app/orders.py:1: from app.order import Order\nlib/order.py:1: x = 1"
+    )
+    assert search(queries=["none", "nowhere"]).text == (
+        "No line holds 'none'.\nNo line holds 'nowhere'."
+    )
+
+
+def test_a_line_that_two_texts_hit_is_told_once():
+    assert search(queries=["app.order", "import Order"]).text.count("app/orders.py:1:") == 1
+
+
+def test_whole_words():
+    files = {"a.py": "total\nsubtotal\ntotal_net\nx.total()\n", "b.py": "$total\n"}
+    rows = search(files, query="total", whole_words=True).text.split("\n")
+    assert rows == ["a.py:1: total", "a.py:4: x.total()"]
+    assert search(files, query=".total", whole_words="true").text == "a.py:4: x.total()"
+
+
+def test_globs():
+    assert search(query="Order", glob="*s.py").text.startswith("app/orders.py:1: ")
+    assert paths(search(query="Order", glob="app/**/order.{rb,py}").text) == ["app/order.py"]
+    assert search(query="Order", glob="*.rb").text.startswith(
+        "No line holds 'Order' in files like *.rb."
+    )
+    assert search(query="Order", glob="gone/*.py").is_error
+
+
+def test_files_of_frames_come_first_then_code_then_tests_then_texts_then_libraries():
+    at = ("a/README.md", "a/code.py", "app/order.py", "tests/test_a.py", "vendor/x/a.rb")
+    text = search({path: "total = 1\n" for path in at}, query="total").text
+    assert paths(text) == [
+        *("app/order.py", "a/code.py", "tests/test_a.py", "a/README.md", "vendor/x/a.rb")
+    ]
+
+
+def test_bulk_is_counted_and_cannot_hide_code():
+    files = {f"conf/locale/{n}/django.po": 'msgid "total"\n' * 20 for n in range(50)}
+    files |= {"package-lock.json": "total\n", "z/app.min.js": "total\n", "z/code.py": "total = 1\n"}
+    result = search(files, query="total")
+    assert result.text == (
+        "z/code.py:1: total = 1\n(lines not shown: 1000 in 50 locale files, 1 in 1 lock file, "
+        "1 in 1 minified file; name one with path or glob)"
+    )
+    only = search(files, query="total", glob="*.min.js")
+    assert only.text == "z/app.min.js:1: total"
+
+
+def test_a_line_nobody_wrote_by_hand_is_bulk_too():
+    files = {"web/a.js": f"{'x' * 400} total {'y' * 400}\n", "web/b.js": "total()\n"}
+    assert search(files, query="total").text == (
+        "web/b.js:1: total()\n(lines not shown: 1 in 1 minified file; name one with path or glob)"
+    )
+
+
+def test_a_hit_on_a_definition_shows_it_whole():
+    text = search(query="total").text
+    assert text == (
+        "app/order.py (lines 2-3 of 3)\n    2|     def total(self):\n    3|         return 1"
+    )
+    long = "def total():\n" + "    x = 1\n" * 70
+    rows = search({"a.py": long}, query="def total").text.split("\n")
+    assert rows[0] == "a.py (lines 1-60 of 71)"
+    assert rows[-1] == "(total goes on to line 71)"
+
+
+def test_a_definition_that_stands_above_is_not_shown_again():
+    known = frozenset(("app/order.py:2", "app/order.py:3"))
+    assert search(query="total", known=known).text == "app/order.py:2:     def total(self):"
+
+
+def test_context_is_shown_as_files_are_read_and_merged():
+    lines = {"a.py": "".join(f"{'hit' if n in (3, 5, 20) else 'line'} {n}\n" for n in range(1, 31))}
+    text = search(lines, query="hit", context=1).text
+    assert [row for row in text.split("\n") if row.startswith("a.py")] == [
+        *("a.py (lines 2-6 of 30)", "a.py (lines 19-21 of 30)")
+    ]
+    assert (
+        search(lines, query="hit", context=99).text == search(lines, query="hit", context=10).text
+    )
+
+
+def test_context_that_stands_above_is_left_out():
+    lines = {"a.py": "".join(f"{'hit' if n == 9 else 'line'} {n}\n" for n in range(1, 31))}
+    known = frozenset(f"a.py:{n}" for n in range(1, 9))
+    text = search(lines, query="hit", context=3, known=known).text
+    assert text.split("\n")[0] == "a.py (lines 9-12 of 30)"
+
+
+@pytest.mark.parametrize("count", [30, 90, 300])
+def test_context_shrinks_before_hits_are_dropped(count):
+    files = {f"f{n:03}.py": f"a = 1\nb = total({n})\nc = 3\n" for n in range(count)}
+    text = search(files, query="total", context=10).text
+    assert len(text) <= LIMIT + 300
+    assert [name for name in files if name not in text] == []
+
+
+def test_one_file_with_very_many_hits_does_not_hide_the_others():
+    files = {"a.py": "total = 1\n" * 4_000, "b.py": "total = 2\n", "c.py": "total = 3\n"}
+    text = search(files, query="total").text
+    assert len(text) <= LIMIT + 300
+    assert "a.py: lines " in text
+    assert "4000 in all" in text
+    assert "b.py: lines 1" in text
+    assert "c.py: lines 1" in text
+
+
+def test_files_that_do_not_fit_are_counted():
+    files = {f"app/{'folder' * 20}/f{n}.py": f"total = {'x' * 100}\n" for n in range(400)}
+    text = search(files, query="total").text
+    assert len(text) <= LIMIT + 300
+    assert " more files, search with path or glob: " in text
+
+
+def test_more_than_is_sifted_is_said():
+    text = search({"a.py": "total\n" * 6_000}, query="total").text
+    assert "there may be more" in text
+
+
+def test_a_hit_far_out_in_a_long_line_is_shown():
+    line = f"{'a' * 5_000}needle{'b' * 5_000}"
+
+    class Cutting(SmallRepo):
+        def search(self, query, path="", limit=50):
+            hits = super().search(query, path, limit)
+            return tuple(hit.model_copy(update={"text": hit.text[:300]}) for hit in hits)
+
+    call = ToolCall(id="1", name="search_code", arguments={"query": "needle"})
+    text = tools.run(call, Cutting({"a.js": line}), CASE, ()).text
+    assert "aaaneedlebbb" in text
+    assert len(text) < 400
+
+
+def test_a_search_that_is_too_large_is_the_models_to_narrow():
+    class Large(SmallRepo):
+        def search(self, query, path="", limit=50):
+            raise GiveUp("900 files are too many to search: name a folder")
+
+    call = ToolCall(id="1", name="search_code", arguments={"query": "x"})
+    result = tools.run(call, Large({}), CASE, ())
+    assert result.is_error
+    assert "name a folder" in result.text
