@@ -7,6 +7,7 @@ from nightwatch_core.memory.lessons.merge import legacy_names
 from nightwatch_core.memory.lessons.upkeep import apply_news, is_its_own, to_archive, update_lesson
 from nightwatch_core.memory.recall.seed_score import names, own_entry
 from nightwatch_core.memory.sightings import night_date
+from nightwatch_core.memory.unsettled import watched_files
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UpdatedLessons
 from nightwatch_core.models.error import Case
@@ -100,4 +101,5 @@ def _digests(options: NightOptions, report: RunReport, analysis: Analysis) -> di
     if commit is None:
         return {}
     read = reader_of(options, commit).read_file
-    return {one.path: digest(read(one.path)) for one in analysis.evidence}
+    paths = (*(one.path for one in analysis.evidence), *watched_files(analysis.case))
+    return {path: digest(read(path)) for path in dict.fromkeys(paths)}

@@ -8,7 +8,7 @@ from nightwatch_core.memory.lessons.upkeep import apply_news
 from nightwatch_core.memory.notes.lesson_notes import as_task
 from nightwatch_core.memory.outcomes.follow_up import without_unconfirmed_watch
 from nightwatch_core.memory.prior_analyses import Memory, Similar, recall_case
-from nightwatch_core.memory.reuse import CaseTonight
+from nightwatch_core.memory.reuse import RULES, CaseTonight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import (
     CodeTonight,
@@ -59,8 +59,16 @@ def recall_cases(
         archived=knowledge.archived_lesson,
         with_news=with_news,
     )
-    days = options.lesson_days
-    tonights = (CaseTonight(case=c, night=night, traffic=traffic, lesson_days=days) for c in cases)
+    tonights = (
+        CaseTonight(
+            case=case,
+            night=night,
+            traffic=traffic,
+            lesson_days=options.lesson_days,
+            by_rules=options.model == RULES,
+        )
+        for case in cases
+    )
     ends = [
         recall_case(one, memory, reader_of(options, commit_of_case(one.case, code)), options.force)
         for one in tonights

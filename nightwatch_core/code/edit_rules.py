@@ -58,7 +58,7 @@ def judged(
         gone = rule(kept, [edit for edit, _ in reasons], code, paths)
         reasons += gone
         kept = tuple(edit for edit in kept if all(edit is not one for one, _ in gone))
-    refused = tuple(RefusedEdit(path=edit.path[:400], reason=why) for edit, why in reasons)
+    refused = tuple(_refused(edit, why, paths) for edit, why in reasons)
     return JudgedFix(edits=kept, refused=tuple(dict.fromkeys(refused)))
 
 
@@ -80,6 +80,11 @@ def _misplaced(edit: Edit, paths: Collection[str], read: Collection[str] | None)
     if read is not None and edit.path in paths and edit.path not in read:
         return "it was not read"
     return ""
+
+
+def _refused(edit: Edit, why: str, paths: Collection[str]) -> RefusedEdit:
+    is_slip = not _misplaced(edit, paths, None)
+    return RefusedEdit(path=edit.path[:400], reason=why, is_slip=is_slip)
 
 
 def _it(path: str, why: str) -> str:

@@ -42,12 +42,8 @@ def is_fallback(analysis: Analysis) -> bool:
 
 
 def lasting(analyses: Iterable[Analysis]) -> tuple[Analysis, ...]:
-    """Analyses worth a lesson: what rules answered must not keep the model from the case.
-
-    Neither must a verdict that was wrapped up because a bound was reached.
-    """
-    whole = (one for one in analyses if one.ending.kind != "wrapped up")
-    return tuple(one for one in whole if not is_fallback(one))
+    """Analyses worth a lesson: what rules answered must not keep the model from the case."""
+    return tuple(one for one in analyses if not is_fallback(one))
 
 
 def merge_waves(wave: WaveResult, instead: WaveResult) -> WaveResult:

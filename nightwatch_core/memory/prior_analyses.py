@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.edits import fix_digest
@@ -12,12 +13,15 @@ from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
 from nightwatch_core.memory.recall.seed_score import SAME_BY_ALIAS, is_same_error, names, recall
 from nightwatch_core.memory.reuse import (
     CaseTonight,
+    Doubt,
     failed_pulls,
     news,
     refused_fixes,
     reused_analysis,
+    turn_of,
     why_unsound,
 )
+from nightwatch_core.memory.unsettled import waits_for, why_weak
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import UnexplainedCase
 from nightwatch_core.models.error import Case
@@ -76,10 +80,15 @@ def _lessons(case: Case, memory: Memory) -> Iterable[tuple[Lesson, Match]]:
             yield memory.with_news(lesson), match
 
 
-def _doubted(match: Match, doubt: str, same_error: bool) -> Match:
-    update: dict[str, object] = {"doubt": doubt, "because": (*match.because, f"but {doubt}")}
+def _doubted(match: Match, doubt: Doubt, same_error: bool) -> Match:
+    update: dict[str, object] = {
+        "doubt": doubt.why,
+        "because": (*match.because, f"but {doubt.why}"),
+        "unsettled_nights": doubt.nights,
+        "fix_alone": doubt.fix_alone,
+    }
     if not same_error:
-        because = ("shares a name", f"but {doubt}")
+        because = ("shares a name", f"but {doubt.why}")
         update |= {"kind": "shared name", "because": because, "relevance": 0.0}
     return match.model_copy(update=update)
 
@@ -103,6 +112,7 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
             "rejected": refused,
             "failed_pulls": failed_pulls(own.lesson),
             "news": own.match.doubt,
+            "unsettled_nights": own.match.unsettled_nights,
             "because": (*analysis.because, *(again if fix_digest(analysis.fix) in refused else ())),
         }
     return analysis.model_copy(update=update)
@@ -121,21 +131,33 @@ def checked(analysis: Analysis, code: CodeReader) -> Analysis:
     return scored(analysis.model_copy(update=update))
 
 
-def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis | str:
+def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis | Doubt:
     """The lesson's analysis, or why it may not stand in for a new one."""
+    if why_weak(lesson):  # it is looked at again by turns, however old it is
+        tonight = tonight.model_copy(update={"lesson_days": 0})
     if reason := news(lesson, tonight):
-        return reason
+        return Doubt(reason)
     if not is_same_error(tonight.case, lesson):
-        return "it is of another class, and shares only a name with it"
+        return Doubt("it is of another class, and shares only a name with it")
     analysis = reused_analysis(lesson, tonight.case, tonight.night)
     if why := why_no_news(lesson, tonight.night.window.until):
         update = {"fix": (), "waiting": why, "because": (*analysis.because, why)}
         return checked(analysis.model_copy(update=update), code)
-    if reason := why_unsound(lesson, lambda path: digest(code.read_file(path))):
-        return reason
+    digest_of = _digests_of(code)
+    if doubt := turn_of(lesson, tonight, digest_of):
+        return doubt
+    if why_weak(lesson):
+        update = {"fix": (), "waiting": waits_for(lesson)}
+        return checked(analysis.model_copy(update=update), code)
+    if reason := why_unsound(lesson, digest_of):
+        return Doubt(reason)
     analysis = checked(analysis, code)
     if not any(one.verified for one in analysis.evidence):
-        return "none of its quotes stands in the code"
+        return Doubt("none of its quotes stands in the code")
     if lesson.has_fix and (analysis.refused or not analysis.has_fix):
-        return "its fix no longer applies"
+        return Doubt("its fix no longer applies")
     return analysis
+
+
+def _digests_of(code: CodeReader) -> Callable[[str], str]:
+    return cache(lambda path: digest(code.read_file(path)))

@@ -2,12 +2,20 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import NamedTuple
 
 from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.outcomes.rates import is_spike
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, open_trouble
 from nightwatch_core.memory.sightings import night_date, plausible
+from nightwatch_core.memory.unsettled import (
+    has_changed,
+    is_due,
+    nights_before,
+    why_unsettled,
+    why_weak,
+)
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.answer import Evidence, Learning
 from nightwatch_core.models.error import Case
@@ -15,6 +23,7 @@ from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OccurrenceCount
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.units import ordinal
 
 
 class CaseTonight(Value):
@@ -24,6 +33,7 @@ class CaseTonight(Value):
     night: Night
     traffic: int | None = None  # the application's transactions in the window; None: not known
     lesson_days: int = 0  # days until a lesson is looked at afresh; 0: never
+    by_rules: bool = False  # the rules analyse tonight, no language model
 
     @property
     def count(self) -> OccurrenceCount:
@@ -74,18 +84,14 @@ def _old(lesson: Lesson, tonight: CaseTonight) -> str:
     return f"it is {days} days old" if days > tonight.lesson_days else ""
 
 
+RULES = "rules"  # as a lesson's model
 NEWS: tuple[Callable[[Lesson, CaseTonight], str], ...] = (_regression, _trouble, _spike, _old)
 """What happened since the lesson, and speaks against the soundest one."""
 
 
 def _incomplete(lesson: Lesson, _: Callable[[str], str]) -> str:
-    reasons = (
-        (not lesson.root_cause.strip(), "it names no root cause"),
-        (lesson.fix_confidence == "low", "its confidence was low"),
-        (not lesson.evidence, "it cites no line of code"),
-        (lesson.has_fix and not lesson.edits, "its fix was not kept"),
-    )
-    return next((reason for holds, reason in reasons if holds), "")
+    lost = lesson.has_fix and not lesson.edits
+    return why_weak(lesson) or ("its fix was not kept" if lost else "")
 
 
 def _undated_file(lesson: Lesson, _: Callable[[str], str]) -> str:
@@ -100,6 +106,34 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
 
 
 DOUBTS = (_incomplete, _undated_file, _changed_file)
+
+
+class Doubt(NamedTuple):
+    """Why a lesson does not stand in for a new analysis tonight."""
+
+    why: str
+    nights: int = 0  # on which it did not settle its error, where it is only its turn again
+    fix_alone: bool = False  # its cause stands: only the fix is asked for
+
+
+def turn_of(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]) -> Doubt | None:
+    """Say why an unsettled lesson is looked at again tonight; None where it waits, or is settled.
+
+    `digest_of` as for `why_unsound`.
+    """
+    if not (why := why_unsettled(lesson)):
+        return None
+    changed = _undated_file(lesson, digest_of) or _changed_file(lesson, digest_of)
+    frames = has_changed(lesson, digest_of)
+    if reason := changed or (f"{frames} has changed since" if frames else ""):
+        return Doubt(reason)
+    if (lesson.model == RULES) and not tonight.by_rules:
+        return Doubt(f"{why}, and only the rules looked at it")
+    before = nights_before(lesson)
+    if not is_due(before):
+        return None
+    turn = f"{why}, and this is its {ordinal(before + 1)} night"
+    return Doubt(turn, before, fix_alone=not why_weak(lesson))
 
 
 def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
@@ -127,6 +161,9 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
         rejected=refused_fixes(lesson),
         failed_pulls=failed_pulls(lesson),
         settled=settled_issues(lesson),
+        fix_confidence=lesson.sure_of_fix,
+        question=lesson.question,
+        unsettled_nights=nights_before(lesson) if why_unsettled(lesson) else 0,
         model="memory",
         commit=lesson.commit,
     )
@@ -165,18 +202,8 @@ def settled_issues(lesson: Lesson) -> tuple[int, ...]:
 
 def _known_since(lesson: Lesson, night: Night) -> str:
     count = len({seen.date for seen in lesson.nights} | {night_date(night)})
-    days = f"{MOST_NIGHTS} or more nights" if count > MOST_NIGHTS else f"{_ordinal(count)} night"
+    days = f"{MOST_NIGHTS} or more nights" if count > MOST_NIGHTS else f"{ordinal(count)} night"
     nights = f", {days}" if count > 1 else ""
     issue = f", issue #{lesson.issue_number}" if lesson.issue_number else ""
     pull = f", pull request #{lesson.pr_number}" if lesson.pr_number else ""
     return f"known since {lesson.first_detected.isoformat()}{nights}{issue}{pull}"
-
-
-def _ordinal(number: int) -> str:
-    """A number in words' order.
-
-    >>> [_ordinal(n) for n in (1, 2, 3, 4, 11, 22, 113)]
-    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
-    """
-    teen = number % 100 in (11, 12, 13)
-    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"

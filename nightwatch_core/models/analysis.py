@@ -37,6 +37,7 @@ class RefusedEdit(Value):
 
     path: str
     reason: str
+    is_slip: bool = False  # another attempt may put it right: it is not the file that is refused
 
 
 class Standing(Value):
@@ -98,6 +99,7 @@ class Analysis(Value):
     recalled: int = 0  # lessons of earlier nights it was told
     told: tuple[str, ...] = ()  # those lessons' fingerprints
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
+    unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet

@@ -109,6 +109,12 @@ class Lesson(Value):
     places: tuple[str, ...] = ()  # frames nearest to where its exceptions were raised
     frames: tuple[str, ...] = ()  # "module.function" of the application's frames, innermost first
     analysed_at: datetime | None = None  # end of the night of the last fresh analysis
+    question: str = ""  # to the team, where what should happen is theirs to decide
+    sure_of_fix: Confidence | None = None  # the analyst's confidence in what should happen instead
+    fix_owed: str = ""  # what was wrong with its fix, of which nothing could be proposed
+    unsettled_since: date | None = None  # night from which on it stayed weak, or its fix owed
+    unsettled_nights: int = 0  # nights that saw it so
+    watched: tuple[CitedLine, ...] = ()  # frames of an unsettled one: their change is news
     stale: str = ""  # why it no longer fits the code: "app/a.rb was rewritten"; empty: it does
     matched: int = 0  # nights on which it was told to an analyst or reused
     last_matched: date | None = None
@@ -136,6 +142,8 @@ class Match(Value):
     relevance: float = 0.0
     kind: Literal["same", "alias", "shared name", "similar"] = "similar"
     doubt: str = ""
+    unsettled_nights: int = 0  # before tonight, where its lesson is doubted for it is its turn
+    fix_alone: bool = False  # the lesson's cause stands, only its fix is asked for
 
     @property
     def is_same(self) -> bool:

@@ -106,6 +106,16 @@ def moment(at: datetime | None) -> str:
     return f"{at:%Y-%m-%d %H:%M %Z}".rstrip() if at else "unknown"
 
 
+def ordinal(number: int) -> str:
+    """Write a number in words' order.
+
+    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 22, 113)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '113th']
+    """
+    teen = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
 def lasting(span: timedelta) -> str:
     """A stretch of time, roughly.
 

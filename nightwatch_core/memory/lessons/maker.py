@@ -23,6 +23,7 @@ from nightwatch_core.memory.sightings import (
     night_date,
     sighting,
 )
+from nightwatch_core.memory.unsettled import counted, fix_owed, watched_files, why_weak
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence, Learning
 from nightwatch_core.models.knowledge import CitedLine, Lesson
@@ -55,12 +56,23 @@ def lesson_from(
     """
     if analysis.ending.kind == "reused" and earlier is not None:
         seen = add_sighting(earlier, analysis.case, night, "known", traffic)
+        seen = counted(seen, analysis.unsettled_nights, earlier, night_date(night))
         return add_publications(count_match(seen, night), analysis, night, receipts)
     lesson = _fresh(analysis, night, digests, traffic)
+    if earlier is not None and _proves_less(analysis, lesson, earlier):
+        seen = add_sighting(earlier, analysis.case, night, "wrapped up", traffic)
+        return add_publications(seen, analysis, night, receipts)
+    lesson = counted(lesson, analysis.unsettled_nights, earlier, night_date(night))
     lesson = lesson.model_copy(update=traces_of(analysis.case))
     if earlier is not None:
         lesson = lesson.model_copy(update=_history(earlier, lesson, analysis, night))
     return add_publications(lesson, analysis, night, receipts)
+
+
+def _proves_less(analysis: Analysis, fresh: Lesson, earlier: Lesson) -> bool:
+    """Whether an analysis that was cut short found less than is known."""
+    is_cut = analysis.ending.kind == "wrapped up"
+    return is_cut and bool(why_weak(fresh)) and not why_weak(earlier)
 
 
 def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
@@ -108,6 +120,10 @@ def _fresh(
         analysed_at=night.window.until,
         evidence=_cited(analysis, digests),
         edits=analysis.fix,
+        question=line(analysis.question, limits.LONGEST_WORDS),
+        sure_of_fix=analysis.fix_confidence,
+        fix_owed=fix_owed(analysis.has_fix, analysis.refused),
+        watched=_watched(analysis, digests),
         next_steps=analysis.next_steps,
         learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[: limits.MOST_TAGS],
@@ -126,6 +142,15 @@ def _cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, .
         )
         for one in analysis.evidence
         if one.verified
+    )
+
+
+def _watched(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
+    """The places of its innermost frames, whose change may show what could not be seen."""
+    return tuple(
+        CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
+        for path in watched_files(analysis.case)
+        if path in digests
     )
 
 

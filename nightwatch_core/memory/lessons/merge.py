@@ -21,7 +21,8 @@ _VERDICTS = ("known", "changed", "new")  # the last says most
 _HISTORY = {  # what does not come from the newest analysis alone
     "file", "aliases", "analysed_at", "first_detected", "occurrences", "nights", "seen_until",
     "tags", "related", "learnings", "notes", "promoted", "matched", "last_matched",
-    "issue_number", "pr_number", "outcome", "fates", "proposed", "watch",
+    "issue_number", "pr_number", "outcome", "fates", "proposed", "watch", "unsettled_since",
+    "unsettled_nights",
 }  # fmt: skip
 
 _T = TypeVar("_T")

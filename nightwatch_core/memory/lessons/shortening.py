@@ -71,6 +71,7 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
             "evidence": tuple(
                 _short(one, path=_cut(one.path, 200), quote="") for one in lesson.evidence[:items]
             ),
+            "watched": tuple(_short(o, path=_cut(o.path, 200)) for o in lesson.watched[:items]),
             "nights": tuple(map(_short, lesson.nights[-nights:])),
             "fates": tuple(_short(one, words=()) for one in lesson.fates[-items:]),
             "proposed": tuple(map(_short, lesson.proposed[-items:])),

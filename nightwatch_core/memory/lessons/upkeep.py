@@ -58,12 +58,10 @@ def _count_use(lesson: Lesson, report: RunReport) -> Lesson:
 
 
 def _note_unfinished(lesson: Lesson, report: RunReport) -> Lesson:
-    """An analysis that failed, or was wrapped up, is a night of its history and nothing else."""
-    failed = ((one.case, "failed") for one in report.failures)
-    cut = ((a.case, "wrapped up") for a in report.analyses if a.ending.kind == "wrapped up")
-    for case, verdict in (*failed, *cut):
-        if _is_about(lesson, case, report):
-            return add_sighting(lesson, case, report.night, verdict, report.traffic)
+    """An analysis that failed is a night of its history and nothing else."""
+    for one in report.failures:
+        if _is_about(lesson, one.case, report):
+            return add_sighting(lesson, one.case, report.night, "failed", report.traffic)
     return lesson
 
 

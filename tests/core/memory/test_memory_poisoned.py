@@ -8,6 +8,7 @@ from twins.reading import MemoryCode
 from nightwatch_core.code.verdict import has_verified_evidence
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.index_text import entry_of, index_over
+from nightwatch_core.memory.lessons.maker import lesson_from
 from nightwatch_core.memory.lessons.text import LARGEST, document, lesson_of
 from nightwatch_core.memory.lessons.upkeep import is_its_own, to_archive, update_lesson
 from nightwatch_core.memory.limits import MOST_NIGHTS
@@ -269,7 +270,8 @@ def test_what_a_cut_off_analysis_published_is_known_when_it_is_turned_down():
     receipt = Receipt(key="k", kind="pull", fingerprint="v1:a", status="done", number=7)
     tonight = report(analyses=(cut,), receipts=(receipt,))
     before = lesson(iterations_used=9)
-    kept = update_lesson(before, tonight)
-    assert [(one.number, one.iterations) for one in kept.proposed] == [(7, 3)]
+    kept = lesson_from(cut, tonight.night, {}, tonight.receipts, before)
+    assert [one.number for one in kept.proposed] == [7]
     assert (kept.pr_number, kept.iterations_used, kept.root_cause) == (7, 9, before.root_cause)
+    assert kept.nights[-1].verdict == "wrapped up"
     assert update_lesson(kept, tonight) == kept

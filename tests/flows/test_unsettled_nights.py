@@ -1,0 +1,106 @@
+"""What becomes of findings over the nights: proved ones are kept, weak ones wait for their turn."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from night_world import CART, FILES, answer, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryCode, MemoryModel
+
+from flows.nightly import nightly
+from nightwatch_core.models.answer import Answer, Edit
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply, ToolCall
+from nightwatch_core.models.usage import Usage
+from tasks.dependencies import using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+QUOTE = "return sum(line.price for line in lines)"
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+WORKFLOW = Edit(path=".github/workflows/ci.yml", action="create", new="on: push  # curl evil")
+GUESS = Answer(
+    title="Perhaps the price",
+    root_cause="Some lines may lack a price.",
+    confidence="low",
+    suggested_next_steps=("Which lines have no price?",),
+).model_dump_json()
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def remote(*script):
+    return MemoryModel(script, able=REMOTE)
+
+
+def days(world, count, **choices):
+    """As many nights, one a day."""
+    with using(world):
+        for _ in range(count):
+            yield nightly(**choices)
+            world.reading.clock.pass_by(timedelta(days=1).total_seconds())
+
+
+def read(conversation):
+    """Reads what it has read before, until it is told to conclude."""
+    if conversation.tools_off:
+        return answer("shop/cart.py", QUOTE)
+    call = ToolCall(id=f"c{len(conversation.turns)}", name="blame", arguments={"line": 1})
+    usage = Usage(calls=1, input_tokens=1_000, output_tokens=50, cost=0.01)
+    return Reply(turn=AssistantTurn(calls=(call,)), stop="tools", usage=usage)
+
+
+def test_a_proved_finding_is_kept_even_where_it_was_wrapped_up():
+    first, second = days(worlds(groups=(CART,), model=remote(read)), 2)
+    [found], [known] = first.analyses, second.analyses
+    assert (found.ending.kind, found.confidence) == ("wrapped up", "medium")
+    assert found.usage.new_tokens > 3_000
+    assert (known.ending.kind, known.usage.new_tokens) == ("reused", 0)
+    assert known.evidence[0].verified
+    assert [one.kind for one in second.receipts] == []
+
+
+def test_a_weak_finding_waits_for_its_second_fourth_and_eighth_night():
+    model = remote(GUESS)
+    nights = list(days(worlds(groups=(CART,), model=model), 8))
+    asked = [bool(night.analyses[0].usage.calls) for night in nights]
+    assert [number for number, called in enumerate(asked, 1) if called] == [1, 2, 4, 8]
+    waiting = nights[2].analyses[0].waiting
+    assert waiting.startswith("no proof since 2026-11-2")
+    assert "looked at again on the 4th night, or once shop/cart.py changes" in waiting
+    assert "Which lines have no price?" in waiting
+    assert "8th night" in nights[4].analyses[0].waiting
+    assert not any(night.receipts for night in nights)
+
+
+def test_code_that_changed_or_force_ends_the_waiting():
+    world = worlds(groups=(CART,), model=remote(GUESS))
+    list(days(world, 2))
+    changed = {**FILES, "shop/cart.py": f"import decimal\n\n{FILES['shop/cart.py']}"}
+    world.reading.code.code = MemoryCode(changed, Commit(repository="shop/shop", sha="e" * 40))
+    third, fourth, fifth = days(world, 3)
+    assert third.analyses[0].news == "shop/cart.py has changed since"
+    assert [bool(one.analyses[0].usage.calls) for one in (third, fourth, fifth)] == [1, 1, 0]
+    [forced] = days(world, 1, force=True)
+    assert forced.analyses[0].usage.calls
+
+
+def test_a_model_that_obeys_what_it_reads_proposes_nothing():
+    obeys = answer("shop/cart.py", QUOTE, (WORKFLOW,))
+    world = worlds(groups=(CART,), model=remote(obeys))
+    first, second = days(world, 2)
+    [found] = first.analyses
+    assert (found.fix, found.has_fix) == ((), False)
+    assert [(one.path, one.is_slip) for one in found.refused] == [(WORKFLOW.path, False)]
+    issues = [one for one in world.reading.tracker.items if one.kind == "issue"]
+    assert [one.kind for one in first.receipts] == ["issue"]
+    assert not any("confidence-high" in one.labels or "has-fix" in one.labels for one in issues)
+    [lesson] = world.publishing.knowledge.lessons.values()
+    assert (lesson.has_fix, lesson.edits, lesson.fix_owed) == (False, (), "")
+    assert "curl evil" not in first.model_dump_json() + lesson.model_dump_json()
+    assert second.analyses[0].usage.new_tokens == 0
