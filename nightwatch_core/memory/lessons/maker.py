@@ -5,6 +5,7 @@ from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits
+from nightwatch_core.memory.lessons.citations import cited, watched
 from nightwatch_core.memory.outcomes.tracker_outcomes import (
     REOPENED,
     SHUT,
@@ -23,10 +24,10 @@ from nightwatch_core.memory.sightings import (
     night_date,
     sighting,
 )
-from nightwatch_core.memory.unsettled import counted, fix_owed, watched_files, why_weak
+from nightwatch_core.memory.unsettled import counted, fix_owed, why_weak
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence, Learning
-from nightwatch_core.models.knowledge import CitedLine, Lesson
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
@@ -118,39 +119,15 @@ def _fresh(
         nights=(sighting(case, night, "new", confidence, traffic),),
         seen_until=night.window.until,
         analysed_at=night.window.until,
-        evidence=_cited(analysis, digests),
+        evidence=cited(analysis, digests),
         edits=analysis.fix,
         question=line(analysis.question, limits.LONGEST_WORDS),
         sure_of_fix=analysis.fix_confidence,
         fix_owed=fix_owed(analysis.has_fix, analysis.refused),
-        watched=_watched(analysis, digests),
+        watched=watched(analysis, digests),
         next_steps=analysis.next_steps,
         learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[: limits.MOST_TAGS],
-    )
-
-
-def _cited(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
-    """Only lines that were found in the code: a lesson must not rest on a claim."""
-    return tuple(
-        CitedLine(
-            path=one.path,
-            line=one.line,
-            quote=one.quote[: limits.LONGEST_QUOTE],
-            digest=digests.get(one.path, ""),
-            commit=analysis.commit,
-        )
-        for one in analysis.evidence
-        if one.verified
-    )
-
-
-def _watched(analysis: Analysis, digests: Mapping[str, str]) -> tuple[CitedLine, ...]:
-    """The places of its innermost frames, whose change may show what could not be seen."""
-    return tuple(
-        CitedLine(path=path, line=1, digest=digests[path], commit=analysis.commit)
-        for path in watched_files(analysis.case)
-        if path in digests
     )
 
 
