@@ -27,9 +27,13 @@ OTHER_FINDINGS = 6  # of tonight, told to a second look
 CONVENTIONS, CONVENTIONS_READ = 2_000, 20_000  # characters: told, and looked at
 LEADER_FINDINGS = 1_500  # characters of all lines together, line breaks counted
 LEADER_LINES, LEADER_LINE, LEADER_FILES = 4, 200, 3  # finding and learnings; characters; files
-PREVIEWS, PREVIEW_LINES, CALLER_LINES = 4, 60, 30  # files; lines of each; lines around a caller
+GUESSES, PREVIEW_LINES = 2, 60  # likely files; lines of one
+CALLER_LINES, LONG_CALLER = 24, 16  # lines of a caller that is shown whole; of a longer one
+WHOLE_FILE_LINES, WHOLE_FILE = 200, 5_000  # lines, characters: a failing file that is shown whole
+FUNCTION_LINES, SHORT_FUNCTION = 120, 16  # shown whole; shorter ones with lines around them
+AROUND, DECORATORS = 1, 6  # lines around what sets a value; above a function
 PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its tokens
-OTHER_USES = 8  # lines
+OTHER_USES, TESTS = 8, 4  # lines; files
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
 
 # Of a second look, of an answer, of an ending

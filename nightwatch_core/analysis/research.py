@@ -1,15 +1,14 @@
 """What the analyst is told besides the error: files, source, suspects, releases, learnings."""
 
-import re
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 
 from nightwatch_core.analysis import limits
+from nightwatch_core.analysis.source_previews import Read, source_previews
 from nightwatch_core.code.called_names import frames_of
-from nightwatch_core.code.callees import Search, callees
-from nightwatch_core.code.definitions import definition_of
+from nightwatch_core.code.callees import callees
+from nightwatch_core.code.definition_lookup import Lookup, Search
 from nightwatch_core.code.likely_files import likely_files
-from nightwatch_core.code.limits import CALLEE_HITS, LINE
+from nightwatch_core.code.limits import CALLEE_HITS
 from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.code.tested_by import files_testing
@@ -20,17 +19,12 @@ from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, DroppedGroup
 from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.research import LikelyFile, Preview, PreviewKind, ResearchContext
-from nightwatch_core.models.trace import Frame
+from nightwatch_core.models.research import Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.message_templates import message_template
-from nightwatch_core.text.plain_text import text_lines
-from nightwatch_core.text.transactions import endpoint
 from nightwatch_core.traces.path_index import PathIndex
-
-Read = Callable[[str], str | None]
 
 
 def gather(
@@ -47,20 +41,29 @@ def gather(
 
     `search` finds lines of the tree that hold a text; without it fewer definitions are found.
     """
-    likely, once = likely_files(case, index), cache(read)
-    unfit = misfit(case, once, (lambda text: search(text, "", CALLEE_HITS)) if search else None)
-    windows = previews(case, likely, once)
-    windows += callers(case, once, windows)
+    likely = likely_files(case, index)
+    known = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
+    find = (lambda text: search(text, "", CALLEE_HITS)) if search else None
+    unfit = misfit(case, known.text, find)
+    shown = source_previews(case, likely, known.text)
+    seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
     return ResearchContext(
         likely_files=likely,
-        previews=(*windows, *callees(case, index, once, search, windows)),
-        tests=files_testing(likely[0].path, index) if case.trace and likely else (),
+        previews=(*shown, *callees(case, known, seen)),
+        tests=_tests(shown, index),
         suspects=() if unfit else suspects(case, likely, pulls, releases),
         misfit=unfit,
         releases=recent_releases(case, releases),
         priors=priors[: limits.PRIORS],
         similar_ignored=similar_ignored(case, dropped),
     )
+
+
+def _tests(shown: tuple[Preview, ...], index: PathIndex) -> tuple[str, ...]:
+    """Existing tests of the failing files."""
+    paths = dict.fromkeys(one.path for one in shown if one.kind == "failing")
+    tests = (test for path in paths for test in files_testing(path, index))
+    return tuple(dict.fromkeys(tests))[: limits.TESTS]
 
 
 class PromptLearnings(Value):
@@ -83,92 +86,6 @@ def with_learnings(research: ResearchContext, unknown: UnexplainedCase) -> Resea
     """Add the notes and patterns that were found for the case."""
     learnings = {"learnings": unknown.learnings, "patterns": unknown.patterns}
     return research.model_copy(update=learnings)
-
-
-def previews(case: Case, likely: tuple[LikelyFile, ...], read: Read) -> tuple[Preview, ...]:
-    """Cut windows of likely files: around the failing line, else the action, else the beginning.
-
-    Files that cannot be read are passed over for the next one. Previews that would pass the
-    room for all of them are dropped from the tail.
-    """
-    shown: list[Preview] = []
-    for file in likely:
-        text = read(file.path) if len(shown) < limits.PREVIEWS else None
-        if text is None or not text.strip():
-            continue
-        line = line_of_interest(case, file.path, text)
-        kind: PreviewKind = "failing" if _frame_in(case, file.path) else "guess"
-        shown.append(window(file.path, text, line, limits.PREVIEW_LINES, kind))
-    while sum(len(preview.text) for preview in shown) > limits.PREVIEW_CHARACTERS:
-        shown.pop()
-    return tuple(shown)
-
-
-def callers(case: Case, read: Read, shown: tuple[Preview, ...]) -> tuple[Preview, ...]:
-    """Cut small windows around the innermost own frames whose lines were not `shown`."""
-    windows: list[Preview] = []
-    for frame in frames_of(case):
-        text = read(frame.repo_path)
-        line = frame.line or 0
-        seen = ((one.start, one.end) for one in (*shown, *windows) if one.path == frame.repo_path)
-        is_shown = any(start <= line <= end for start, end in seen)
-        if text and 0 < line <= len(text_lines(text)) and not is_shown:
-            windows.append(window(frame.repo_path, text, line, limits.CALLER_LINES, "frame"))
-    return tuple(windows)
-
-
-def window(path: str, text: str, line: int, lines: int, kind: PreviewKind = "guess") -> Preview:
-    """Cut at most `lines` lines with `line` in their middle, as far as the file allows.
-
-    >>> found = window("a.py", "1\\n2\\n3\\n4\\n5\\n", line=4, lines=3)
-    >>> found.start, found.end, found.text, found.lines
-    (3, 5, '3\\n4\\n5', 5)
-    """
-    every = text_lines(text)
-    start = max(1, min(line - lines // 2, len(every) - lines + 1))
-    end = min(len(every), start + lines - 1)
-    cut = (" ".join(one.splitlines())[:LINE] for one in every[start - 1 : end])
-    shown = "\n".join(cut)
-    return Preview(path=path, start=start, end=end, text=shown, lines=len(every), kind=kind)
-
-
-def line_of_interest(case: Case, path: str, text: str) -> int:
-    """Find the line of `path` that an analyst wants to see first; 1 where nothing is known."""
-    return next((line for way in INTERESTS if (line := way(case, path, text))), 1)
-
-
-def _failing_line(case: Case, path: str, text: str) -> int:
-    frame = _frame_in(case, path)
-    line = (frame.line or 0) if frame else 0
-    return line if line <= len(text_lines(text)) else 0
-
-
-def _failing_function(case: Case, path: str, text: str) -> int:
-    frame = _frame_in(case, path)
-    return _line_of(re.split(r"[\s.:#$]", frame.function)[-1], path, text) if frame else 0
-
-
-def _action(case: Case, path: str, text: str) -> int:
-    return _line_of(endpoint(case.leader.transaction).action, path, text)
-
-
-def _line_of(name: str, path: str, text: str) -> int:
-    found = definition_of(name, path, text)
-    return found.line if found else 0
-
-
-def _frame_in(case: Case, path: str) -> Frame | None:
-    """The innermost frame of a file."""
-    frames = (*case.trace.in_app, *case.trace.frames) if case.trace else ()
-    return next((frame for frame in frames if frame.repo_path == path), None)
-
-
-# What makes a line of a file interesting, the best reason first; 0 where it does not hold.
-INTERESTS: tuple[Callable[[Case, str, str], int], ...] = (
-    _failing_line,
-    _failing_function,
-    _action,
-)
 
 
 def recent_releases(case: Case, releases: tuple[Release, ...]) -> tuple[Release, ...]:

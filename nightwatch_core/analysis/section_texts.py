@@ -56,7 +56,7 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
     """Name the failing file's tests, and likely files that neither trace nor source shows."""
     shown = {frame.repo_path for frame in (trace.frames if trace else ()) if frame.in_app}
     shown |= {preview.path for preview in research.previews}
-    tests = (line(f"{path}: tests of the failing file", 400) for path in research.tests)
+    tests = [line(f"tests of it: {', '.join(research.tests)}", 400)] if research.tests else []
     likely = (
         line(f"{one.path}: {'; '.join(one.because)}", 400)
         for one in research.likely_files[: limits.LIKELY_FILES]

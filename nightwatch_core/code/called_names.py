@@ -1,22 +1,42 @@
-"""Names near the failing lines that may stand for functions and classes of the application."""
+"""Names on the failing value's way that may stand for functions and classes of the application."""
 
 import re
 from collections.abc import Callable, Iterator
 
-from nightwatch_core.code.definitions import NameUse, uses_in
+from inflection import camelize, singularize
+
+from nightwatch_core.code.definitions import NameUse, functions_around, uses_in
 from nightwatch_core.code.languages import language_of
-from nightwatch_core.code.limits import LINE, NEAR_FRAMES, NEAR_LINES, NEAR_NAMES, SHORTEST_NAME
-from nightwatch_core.code.line_reading import masked
+from nightwatch_core.code.limits import (
+    LINE,
+    NEAR_FRAMES,
+    NEAR_LINES,
+    NEAR_NAMES,
+    OWNERS,
+    SHORTEST_NAME,
+)
+from nightwatch_core.code.line_reading import masked, receiver_before
+from nightwatch_core.code.value_flow import Step, value_flow
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.models.value import Value
+from nightwatch_core.text.error_classes import words
 from nightwatch_core.text.plain_text import text_lines
+from nightwatch_core.traces.trace_text import passes_on
 
 _CALL = re.compile(r"(?<![\w$@])(?P<name>[A-Za-z_]\w{1,80}[?!]?)(?=\s{0,2}\()")
+_RAISES = re.compile(r"\b(?:raise|throw(?: new)?|rescue|except|catch \()\s*$")
 _OPENS = re.compile(r"\s{0,2}\(")
-_OWNER = re.compile(r"((?:[A-Z]\w{0,80}(?:::|\.|\\))+)$")
+_JOINTS = ("?->", "->", "?.", "&.", "::", ".")
+_OWN = re.compile(r"(?:self|this|\$this|cls|static|Self|super(?:\(\))?|parent|base)$")
+_CLASS = re.compile(r"[A-Z]\w{0,80}(?:(?:::|\.|\\)[A-Z]\w{0,80})*$")
+_MADE = re.compile(
+    r"(?:=|\bin\b|:)\s{0,4}(?:await |new |&|\*)*(?:[a-z_]\w{0,80}\.)?(?P<name>[A-Z]\w{1,80})\b"
+)
+_IDENTIFIER = re.compile(r"[@$]{0,2}(\w{1,80})$")
 
-# Names that belong to a language or to everybody: looking for them finds the wrong ones.
+# Names that belong to a language or to everybody: looking for them finds the wrong ones, unless it
+# is known whose they are.
 COMMON = frozenset(
     (
         *("and", "assert", "await", "begin", "break", "case", "catch", "class", "const", "def"),
@@ -46,41 +66,64 @@ Read = Callable[[str], str | None]
 
 
 class Use(Value):
-    """A name near a failing line; `offset` is how many lines below it."""
+    """A name on the value's way; `owners` are what it may be a member of, the likeliest first.
+
+    `depth` counts assignments and frames back from the failing statement; `distance` the lines.
+    """
 
     name: str
     path: str
-    owner: str = ""  # the class it is called on, as written
-    frame: int
-    offset: int
-    is_call: bool
-    column: int
+    line: int = 0
+    receiver: str = ""  # as written; empty where it stands alone
+    owners: tuple[str, ...] = ()
+    depth: int = 0
+    distance: int = 0
+    is_call: bool = False
+    sets: str = ""  # what its line sets
+    column: int = 0
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is called on the object it stands in, or on nothing."""
+        return not self.receiver or bool(_OWN.search(self.receiver))
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the name alone says enough to look for it anywhere: it has several words."""
+        return len(words(self.name)) > 1 or self.name[:1].isupper()
 
 
-# Whose definition matters more, smaller first. The value that fails was made by a call above the
-# line that failed: a frame further out, a line below, a name that is no call are a step from that.
+# Whose definition matters more, smaller first: the value that fails was made by a call on its way.
 RANK: tuple[Callable[[Use], int], ...] = (
-    lambda use: use.frame + (use.offset > 0) + (not use.is_call),
-    lambda use: abs(use.offset),
-    lambda use: use.frame,
+    lambda use: use.depth + (not use.is_call),
+    lambda use: use.distance,
     lambda use: use.column,
 )
 
 
-def names_near(case: Case, read: Read) -> tuple[Use, ...]:
-    """List the names around the innermost own frames, each once, best first."""
-    uses_of: dict[str, Use] = {}
+def names_near(case: Case, read: Read, members: tuple[str, ...] = ()) -> tuple[Use, ...]:
+    """List the names on the way of the failing value, each once, best first.
+
+    Frames that only pass on are passed over; `members` are names that the message says.
+    """
+    uses_of: dict[tuple[str, bool], Use] = {}
     for number, frame in enumerate(frames_of(case)):
         text = read(frame.repo_path) or ""
-        for use in _near(number, frame, frame.line or 0, text) if text else ():
-            uses_of[use.name] = min((use, uses_of.get(use.name, use)), key=_rank)
+        line = frame.line or 0
+        if not 0 < line <= len(text_lines(text)):
+            continue
+        for use in _of_frame(number, frame.repo_path, text, line, members):
+            key = use.name, use.is_own
+            uses_of[key] = min((uses_of.get(key, use), use), key=_rank)
     return tuple(sorted(uses_of.values(), key=_rank))[:NEAR_NAMES]
 
 
 def frames_of(case: Case) -> tuple[Frame, ...]:
-    """List the innermost own frames whose lines are known."""
+    """List the innermost own frames whose lines are known, without those that only pass on."""
     frames = case.trace.in_app if case.trace else ()
-    once = {(f.repo_path, f.line): f for f in frames if f.repo_path and f.line}
+    placed = [frame for frame in frames if frame.repo_path and frame.line]
+    telling = [frame for frame in placed if not passes_on(frame)] or placed
+    once = {(frame.repo_path, frame.line): frame for frame in telling}
     return tuple(once.values())[:NEAR_FRAMES]
 
 
@@ -88,25 +131,65 @@ def _rank(use: Use) -> tuple[int, ...]:
     return tuple(rule(use) for rule in RANK)
 
 
-def _near(number: int, frame: Frame, line: int, text: str) -> Iterator[Use]:
+def _of_frame(
+    number: int, path: str, text: str, line: int, members: tuple[str, ...]
+) -> Iterator[Use]:
+    """Names on the statements of the flow, then on the lines just above the failing one."""
+    steps = value_flow(path, text, line, members)
+    made = {one.sets: one for one in steps if one.sets}
+    start = max((one.line for one in functions_around(path, text, line)), default=1)
+    above = Step(max(start, line - NEAR_LINES), line, 2)
+    for step in (*steps, above) if number == 0 else steps:
+        yield from _on(step, step.depth + number, path, text, line, made)
+
+
+def _on(
+    step: Step, depth: int, path: str, text: str, failing: int, made: dict[str, Step]
+) -> Iterator[Use]:
     lines = text_lines(text)
-    if not 0 < line <= len(lines):
-        return
-    first, last = max(1, line - NEAR_LINES), min(line + NEAR_LINES, len(lines))
-    for name, at, column, _ in _names(frame.repo_path, text, first, last):
+    for name, at, column, _ in _names(path, text, step.line, step.end):
         row = lines[at - 1]
-        if name in COMMON or len(name) < SHORTEST_NAME or column > LINE:
-            continue
-        owner = _OWNER.search(row[max(0, column - 200) : column])
-        yield Use(
+        before = row[max(0, column - 200) : column].rstrip()
+        joint = next((one for one in _JOINTS if before.endswith(one)), "")
+        receiver = receiver_before(before, len(before) - len(joint)) if joint else ""
+        use = Use(
             name=name,
-            path=frame.repo_path,
-            owner=owner[1].rstrip(".:\\") if owner else "",
-            frame=number,
-            offset=at - line,
+            path=path,
+            line=at,
+            receiver=receiver,
+            owners=_owners(receiver, made, lines),
+            depth=depth,
+            distance=abs(at - failing),
             is_call=bool(_OPENS.match(row, column + len(name))),
+            sets=step.sets,
             column=column,
         )
+        if column <= LINE and _is_worth_a_look(use) and not _RAISES.search(before):
+            yield use
+
+
+def _is_worth_a_look(use: Use) -> bool:
+    """Whether it may lead to what the value is made by; what sets own members is known already."""
+    is_known = bool(use.owners) or use.name not in COMMON
+    is_field = not use.is_call and bool(use.receiver)
+    if is_field and (use.is_own or use.depth > 1) and not use.name[:1].isupper():
+        return False
+    return is_known and len(use.name) >= SHORTEST_NAME
+
+
+def _owners(receiver: str, made: dict[str, Step], lines: tuple[str, ...]) -> tuple[str, ...]:
+    """What a receiver may be: the class or module it names, the one it was made of, or its name."""
+    if not receiver or _OWN.search(receiver):
+        return ()
+    if _CLASS.search(receiver) and receiver[0].isupper():
+        return (receiver,)
+    step = made.get(receiver)
+    rows = " ".join(lines[step.line - 1 : step.end])[:LINE] if step else ""
+    match, last = _MADE.search(rows), _IDENTIFIER.search(receiver)
+    name = last[1] if last else ""
+    same = camelize(singularize(name)) if len(name) >= SHORTEST_NAME else ""
+    owners = (match["name"] if match else "", name if name == receiver else "", same)
+    return tuple(dict.fromkeys(one for one in owners if one))[:OWNERS]
 
 
 def _names(path: str, text: str, first: int, last: int) -> Iterator[NameUse]:

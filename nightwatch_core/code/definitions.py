@@ -105,6 +105,12 @@ def function_around(path: str, lines: Mapping[int, str], line: int) -> int:
     return max(around, default=0) or _function_above(lines, line, language_of(path))
 
 
+def functions_around(path: str, text: str, line: int) -> tuple[Definition, ...]:
+    """List the functions of a whole file that hold a line, the outermost first."""
+    functions = (one for one in definitions_in(path, text) if one.kind == "function")
+    return tuple(one for one in functions if one.line <= line <= one.end)
+
+
 def uses_in(path: str, text: str, first: int, last: int) -> tuple[NameUse, ...]:
     """List the names in lines `first` to `last` that may be defined elsewhere: calls and members.
 

@@ -19,7 +19,8 @@ LONGEST_NAME, SHORTEST_NAME = 200, 3  # bytes; characters
 CACHED_FILES = 32  # files whose names are kept: the same few are asked for again and again
 
 # Definitions of what the failing lines call
-NEAR_FRAMES, NEAR_LINES = 3, 10  # innermost own frames, lines on either side of theirs
+NEAR_FRAMES, NEAR_LINES = 3, 8  # innermost own frames, lines above theirs
+OWNERS = 3  # classes or modules that a receiver may be
 NEAR_NAMES = 24  # names of one case
 CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
 CALLEE_SEARCHES, CALLEE_HITS = 8, 40  # names looked for in the whole tree; lines of one search
@@ -45,3 +46,8 @@ FITTED_PLACES, CLASS_FILES = 10, 3  # own frames looked at; files that may defin
 MESSAGE_LINES, STATEMENT_AROUND = 8, 2  # around a failing line: for its names; its statement
 SHOWN_SOURCE = 120  # characters of a record's line in a reason
 NEIGHBOUR_COMMITS, NEIGHBOUR_FILES = 8, 3  # looked at for a record's source; files of frames
+
+# Where a failing value comes from
+FLOW_DEPTH, FLOW_STEPS, SETS_OF_ONE = 2, 12, 2  # assignments back; statements; of one name
+FLOW_READS, FLOW_NODES = 24, 200_000  # names of a statement that are followed; nodes of a file
+STATEMENT_LINES = 12  # of a statement that are looked at

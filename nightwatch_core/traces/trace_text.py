@@ -24,8 +24,9 @@ _OUTERMOST_FIRST = ("python",)
 # Where libraries are installed says nothing; which file of which library does.
 _LIBRARIES = re.compile(r"/[\w./@+-]{0,200}/(?:site-packages|dist-packages|gems|node_modules)/")
 _PASSES_ON = re.compile(  # source of a frame that only hands on what it was given
-    r"\*\w+, ?\*\*\w+|\.\.\.arg|call_next\(|get_response\(request\)|@app\.call\(|\bnext\(\)"
-    r"|\bapp\(scope, receive, send\)|\$next\(\$|chain\.doFilter\(|\bnext\.ServeHTTP\("
+    r"^\s*(?:raise|throw)(?: \w+)?;?$|\*\w+, ?\*\*\w+|\.\.\.arg|call_next\("
+    r"|get_response\(request\)|@app\.call\(|\bnext\(\)|\bapp\(scope, receive, send\)|\$next\(\$"
+    r"|chain\.doFilter\(|\bnext\.ServeHTTP\("
 )
 
 Kind = Literal["own", "passes on", "library", "text"]
@@ -139,7 +140,7 @@ def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
     left = len(run) - first - last
     if left < limits.FOLDED_FRAMES:
         return run
-    note = Rows("text", (f"[... {left} {what} left out; get_error_traces has them ...]",))
+    note = Rows("text", (f"[... {left} {what} left out ...]",))
     return [*run[:first], note, *run[len(run) - last :]]
 
 

@@ -100,8 +100,9 @@ def _look(scenario: Scenario, fact: Fact, seen: Shown, more: dict[str, Any]) -> 
         return read
     places = seen.places(fact.path, fact.symbol)
     for line in places:
-        if line not in known:
-            return _range(fact.path, line - AROUND, line + AROUND)
+        call = _range(fact.path, line - AROUND, line + AROUND)
+        if line not in known and not seen.asked(call[0], **call[1]):
+            return call
     if not seen.asked("search_code", query=fact.symbol):
         return ("search_code", {"query": fact.symbol, "path": fact.path, **more})
     for line in places:

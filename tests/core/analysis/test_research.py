@@ -1,21 +1,10 @@
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.research import (
-    callers,
-    gather,
-    line_of_interest,
-    previews,
-    recent_releases,
-    similar_ignored,
-    window,
-)
+from nightwatch_core.analysis.research import gather, recent_releases, similar_ignored
 from nightwatch_core.models.code import MergedPull, Release, SearchHit
 from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
-from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.path_index import PathIndex
 
@@ -44,89 +33,6 @@ def frame(path: str, line: int | None, function: str = "", code: str = "") -> Fr
 
 def numbered(count: int) -> str:
     return "".join(f"line {n}\n" for n in range(1, count + 1))
-
-
-def likely(*paths: str) -> tuple[LikelyFile, ...]:
-    return tuple(LikelyFile(path=path, score=1) for path in paths)
-
-
-@pytest.mark.parametrize(
-    ("line", "start", "end"),
-    [(150, 100, 199), (1, 1, 100), (300, 201, 300), (50, 1, 100), (52, 2, 101)],
-)
-def test_windows_hold_a_hundred_lines_around_the_line(line: int, start: int, end: int) -> None:
-    found = window("a.rb", numbered(300), line, 100)
-    assert (found.start, found.end, found.lines) == (start, end, 300)
-    lines = found.text.splitlines()
-    assert (lines[0], lines[-1]) == (f"line {start}", f"line {end}")
-
-
-def test_windows_of_short_files_hold_all() -> None:
-    found = window("a.rb", "one", 9, 100)
-    assert (found.start, found.end, found.text) == (1, 1, "one")
-
-
-def test_lines_of_a_window_are_bounded_and_stay_lines() -> None:
-    found = window("a.js", "x" * 10_000 + "\na\x0cb\u2028c\n", 1, 100)
-    assert [len(line) for line in found.text.splitlines()] == [400, 5]
-
-
-def test_the_innermost_frame_of_a_file_is_shown() -> None:
-    one = case(frame("b.rb", 7), frame("a.rb", 250), frame("a.rb", 20))
-    assert line_of_interest(one, "a.rb", numbered(300)) == 250
-
-
-def test_a_line_beyond_the_file_falls_back_on_the_function() -> None:
-    text = numbered(200) + "def total(x)\nend\n"
-    assert line_of_interest(case(frame("a.rb", 900, "Order#total")), "a.rb", text) == 201
-    assert line_of_interest(case(frame("a.rb", None, "total")), "a.rb", text) == 201
-
-
-def test_the_action_is_shown_where_no_frame_leads() -> None:
-    text = numbered(200) + "  def update\n  end\n"
-    one = case(transaction="Controller/orders/update")
-    assert line_of_interest(one, "a.rb", text) == 201
-    assert line_of_interest(case(transaction="Controller/orders/gone"), "a.rb", text) == 1
-
-
-def test_four_files_are_shown_and_unreadable_ones_passed_over() -> None:
-    texts = {f"{n}.rb": numbered(3) for n in range(9) if n != 2} | {"3.rb": " \n"}
-    found = previews(case(), likely(*(f"{n}.rb" for n in range(9))), texts.get)
-    assert [preview.path for preview in found] == ["0.rb", "1.rb", "4.rb", "5.rb"]
-
-
-def test_no_more_is_read_than_shown() -> None:
-    asked: list[str] = []
-
-    def read(path: str) -> str:
-        asked.append(path)
-        return "x"
-
-    names = [f"{n}.rb" for n in range(9)]
-    previews(case(), likely(*names), read)
-    assert asked == names[: limits.PREVIEWS]
-
-
-def test_previews_beyond_the_budget_are_dropped_from_the_tail() -> None:
-    long = "\n".join(["a" * 300] * 60)
-    texts = {"a.rb": long, "b.rb": long, "c.rb": "c"}
-    found = previews(case(), likely(*texts), texts.get)
-    assert [preview.path for preview in found] == ["a.rb"]
-
-
-def test_own_frames_that_no_preview_shows_get_a_small_window() -> None:
-    texts = {"a.rb": numbered(300), "b.rb": numbered(20)}
-    one = case(frame("a.rb", 250), frame("a.rb", 240), frame("b.rb", 7), frame("a.rb", 20))
-    shown = previews(one, likely("a.rb"), texts.get)
-    found = callers(one, texts.get, shown)
-    assert [(one.path, one.start, one.end) for one in found] == [("b.rb", 1, 20)]
-    two = case(frame("a.rb", 250), frame("a.rb", 20))
-    (found_there,) = callers(two, texts.get, shown)
-    assert (found_there.start, found_there.end) == (
-        20 - limits.CALLER_LINES // 2,
-        19 + limits.CALLER_LINES // 2,
-    )
-    assert callers(case(frame("a.rb", 900), frame("gone.rb", 3)), texts.get, ()) == ()
 
 
 def test_definitions_of_what_is_called_follow_the_previews_and_files_are_read_once() -> None:
@@ -199,7 +105,7 @@ def test_everything_is_gathered() -> None:
         one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),)
     )
     assert [file.path for file in found.likely_files] == list(texts)
-    assert [preview.start for preview in found.previews] == [250 - limits.PREVIEW_LINES // 2, 1]
+    assert [preview.start for preview in found.previews] == [250 - limits.PREVIEW_LINES // 2]
     assert [suspect.pull.number for suspect in found.suspects] == [7]
     assert found.releases == (release,)
     assert found.priors == (prior,) * 3

@@ -4,7 +4,9 @@ import pytest
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.called_names import names_near
-from nightwatch_core.code.callees import callees, imported
+from nightwatch_core.code.callees import callees
+from nightwatch_core.code.definition_lookup import Lookup
+from nightwatch_core.code.imported_files import imported
 from nightwatch_core.code.limits import (
     CALLEE_CHARACTERS,
     CALLEE_HITS,
@@ -40,12 +42,17 @@ class Code(MemoryCode):
         return super().search(query, path, limit)
 
 
+def lookup(code: Code, one: Case, searched: bool = True) -> Lookup:
+    frames = tuple(frame.repo_path for frame in one.trace.in_app) if one.trace else ()
+    search = code.search if searched else None
+    return Lookup(PathIndex(code.files), code.read_file, search, frames)
+
+
 def found(
     files: dict[str, str], *places: tuple[str, int], searched: bool = True
 ) -> tuple[Preview, ...]:
-    code = Code(files)
-    search = code.search if searched else None
-    return callees(case(*places), PathIndex(files), code.read_file, search)
+    code, one = Code(files), case(*places)
+    return callees(one, lookup(code, one, searched), set())
 
 
 def names(files: dict[str, str], *places: tuple[str, int]) -> list[str]:
@@ -65,7 +72,10 @@ RUBY = {
 def test_a_definition_is_shown_as_it_is_with_its_lines() -> None:
     (one,) = found(RUBY, ("app/cart.rb", 3))
     text = "def merged_fields(lines)\n  lines.map(&:net)\nend"
-    assert one == Preview(path="app/merging.rb", start=2, end=4, text=text, lines=7, kind="flow")
+    assert one == Preview(
+        path="app/merging.rb", start=2, end=4, text=text, lines=7, kind="flow",
+        because="used in cart.rb:2, which sets fields",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -112,11 +122,10 @@ def test_definitions_are_found_in_several_languages(
 
 
 def test_what_was_shown_is_not_shown_again() -> None:
-    code = MemoryCode(RUBY)
-    one, index = case(("app/cart.rb", 3)), PathIndex(RUBY)
+    one = case(("app/cart.rb", 3))
     for start, end, left in ((1, 7, []), (2, 4, []), (1, 2, [3]), (4, 7, [2]), (9, 9, [2])):
-        shown = (Preview(path="app/merging.rb", start=start, end=end, text=""),)
-        rest = callees(one, index, code.read_file, code.search, shown)
+        seen = {("app/merging.rb", line) for line in range(start, end + 1)}
+        rest = callees(one, lookup(Code(RUBY), one), seen)
         assert [preview.start for preview in rest] == left, (start, end)
 
 
@@ -133,13 +142,13 @@ def test_tests_and_libraries_define_nothing() -> None:
     assert found(files, ("app/cart.rb", 3)) == ()
 
 
-def test_names_above_the_failing_line_come_first_then_the_callers() -> None:
+def test_what_sets_the_failing_value_comes_first_then_the_callers() -> None:
     files = {
-        "a.py": "b = outer(0)\nx = above(1)\nfail(x)\ny = below(2)\nz = far(3)\n",
-        "b.py": "\n\nu = caller(4)\n",
+        "a.py": "a = net_of(0)\nb = outer_of(1)\nx = made_by(a)\ny = other_of(b)\nfail_on(x)\n",
+        "b.py": "u = before_it(4)\n\nv = called_it(u)\n",
     }
-    assert names(files, ("a.py", 3), ("b.py", 3)) == [
-        "fail", "above", "outer", "caller", "below", "far"
+    assert names(files, ("a.py", 5), ("b.py", 3)) == [
+        "fail_on", "called_it", "made_by", "other_of", "before_it", "outer_of", "net_of"
     ]  # fmt: skip
 
 
@@ -150,20 +159,73 @@ def test_words_of_the_language_strings_and_comments_are_no_names() -> None:
 
 def test_names_without_a_call_are_taken_where_they_can_be_one() -> None:
     assert names({"a.rb": "x = 1\nclient.post x, term\n"}, ("a.rb", 2)) == [
-        "client",
-        "post",
-        "term",
-    ]
+        "client", "post", "term"
+    ]  # fmt: skip
     assert names({"a.py": "x = order.total + rate\n"}, ("a.py", 1)) == ["total"]
 
 
-def test_only_lines_near_the_frame_count() -> None:
+def test_only_lines_just_above_the_frame_count_beside_the_flow() -> None:
     rows = [f"step_{n}(1)" for n in range(1, 100)]
     near = names({"a.py": "\n".join(rows)}, ("a.py", 50))
-    assert len(near) == 2 * NEAR_LINES + 1
-    assert {int(name.rpartition("_")[2]) for name in near} == set(
-        range(50 - NEAR_LINES, 51 + NEAR_LINES)
-    )
+    assert near == ["step_50", *(f"step_{n}" for n in range(49, 49 - NEAR_LINES, -1))]
+
+
+GENERIC = {
+    "shop/client.py": "class Client:\n    def save(self):\n        return self.host\n\n"
+    "    def host(self):\n        return 1\n\n    def fetchall(self):\n        return ()\n",
+    "shop/other.py": "def handler(x):\n    return x\n",
+}
+
+
+@pytest.mark.parametrize(
+    "row", ["rows = cursor.fetchall()", "url.host", "session.save()", "route.handler(1)"]
+)
+def test_names_that_everybody_has_lead_nowhere(row: str) -> None:
+    assert found({"a.py": f"def f(cursor, url):\n    {row}\n", **GENERIC}, ("a.py", 2)) == ()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "from shop.client import Client\n\ndef f():\n    one = Client(1)\n",
+        "from shop import client\n\ndef f(one):\n    one = client.Client(1)\n",
+        "from shop.client import Client\n\ndef f(rows):\n    one = Client.of(rows)\n",
+    ],
+)
+def test_they_are_found_where_it_is_known_whose_they_are(head: str) -> None:
+    text = f"{head}    one.save()\n"
+    shown = found({"a.py": text, **GENERIC}, ("a.py", text.count("\n")))
+    assert {one.path for one in shown} == {"shop/client.py"}
+    assert sum("def save" in one.text for one in shown) == 1
+
+
+def test_a_module_that_is_imported_is_meant_before_a_function_of_its_own_file() -> None:
+    files = {
+        "app/jobs.py": "from app.services import loader\n\n\ndef load_image(job):\n    pass\n\n\n"
+        "def run(job):\n    image = loader.load_image(job)\n    job.save(image)\n",
+        "app/services/loader.py": "def load_image(url):\n    return None\n",
+    }
+    assert starts(found(files, ("app/jobs.py", 10))) == [("app/services/loader.py", 1)]
+
+
+def test_a_method_of_the_base_class_is_found() -> None:
+    files = {
+        "app/a.py": "from app.base import Base\n\n\nclass A(Base):\n    def f(self):\n"
+        "        return self.close()[0]\n",
+        "app/base.py": "class Base:\n    def close(self):\n        return None\n",
+    }
+    assert starts(found(files, ("app/a.py", 6))) == []  # a name everybody has
+    files = {path: text.replace("close", "lines_of") for path, text in files.items()}
+    assert starts(found(files, ("app/a.py", 6))) == [("app/base.py", 2)]
+
+
+def test_classes_that_are_built_are_shown() -> None:
+    files = {
+        "src/Web.java": "class Web {\n  Object f(Row row) {\n    Cart cart = new Cart(row);\n"
+        "    return cart.lines();\n  }\n}\n",
+        "src/Cart.java": "class Cart {\n  Object lines() {\n    return null;\n  }\n}\n",
+    }
+    assert ("src/Cart.java", 2) in starts(found(files, ("src/Web.java", 4)))
 
 
 def many(count: int) -> dict[str, str]:
@@ -177,7 +239,7 @@ def many(count: int) -> dict[str, str]:
 def test_everything_is_bounded() -> None:
     code = Code(many(60))
     one = case(("a/caller.py", 1))
-    shown = callees(one, PathIndex(code.files), code.read_file, code.search)
+    shown = callees(one, lookup(code, one), set())
     assert len(code.searched) == CALLEE_SEARCHES
     assert code.reads == ["a/caller.py", "b/steps.py"]
     assert 0 < len(shown) <= CALLEES
@@ -206,7 +268,7 @@ def test_a_search_that_fails_is_the_last_one(trouble: type[Exception]) -> None:
         raise trouble("too many files")
 
     one = case(("a/caller.py", 1))
-    assert callees(one, PathIndex(code.files), code.read_file, search) == ()
+    assert callees(one, Lookup(PathIndex(code.files), code.read_file, search), set()) == ()
     assert len(asked) == 1
 
 
@@ -223,7 +285,7 @@ def test_a_search_with_too_many_hits_says_nothing() -> None:
 def test_without_a_line_to_start_from_there_is_nothing(places: tuple[tuple[str, int], ...]) -> None:
     assert found(RUBY, *places) == ()
     bare = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
-    assert callees(bare, PathIndex(RUBY), RUBY.get) == ()
+    assert callees(bare, lookup(Code(RUBY), bare), set()) == ()
 
 
 @pytest.mark.parametrize(

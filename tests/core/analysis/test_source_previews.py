@@ -1,0 +1,184 @@
+"""Source of the first message: what is cut out, how much of it, and why."""
+
+import pytest
+
+from nightwatch_core.analysis import limits
+from nightwatch_core.analysis.source_previews import (
+    function_rows,
+    line_of_interest,
+    source_previews,
+    window,
+)
+from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.research import LikelyFile, Preview
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+
+
+def case(*frames: Frame, transaction: str = "", message: str = "") -> Case:
+    trace = Trace(language="ruby", links=(ExceptionLink(error_class="KeyError", frames=frames),))
+    group = ErrorGroup(
+        fingerprint="v1:1", source="file", error_class="KeyError", transaction=transaction,
+        message=message,
+    )  # fmt: skip
+    return Case(leader=group, trace=trace)
+
+
+def frame(path: str, line: int | None, function: str = "", code: str = "") -> Frame:
+    return Frame(path=path, repo_path=path, line=line, function=function, code=code, in_app=True)
+
+
+def numbered(count: int) -> str:
+    return "".join(f"line {n}\n" for n in range(1, count + 1))
+
+
+def likely(*paths: str) -> tuple[LikelyFile, ...]:
+    return tuple(LikelyFile(path=path, score=1, because=("why",)) for path in paths)
+
+
+def places(shown: tuple[Preview, ...]) -> list[tuple[str, str, int, int]]:
+    return [(one.kind, one.path, one.start, one.end) for one in shown]
+
+
+@pytest.mark.parametrize(
+    ("line", "start", "end"),
+    [(150, 100, 199), (1, 1, 100), (300, 201, 300), (50, 1, 100), (52, 2, 101)],
+)
+def test_windows_hold_a_hundred_lines_around_the_line(line: int, start: int, end: int) -> None:
+    found = window("a.rb", numbered(300), line, 100)
+    assert (found.start, found.end, found.lines) == (start, end, 300)
+    lines = found.text.splitlines()
+    assert (lines[0], lines[-1]) == (f"line {start}", f"line {end}")
+
+
+def test_windows_of_short_files_hold_all() -> None:
+    found = window("a.rb", "one", 9, 100)
+    assert (found.start, found.end, found.text) == (1, 1, "one")
+
+
+def test_lines_of_a_window_are_bounded_and_stay_lines() -> None:
+    found = window("a.js", "x" * 10_000 + "\na\x0cb\u2028c\n", 1, 100)
+    assert [len(line) for line in found.text.splitlines()] == [400, 5]
+
+
+def test_the_innermost_frame_of_a_file_is_shown() -> None:
+    one = case(frame("b.rb", 7), frame("a.rb", 250), frame("a.rb", 20))
+    assert line_of_interest(one, "a.rb", numbered(300)) == 250
+
+
+def test_a_line_beyond_the_file_falls_back_on_the_function() -> None:
+    text = numbered(200) + "def total(x)\nend\n"
+    assert line_of_interest(case(frame("a.rb", 900, "Order#total")), "a.rb", text) == 201
+    assert line_of_interest(case(frame("a.rb", None, "total")), "a.rb", text) == 201
+
+
+def test_the_action_is_shown_where_no_frame_leads() -> None:
+    text = numbered(200) + "  def update\n  end\n"
+    one = case(transaction="Controller/orders/update")
+    assert line_of_interest(one, "a.rb", text) == 201
+    assert line_of_interest(case(transaction="Controller/orders/gone"), "a.rb", text) == 1
+
+
+def function(name: str, lines: int) -> str:
+    return f"def {name}(x):\n" + "    x += 1\n" * (lines - 1)
+
+
+def test_a_short_file_is_shown_whole_with_the_line_that_fails() -> None:
+    (one,) = source_previews(case(frame("a.py", 7)), likely("a.py"), {"a.py": numbered(200)}.get)
+    assert (one.kind, one.start, one.end, one.because) == ("failing", 1, 200, "line 7 fails")
+
+
+def test_of_a_longer_file_the_whole_function_with_what_decorates_it() -> None:
+    text = numbered(200) + "\n@once\n# why\n" + function("f", 100) + numbered(50)
+    (one,) = source_previews(case(frame("a.py", 290)), likely("a.py"), {"a.py": text}.get)
+    assert (one.start, one.end) == (202, 303)
+
+
+def test_a_short_function_comes_with_the_lines_around_it() -> None:
+    text = numbered(200) + function("f", 3) + numbered(50)
+    (one,) = source_previews(case(frame("a.py", 202)), likely("a.py"), {"a.py": text}.get)
+    assert one.end - one.start + 1 == limits.SHORT_FUNCTION
+    assert one.start < 201 <= 203 < one.end
+
+
+def test_a_function_that_is_too_long_is_shown_around_the_line() -> None:
+    text = function("f", limits.FUNCTION_LINES + 200)
+    (one,) = source_previews(case(frame("a.py", 150)), likely("a.py"), {"a.py": text}.get)
+    assert (one.start, one.end) == (
+        150 - limits.PREVIEW_LINES // 2,
+        149 + limits.PREVIEW_LINES // 2,
+    )
+
+
+def test_other_own_frames_come_with_their_function_or_the_lines_above_the_call() -> None:
+    texts = {
+        "a.py": numbered(9),
+        "b.py": numbered(300) + function("g", 20) + numbered(9),
+        "c.py": function("h", 300),
+    }
+    one = case(frame("a.py", 5), frame("b.py", 310), frame("c.py", 200))
+    kinds = places(source_previews(one, likely("a.py"), texts.get))
+    quarter = limits.LONG_CALLER // 4
+    assert kinds == [
+        ("failing", "a.py", 1, 9), ("frame", "b.py", 301, 320),
+        ("frame", "c.py", 200 - 3 * quarter, 200 + quarter - 1),
+    ]  # fmt: skip
+
+
+def test_frames_that_only_pass_on_are_not_shown() -> None:
+    texts = {"a.py": numbered(9), "b.py": numbered(9)}
+    one = case(frame("a.py", 5), frame("b.py", 5, code="return fn(*args, **kwargs)"))
+    assert [place[1] for place in places(source_previews(one, likely("a.py"), texts.get))] == [
+        "a.py"
+    ]
+
+
+def test_where_it_is_raised_on_purpose_the_caller_fails_too() -> None:
+    texts = {"checks.py": "def f(x):\n    raise TypeError(x)\n", "a.py": numbered(9)}
+    one = case(frame("checks.py", 2), frame("a.py", 5))
+    shown = source_previews(one, likely("checks.py"), texts.get)
+    assert [place[:2] for place in places(shown)] == [
+        ("failing", "checks.py"), ("failing", "a.py")
+    ]  # fmt: skip
+
+
+def test_what_sets_a_member_elsewhere_in_the_file_is_shown() -> None:
+    text = (
+        "class A:\n    def start(self):\n        self.port = listen(1)\n"
+        + numbered(300)
+        + "    def stop(self):\n        self.port.close()\n"
+    )
+    text = "class A:\n" + function("x", 250).replace("def", "    def", 1) + text
+    line = text.count("\n")
+    shown = source_previews(case(frame("a.py", line)), likely("a.py"), {"a.py": text}.get)
+    (setter,) = [one for one in shown if one.kind == "flow"]
+    assert "self.port = listen(1)" in setter.text
+    assert setter.because == "sets self.port"
+
+
+def test_two_files_are_guessed_and_unreadable_ones_passed_over() -> None:
+    texts = {f"{n}.rb": numbered(3) for n in range(9) if n != 0} | {"1.rb": " \n"}
+    asked: list[str] = []
+
+    def read(path: str) -> str | None:
+        asked.append(path)
+        return texts.get(path)
+
+    shown = source_previews(case(), likely(*(f"{n}.rb" for n in range(9))), read)
+    assert [(one.kind, one.path, one.because) for one in shown] == [
+        ("guess", "2.rb", "why"), ("guess", "3.rb", "why")
+    ]  # fmt: skip
+    assert asked == [f"{n}.rb" for n in range(4)]
+
+
+def test_previews_beyond_the_budget_are_dropped_from_the_tail() -> None:
+    long = "\n".join(["a" * 390] * 60)
+    texts = {"a.rb": long, "b.rb": long, "c.rb": long}
+    one = case(frame("a.rb", 30), frame("b.rb", 30), frame("c.rb", 30))
+    shown = source_previews(one, likely("a.rb"), texts.get)
+    assert sum(len(one.text) for one in shown) <= limits.PREVIEW_CHARACTERS
+    assert shown[0].path == "a.rb"
+
+
+def test_rows_of_functions_in_a_file_without_any() -> None:
+    assert function_rows("a.py", numbered(9), 3) == (0, 0)
+    assert function_rows("a.txt", "what", 1) == (0, 0)
