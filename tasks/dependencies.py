@@ -18,6 +18,7 @@ from nightwatch_core.ports import (
     Notifier,
     Outbox,
     Recall,
+    SourceMaps,
     TaskStore,
     Tracker,
 )
@@ -37,6 +38,7 @@ class ReadingPorts:
     stand_in: Model | None = None  # answers where `model` cannot be reached
     recall: Recall | None = None  # without it the index is read through
     tasks: TaskStore | None = None  # without it only lessons hold notes
+    source_maps: SourceMaps | None = None  # without it frames of bundles stay where they are
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from nightwatch_core.models.error import ErrorGroup, Fetched
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.trace import Trace
+from nightwatch_core.traces.bundles import with_original_places
 from nightwatch_core.traces.repo_paths import map_frames, place_frames
 from tasks.code import commit_of_group, index_of, reader_of
 from tasks.futures import each, ends, same
@@ -38,6 +39,7 @@ def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> 
     """A group's traces, mapped to the repository as it was at the commit that failed."""
     traces = reading(options).errors.traces(group)
     named = commit_of_group(options, code, group, traces)
+    traces = _in_the_source(traces, named, options)
     commit = named if options.commit else _where_it_fits(traces, named, options, code, group)
     read, index = reader_of(options, commit).read_file, index_of(options, commit)
     return Traced(
@@ -45,6 +47,17 @@ def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> 
         traces=tuple(place_frames(trace, index, read, options) for trace in traces),
         commit=commit,
     )
+
+
+def _in_the_source(
+    traces: tuple[Trace, ...], commit: Commit, options: NightOptions
+) -> tuple[Trace, ...]:
+    """The traces, frames of JavaScript bundles put where their source maps say."""
+    maps = reading(options).source_maps
+    if maps is None:
+        return traces
+    read, index = reader_of(options, commit).read_file, index_of(options, commit)
+    return with_original_places(traces, maps, index, read, options)
 
 
 def _where_it_fits(

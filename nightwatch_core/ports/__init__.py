@@ -12,6 +12,7 @@ from nightwatch_core.ports.reading import (
     KnowledgeReader,
     Model,
     Recall,
+    SourceMaps,
     Tracker,
 )
 from nightwatch_core.ports.writing import (
@@ -39,6 +40,7 @@ __all__ = [
     "Outbox",
     "Recall",
     "Records",
+    "SourceMaps",
     "TaskStore",
     "Tracker",
 ]

@@ -10,7 +10,7 @@ from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Window
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.trace import Frame, Trace
 
 
 class Clock(Protocol):
@@ -46,6 +46,22 @@ class ErrorSource(Protocol):
 
     def probe(self) -> str:
         """Say what is there."""
+        ...
+
+
+class SourceMaps(Protocol):
+    """What JavaScript bundles were built from."""
+
+    def map_of(self, bundle: str) -> str | None:
+        """The text of the source map of a bundle, by its path; None where none is kept."""
+        ...
+
+    def original(self, text: str, line: int, column: int) -> Frame | None:
+        """Where a place of the bundle (both from 1) comes from, by the text of its map.
+
+        Path as the map has it, line, function and source as far as they are known; None where the
+        map does not say, or is none.
+        """
         ...
 
 

@@ -10,6 +10,7 @@ CHAINS = 20  # a text with more is a log; its first errors are read
 HEADER_LINES = 200  # how far above the first frame the exception may stand: messages are long
 SYNTAX_ERROR_LINES = 6  # place, source line, carets, blank lines, error
 PATH_CHARACTERS = 1_000
+MAPPED_FRAMES = 100  # of a bundle, looked up in its source map
 
 # Source that a record prints around its failing lines
 EXCERPTS, EXCERPT_LINES = 200, 60  # of one text; lines of each

@@ -7,12 +7,13 @@ from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
+from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.ports import ErrorSource
+from nightwatch_core.ports import ErrorSource, SourceMaps
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 
@@ -21,6 +22,11 @@ def error_files(options: NightOptions) -> ErrorSource:
     """Exports and logs; records that name no application belong to the checkout's."""
     app = Path(options.repo).expanduser().resolve().name if options.repo else ""
     return ErrorFiles(_paths(options.errors), app_prefixes=listed(options.app_prefixes), app=app)
+
+
+def source_maps(options: NightOptions) -> SourceMaps:
+    """Maps of the folder that was named; those of the repository are read in any case."""
+    return SourceMapFolder(Path(options.source_maps).expanduser() if options.source_maps else None)
 
 
 def sample_records(at: Settings) -> ErrorSource:

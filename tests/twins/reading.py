@@ -22,7 +22,7 @@ from nightwatch_core.models.code import (
 )
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Conversation, Reply
 from nightwatch_core.models.error import ErrorGroup, Fetched, Window
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.trace import Frame, Trace
 from nightwatch_core.models.usage import Usage
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
@@ -222,6 +222,22 @@ class MemoryLibraries:
     def read_file(self, library: Library, path: str) -> str | None:
         """The text."""
         return self.known.get(library, {}).get(path)
+
+
+@dataclass
+class MemorySourceMaps:
+    """A SourceMaps that was told its maps by bundle, and places by map, line and column."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[tuple[str, int, int], Frame] = field(default_factory=dict)
+
+    def map_of(self, bundle: str) -> str | None:
+        """The map it was told."""
+        return self.texts.get(bundle)
+
+    def original(self, text: str, line: int, column: int) -> Frame | None:
+        """The place it was told."""
+        return self.places.get((text, line, column))
 
 
 @dataclass
