@@ -23,6 +23,7 @@ from nightwatch_core.report.blocks import (
     cut,
     section,
 )
+from nightwatch_core.report.code_facts import code_facts
 from nightwatch_core.report.learned import learned_sentence, shelved_paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, Limits
 from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
@@ -144,7 +145,10 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
         ("Night", f"{night.id}{' (resumed)' if night.resumed else ''}"),
         ("Window", f"{moment(night.window.since)} to {moment(night.window.until)}"),
         ("Ran", f"{moment(report.started)}, took {lasting(report.finished - report.started)}"),
-        ("Code", _code(report)),
+    ):
+        yield Fact(name=name, text=line(text, TEXT))
+    yield from code_facts(report)
+    for name, text in (
         ("Analyst", ", ".join(models) or report.options.model),
         ("Used", spending(report.usage)),
     ):
@@ -154,14 +158,6 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
     if cached := _code_cache(report):
         yield Fact(name="Code cache", text=cached)
     yield Fact(name="Options", text=line(chosen, 1_000) if chosen else "all defaults")
-
-
-def _code(report: RunReport) -> str:
-    commit = report.commit
-    if commit is None:
-        return ""
-    because = f" ({commit.because})" if commit.because else ""
-    return f"{commit.repository} at {commit.sha[:12]} {commit.branch}".rstrip() + because
 
 
 def _code_cache(report: RunReport) -> str:

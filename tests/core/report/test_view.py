@@ -19,6 +19,7 @@ from core.report_fixture import (
 
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.answer import Edit, Evidence
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case, DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt, Skip
@@ -205,6 +206,30 @@ def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
 )
 def test_facts_of_the_run(changes: dict[str, Any], name: str, text: str) -> None:
     assert Fact(name=name, text=text) in shown(complete(**changes), "run").items
+
+
+def test_every_commit_that_was_read_is_named() -> None:
+    head = Commit(repository="shop", sha="c" * 40, branch="main", because="head of main")
+    old = head.model_copy(update={"sha": "a" * 40, "because": "release v1\n(tag)"})
+    new = head.model_copy(update={"sha": "b" * 40, "because": "release v2 (tag)"})
+    first, *others = complete().analyses
+    first = first.model_copy(update={"case": first.case.model_copy(update={"commit": old})})
+    report = complete(commit=new, base=head, commits=(old, new), analyses=(first, *others))
+    facts = [one.text for one in shown(report, "run").items if one.name in ("Code", "Fixes")]
+
+    assert facts == [
+        "shop at aaaaaaaaaaaa main (release v1 (tag)), 1 error",
+        "shop at bbbbbbbbbbbb main (release v2 (tag))",
+        "made on shop at cccccccccccc main",
+    ]
+
+
+def test_many_commits_are_counted() -> None:
+    commits = tuple(Commit(repository="shop", sha=f"{n:040x}", branch="main") for n in range(20))
+    report = complete(commit=commits[0], commits=commits)
+    facts = [one.text for one in shown(report, "run").items if one.name == "Code"]
+
+    assert (len(facts), facts[-1]) == (9, "and 12 commits more")
 
 
 def test_only_what_a_limit_holds_back_waits() -> None:
