@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.code.standing import standing
+from nightwatch_core.code.standing import standing, without_later_change
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CauseFindings, CodeTonight
 from nightwatch_core.models.options import NightOptions
@@ -20,7 +20,8 @@ def with_standing(analysis: Analysis, options: NightOptions, code: CodeTonight) 
     """The analysis, told whether the base branch still has what failed."""
     then = reader_of(options, commit_of_case(analysis.case, code))
     now = reader_of(options, code.base or code.commit)
-    return analysis.model_copy(update={"standing": standing(analysis, then, now)})
+    stands = analysis.model_copy(update={"standing": standing(analysis, then, now)})
+    return without_later_change(stands, then, now)
 
 
 def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseFindings:

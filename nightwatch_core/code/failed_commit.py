@@ -42,12 +42,10 @@ def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
     release = sighting.release.strip()
     if not release:
         return None, ""
-    sha = sha_of(release, sighting.deployed)
-    commit = host.commit_of(sha) if sha else None
-    if commit:
+    sha, named = sha_of(release, sighting.deployed), host.commit_of(release)
+    if sha and not (named and named.sha.startswith(sha)) and (commit := host.commit_of(sha)):
         return _because(commit, f"release {_shown(release)}, deployed as {commit.sha[:10]}"), ""
-    commit = host.commit_of(release)
-    return commit, "" if commit else f"release {_shown(release)} is no tag or commit here"
+    return named, "" if named else f"release {_shown(release)} is no tag or commit here"
 
 
 def _by_deployment(sighting: Sighting, host: CodeHost) -> Outcome:

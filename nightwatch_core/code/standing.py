@@ -47,6 +47,14 @@ def standing(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing 
     )
 
 
+def without_later_change(analysis: Analysis, then: CodeReader, now: CodeReader) -> Analysis:
+    """Name no suspect that came after the code that failed: it may be what mends it."""
+    named = analysis.suspect_commit
+    if not named or then.show_commit(named) or not now.show_commit(named):
+        return analysis
+    return analysis.model_copy(update={"suspect_commit": ""})
+
+
 def failing_places(analysis: Analysis) -> tuple[Place, ...]:
     """Return the failing lines by file, those of the top frame first."""
     lines: dict[str, set[int]] = {}

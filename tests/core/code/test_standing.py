@@ -7,7 +7,7 @@ from small_repo import case, frame
 from twins.reading import MemoryCode
 
 from nightwatch_core.adapters.git.checkout import Checkout
-from nightwatch_core.code.standing import changed_spans, standing
+from nightwatch_core.code.standing import changed_spans, standing, without_later_change
 from nightwatch_core.models.analysis import Analysis, Standing
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.code import ChangedFile, Commit, CommitDiff, LoggedCommit
@@ -138,6 +138,21 @@ def test_a_base_that_is_older_than_what_failed_awaits_no_deploy(tmp_path: Path) 
 
     assert old.sha != new.sha
     assert kind(found) == "drifted"
+
+
+def test_a_suspect_that_came_later_is_not_named(tmp_path: Path) -> None:
+    mended = Change("Mend (#5)", {"shop/cart.py": CART.replace("line.price", "line.cost")})
+    shop = Checkout(repository(tmp_path / "shop", FIRST, mended, more=tag("v1", 0)))
+    first = shop.commit_of("v1")
+    assert first is not None
+    then, now = shop.reader(first), shop.reader(shop.head())
+    names = (now.commit.sha[:9], "#5", first.sha[:9], "0" * 40, "")
+    kept = [
+        without_later_change(analysis(suspect_commit=name), then, now).suspect_commit
+        for name in names
+    ]
+
+    assert kept == ["", "", first.sha[:9], "0" * 40, ""]
 
 
 def test_without_a_failing_line_nothing_is_said(tmp_path: Path) -> None:

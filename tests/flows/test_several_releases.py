@@ -1,0 +1,249 @@
+"""Nights whose errors are of several releases, while the branch has moved on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from git_repositories import NIGHT, Change, git, repository, tag
+from night_world import CART, CART_API, PAY, by_case, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryErrors, MemoryModel
+
+from flows.act import act
+from flows.nightly import nightly
+from flows.one_error import one_error
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.code import Release
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.report import RunReport
+from tasks.dependencies import Dependencies, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+CART_V1 = "def total(lines):\n    return sum(line.price for line in lines)\n"
+PAY_V1 = "def pay(card):\n    return gateway.pay(card)\n"
+PAY_V2 = "def pay(card):\n    return gateway.charge(card)\n"
+HISTORY = (
+    Change("First", {"shop/cart.py": CART_V1, "shop/pay.py": PAY_V1}),
+    Change("Charge cards (#3)", {"shop/pay.py": PAY_V2}),
+    Change("Carts without prices (#5)", {"shop/cart.py": CART_V1.replace("price", "amount")}),
+    Change("Readme (#6)", {"README": "x\n"}),
+)
+TAGS = tag("v1", 0) + tag("v2", 1)
+
+
+def hour(number: float) -> datetime:
+    """A commit is made at every full hour, the first at 0."""
+    return datetime.fromtimestamp(NIGHT, UTC) + timedelta(hours=number)
+
+
+def seen(group: ErrorGroup, release: str = "", at: float | None = None) -> ErrorGroup:
+    moment = None if at is None else hour(at)
+    releases = (release,) if release else ()
+    update = {"release": release, "releases": releases, "first_seen": moment, "last_seen": moment}
+    return group.model_copy(update=update)
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path) -> Iterator[None]:
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return repository(tmp_path / "shop", *HISTORY, more=TAGS)
+
+
+def world(
+    shop: Path,
+    *groups: ErrorGroup,
+    deployed: tuple[Release, ...] = (),
+    model: MemoryModel | None = None,
+) -> Dependencies:
+    """A shop whose code is in a git repository."""
+    memory = worlds(groups, model)
+    errors = memory.reading.errors
+    assert isinstance(errors, MemoryErrors)
+    errors.deployed = deployed
+    return replace(memory, reading=replace(memory.reading, code=Checkout(shop)))
+
+
+def night(world: Dependencies, **choices: object) -> RunReport:
+    with using(world):
+        return nightly(**choices)
+
+
+def finding(report: RunReport, group: ErrorGroup) -> Analysis:
+    names = {group.fingerprint}
+    return next(one for one in report.analyses if {g.fingerprint for g in one.case.groups} & names)
+
+
+def commit_text(shop: Path, analysis: Analysis) -> str:
+    commit = analysis.case.commit
+    assert commit is not None
+    assert analysis.commit == commit.sha
+    return git(shop, "log", "-1", "--format=%s", commit.sha)
+
+
+def test_every_error_is_read_at_its_own_release(shop: Path) -> None:
+    """The cart's fix is on the branch already: it is neither the failing line nor a suspect."""
+    fix = git(shop, "rev-parse", "main~1")
+
+    def names_the_fix(conversation: object) -> object:
+        said = Answer.model_validate_json(str(by_case(conversation)))
+        return said.model_copy(update={"suspect_commit": fix}).model_dump_json()
+
+    model = MemoryModel([names_the_fix])
+    memory = world(shop, seen(CART, "v1", 9), seen(PAY, "2", 9), model=model)
+    report = night(memory)
+    cart, pay = finding(report, CART), finding(report, PAY)
+
+    assert (commit_text(shop, cart), commit_text(shop, pay)) == ("First", "Charge cards (#3)")
+    assert [(one.path, one.line, one.verified) for one in (*cart.evidence, *pay.evidence)] == [
+        ("shop/cart.py", 2, True),
+        ("shop/pay.py", 2, True),
+    ]
+    assert [cart.case.commit.because, pay.case.commit.because] == [  # type: ignore[union-attr]
+        "release v1 (tag)", "release v2 (tag)",
+    ]  # fmt: skip
+    assert cart.has_fix
+    assert cart.standing is not None
+    assert (cart.standing.kind, cart.standing.pull, cart.standing.sha) == ("changed", 5, fix)
+    assert pay.standing is not None
+    assert pay.standing.kind == "live"
+    assert (cart.suspects, cart.suspect_commit) == ((), "")
+    assert [one.kind for one in report.receipts] == ["issue", "issue"]
+    skipped = [one.reason for one in report.skips if one.kind == "pull"]
+    assert len(skipped) == 1
+    assert "since #5" in skipped[0]
+    assert {commit.because for commit in report.commits} == {"release v1 (tag)", "release v2 (tag)"}
+    assert report.base is not None
+    assert report.base.sha == git(shop, "rev-parse", "main")
+    told = [turn.text for one in model.shown for turn in one.turns if hasattr(turn, "text")]
+    assert any("line.price" in text for text in told)
+    assert not any("line.amount" in text or "Carts without prices" in text for text in told)
+
+
+def test_a_fix_is_made_on_the_base_branch(tmp_path: Path) -> None:
+    """What failed is a release behind, and its lines stand elsewhere by now."""
+    later = Change("Imports (#7)", {"shop/cart.py": f"import money\n\n\n{CART_V1}"})
+    shop = repository(tmp_path / "shop", HISTORY[0], later, more=tag("v1", 0))
+    memory = world(shop, seen(CART, "v1", 9))
+    report = night(memory)
+    cart = finding(report, CART)
+    pull = memory.reading.tracker.published[-1]  # type: ignore[attr-defined]
+
+    assert cart.standing is not None
+    assert cart.standing.kind == "drifted"
+    assert commit_text(shop, cart) == "First"
+    assert (pull.kind, pull.commit) == ("pull", git(shop, "rev-parse", "main"))
+    text = f"import money\n\n\n{CART_V1}".replace("line.price", "line.cost")
+    assert [(one.path, one.text) for one in pull.changes] == [("shop/cart.py", text)]
+
+
+def test_without_releases_the_code_of_the_moment_is_read(shop: Path) -> None:
+    report = night(world(shop, seen(CART, at=0.5), seen(PAY, at=1.5)))
+    cart, pay = finding(report, CART), finding(report, PAY)
+
+    assert (commit_text(shop, cart), commit_text(shop, pay)) == ("First", "Charge cards (#3)")
+    assert cart.case.commit is not None
+    assert cart.case.commit.because == (
+        "newest on main at 2025-11-24 16:30 UTC, when it was last seen"
+    )
+    assert cart.standing is not None
+    assert cart.standing.kind == "changed"
+    assert not [one for one in report.receipts if one.kind == "pull"]
+
+
+def test_without_releases_a_deployment_tells(shop: Path) -> None:
+    sha = git(shop, "rev-parse", "v1")
+    ran = (
+        Release(version="production 7", sha=sha[:9], at=hour(2)),
+        Release(version="v2", sha="", at=hour(8)),
+    )
+    report = night(world(shop, seen(CART, at=7), seen(PAY, at=9), deployed=ran))
+
+    assert commit_text(shop, finding(report, CART)) == "First"
+    assert commit_text(shop, finding(report, PAY)) == "Charge cards (#3)"
+    because = finding(report, CART).case.commit.because  # type: ignore[union-attr]
+    assert because.startswith("production 7, deployed on ")
+
+
+def test_a_release_nobody_knows_is_said_and_the_moment_tells(shop: Path) -> None:
+    report = night(world(shop, seen(CART, "build-77", 0.5)))
+    cart = finding(report, CART)
+
+    assert commit_text(shop, cart) == "First"
+    assert cart.case.commit is not None
+    assert cart.case.commit.because.endswith("; release build-77 is no tag or commit here")
+
+
+def test_without_a_release_and_a_moment_the_head_is_read_and_that_is_said(shop: Path) -> None:
+    cart = finding(night(world(shop, seen(CART))), CART)
+
+    assert commit_text(shop, cart) == "Readme (#6)"
+    assert cart.case.commit is not None
+    assert cart.case.commit.because == (
+        "head of main: neither a release nor a time of the error is known"
+    )
+    assert not any(one.verified for one in cart.evidence)
+
+
+def test_a_case_of_two_releases_is_read_at_the_newer_one(shop: Path) -> None:
+    report = night(world(shop, seen(CART, "v1", 9), seen(CART_API, "v2", 9)))
+    (cart,) = report.analyses
+
+    assert [group.fingerprint for group in cart.case.groups] == [
+        CART.fingerprint,
+        CART_API.fingerprint,
+    ]
+    assert commit_text(shop, cart) == "Charge cards (#3)"
+
+
+def test_a_commit_that_was_chosen_is_read_for_all(shop: Path) -> None:
+    for name in ("v1", git(shop, "rev-parse", "v1")[:8]):
+        report = night(world(shop, seen(CART, "v2", 9), seen(PAY, at=9)), commit=name)
+        assert {commit_text(shop, one) for one in report.analyses} == {"First"}
+        assert {one.because for one in report.commits} <= {
+            "release v1 (tag), as chosen",
+            f"release {git(shop, 'rev-parse', 'v1')[:10]} (commit), as chosen",
+        }
+    report = night(world(shop, seen(CART, "v1", 9)), commit="main")
+    assert commit_text(shop, finding(report, CART)) == "Readme (#6)"
+
+
+def test_a_chosen_commit_that_is_not_there_says_what_to_do(shop: Path) -> None:
+    with pytest.raises(StopTheNight, match=r"'v9' is no tag, branch or commit of shop: set"):
+        night(world(shop, seen(CART, "v1", 9)), commit="v9")
+
+
+def test_a_lesson_is_held_against_the_code_that_failed(shop: Path) -> None:
+    """The branch has other lines, production has not: what was learned of it still explains it."""
+    memory = world(shop, seen(CART, "v1", 9))
+    night(memory)
+    again = night(memory)
+    cart = finding(again, CART)
+
+    assert cart.ending.kind == "reused"
+    assert [one.verified for one in cart.evidence] == [True]
+    assert cart.standing is not None
+    assert cart.standing.kind == "changed"
+    assert len(memory.reading.model.shown) == 1  # type: ignore[attr-defined]
+
+
+def test_one_error_and_what_is_published_later_are_at_that_commit(shop: Path) -> None:
+    memory = world(shop, seen(CART, "v1", 9))
+    report = night(memory, publish="none")
+    with using(memory):
+        single = one_error(error=CART.fingerprint)
+        acted = act(night=report.night.id, publish="all")
+
+    assert commit_text(shop, finding(single, CART)) == "First"
+    assert [one.kind for one in acted.receipts] == ["issue"]
+    assert ["since #5" in one.reason for one in acted.skips if one.kind == "pull"] == [True]
