@@ -34,7 +34,9 @@ class NightOptions(Value):
     base_branch: str = _option("", "Branch that pull requests aim at; empty: HEAD's.")
     app_root: str = _option("", "Folder of the application inside a monorepo.")
     path_prefixes: str = _option("", "Trace path prefixes to cut off (comma list).")
-    source_maps: str = _option("", "Folder of source maps of JavaScript bundles (the extra source-maps).")
+    source_maps: str = _option(
+        "", "Folder of source maps of JavaScript bundles (the extra source-maps)."
+    )
     app_prefixes: str = _option("", "Own packages or folders in traces (comma list).")
     since: str = _option(
         "",
