@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from nightwatch_core.analysis import second_look, tools
+from nightwatch_core.analysis import fix_alone, limits, second_look, tools
 from nightwatch_core.analysis.answer_complaints import complaints, mend_request
 from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.conventions import conventions
 from nightwatch_core.analysis.loop import converse
 from nightwatch_core.analysis.loop_state import begin, bound_in_sight
 from nightwatch_core.analysis.places_read import line_ranges, shown_again
+from nightwatch_core.analysis.plans import RULES
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.tool_calls import CallHistory
 from nightwatch_core.analysis.tool_specs import TOLD_LIMITS
@@ -20,6 +21,7 @@ from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.code import LineRange
 from nightwatch_core.models.conversation import Conversation, Effort, ToolCall, ToolResult, UserTurn
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.models.usage import Allowance, Usage
@@ -45,8 +47,20 @@ class Briefing:
 
 
 def analyse(briefing: Briefing) -> Analysis:
-    """Explain one case; raises what loop, model and code reader raise."""
-    return _look(briefing, _allowance(briefing), opening(briefing))
+    """Explain one case; raises what loop, model and code reader raise.
+
+    Where its cause is known and only the fix is owed, that alone is asked for.
+    """
+    lesson = fix_alone.owed(briefing.research)
+    if lesson is None or briefing.plan.model == RULES:
+        return _look(briefing, _allowance(briefing), opening(briefing))
+    few = fix_alone.little_research(lesson, briefing.research.priors, briefing.code.read_file)
+    briefing = replace(briefing, research=few)
+    ask = UserTurn(text=fix_alone.request(briefing.case, lesson, few))
+    first = opening(briefing).model_copy(update={"turns": (ask,)})
+    allowance = _allowance(briefing)
+    turns = min(allowance.iterations, limits.FIX_TURNS)
+    return _look(briefing, allowance.model_copy(update={"iterations": turns}), first, lesson)
 
 
 def look_again(briefing: Briefing, first: Analysis) -> Analysis:
@@ -107,11 +121,16 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     )
 
 
-def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Analysis:
-    """One conversation and its verdict; raises what the loop, model and code reader raise."""
+def _look(
+    briefing: Briefing, allowance: Allowance, first: Conversation, known: Lesson | None = None
+) -> Analysis:
+    """One conversation and its verdict; raises what the loop, model and code reader raise.
 
-    def run_tool(call: ToolCall, known: frozenset[str]) -> ToolResult:
-        at = (briefing.code, briefing.case, briefing.traces, known, briefing.libraries)
+    `known` holds the cause where only the fix is asked for.
+    """
+
+    def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
+        at = (briefing.code, briefing.case, briefing.traces, shown, briefing.libraries)
         return tools.run(call, *at)
 
     def complain(answer: Answer, calls: CallHistory) -> str:
@@ -123,9 +142,9 @@ def _look(briefing: Briefing, allowance: Allowance, first: Conversation) -> Anal
     conclusion = converse(first, model, run_tool, allowance, clock, complain)
     budget, calls = conclusion.state.budget, conclusion.state.calls
     read = _files_seen(briefing, calls)
-    found = verdict(
-        *(briefing.case, conclusion.answer, briefing.research, briefing.code, read, calls.shown)
-    )
+    answer = fix_alone.completed(conclusion.answer, known) if known else conclusion.answer
+    shown = None if known else calls.shown  # its steps were seen when it was found
+    found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown)
     counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
     return found.model_copy(
         update={

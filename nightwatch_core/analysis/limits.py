@@ -41,6 +41,7 @@ FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
 ANSWER_CHARACTERS = 400_000  # of an answer that are looked at
 ANSWER_ITEMS = 50  # of every list of an answer
 LAST_LINE = 10_000_000  # line number
+FIX_TURNS, OWED_CAUSE = 5, 4_000  # turns for a fix that is owed; characters of its cause
 ENDING = 300  # characters of an ending's detail
 
 # An agent file

@@ -154,7 +154,7 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
         learnings=tuple(Learning(fact=fact) for fact in lesson.learnings),
         tags=lesson.tags,
         related_to=lesson.related,
-        because=(known_since,),
+        because=(known_since, *filter(None, (why_unsettled(lesson),))),
         known_since=known_since,
         ending=Ending(kind="reused", detail=lesson.file or file_name(lesson)),
         known_as=tuple(sorted(lesson.names)),

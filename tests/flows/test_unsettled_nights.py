@@ -13,6 +13,7 @@ from nightwatch_core.models.answer import Answer, Edit
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply, ToolCall
 from nightwatch_core.models.usage import Usage
+from nightwatch_core.text.units import estimated_tokens
 from tasks.dependencies import using
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
@@ -104,3 +105,60 @@ def test_a_model_that_obeys_what_it_reads_proposes_nothing():
     assert (lesson.has_fix, lesson.edits, lesson.fix_owed) == (False, (), "")
     assert "curl evil" not in first.model_dump_json() + lesson.model_dump_json()
     assert second.analyses[0].usage.new_tokens == 0
+
+
+FIX = Edit(path="shop/cart.py", old="line.price", new="line.cost")
+SLIP = FIX.model_copy(update={"old": "line.prize"})
+
+
+def counted(text):
+    """An answer that is paid by what was sent."""
+
+    def reply(conversation):
+        sent = estimated_tokens(f"{conversation.system}{conversation.turns}")
+        usage = Usage(calls=1, input_tokens=sent, output_tokens=300, cost=0.01)
+        said = text(conversation) if callable(text) else text
+        return Reply(turn=AssistantTurn(text=said), usage=usage)
+
+    return reply
+
+
+def test_a_fix_with_a_slip_is_mended_in_the_same_night():
+    def mended(conversation):
+        return answer("shop/cart.py", QUOTE, (FIX if len(conversation.turns) > 1 else SLIP,))
+
+    model = remote(counted(mended))
+    [night] = days(worlds(groups=(CART,), model=model), 1)
+    assert (night.analyses[0].fix, night.analyses[0].refused) == ((FIX,), ())
+    assert len(model.shown) == 2
+    assert "the old text stands there 0 times" in model.shown[1].turns[-1].text
+    assert [one.kind for one in night.receipts] == ["issue", "pull"]
+
+
+def test_a_fix_that_stays_broken_is_asked_for_alone_the_next_night():
+    def mended(conversation):
+        alone = "Only the fix is wanted" in conversation.turns[0].text
+        return answer("shop/cart.py", QUOTE, (FIX if alone else SLIP,))
+
+    model = remote(counted(mended))
+    world = worlds(groups=(CART,), model=model)
+    first, second, third = days(world, 3)
+    [lesson] = world.publishing.knowledge.lessons.values()
+    assert [one.is_slip for one in first.analyses[0].refused] == [True]
+    assert [one.kind for one in first.receipts] == ["issue"]
+    [found] = second.analyses
+    assert (found.fix, found.usage.calls, found.root_cause) == ((FIX,), 1, lesson.root_cause)
+    assert found.news.startswith("its fix is owed: shop/cart.py: the old text stands there 0 times")
+    assert "pull" in [one.kind for one in second.receipts]
+    assert found.usage.new_tokens < first.analyses[0].usage.new_tokens
+    assert (lesson.fix_owed, lesson.unsettled_nights, lesson.has_fix) == ("", 0, True)
+    assert third.analyses[0].usage.new_tokens == 0
+
+
+def test_a_fix_that_is_never_mended_is_asked_for_more_and_more_rarely():
+    model = remote(counted(answer("shop/cart.py", QUOTE, (SLIP,))))
+    nights = list(days(worlds(groups=(CART,), model=model), 4))
+    asked = [bool(night.analyses[0].usage.calls) for night in nights]
+    assert asked == [True, True, False, True]
+    assert [night.analyses[0].confidence for night in nights] == ["medium"] * 4
+    assert not nights[2].analyses[0].waiting  # the finding stands: it is known

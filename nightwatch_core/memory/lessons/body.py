@@ -90,6 +90,15 @@ def _as_diff(edit: Edit) -> str:
     return "\n".join((*head, *rows[0], *rows[1]))
 
 
+def _fix_owed(lesson: Lesson) -> str:
+    why = markdown(lesson.fix_owed, limits.LONGEST_WORDS)
+    return f"## Fix Owed\n\nWhat was proposed could not be made: {why}." if why else ""
+
+
+def _question(lesson: Lesson) -> str:
+    return f"## Question\n\n{_paragraphs(lesson.question)}" if lesson.question else ""
+
+
 def _next_steps(lesson: Lesson) -> str:
     return _section(
         "Next Steps", (f"- {markdown(step, limits.LONGEST_WORDS)}" for step in lesson.next_steps)
@@ -140,6 +149,8 @@ SECTIONS: tuple[Callable[[Lesson], str], ...] = (
     _root_cause,
     _evidence,
     _proposed_fix,
+    _fix_owed,
+    _question,
     _next_steps,
     _file_changes,
     _learnings,
