@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.prompts import fenced
-from nightwatch_core.analysis.research import window
 from nightwatch_core.analysis.section_texts import error_text, preview_text
+from nightwatch_core.analysis.source_previews import window
 from nightwatch_core.models.answer import Answer, Evidence, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
@@ -55,9 +55,9 @@ def little_research(
     shown: list[Preview] = []
     for cited in lesson.evidence:
         text = read(cited.path)
-        lines = limits.PREVIEW_LINES
+        lines = limits.FIX_LINES
         seen = any(p.path == cited.path and p.start <= cited.line <= p.end for p in shown)
-        if text and not seen and len(shown) < limits.PREVIEWS:
+        if text and not seen and len(shown) < limits.FIX_WINDOWS:
             shown.append(window(cited.path, text, cited.line, lines, "failing"))
     own = tuple(one for one in priors if one.lesson.fingerprint == lesson.fingerprint)
     return ResearchContext(previews=tuple(shown), priors=own)

@@ -41,7 +41,8 @@ FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
 ANSWER_CHARACTERS = 400_000  # of an answer that are looked at
 ANSWER_ITEMS = 50  # of every list of an answer
 LAST_LINE = 10_000_000  # line number
-FIX_TURNS, OWED_CAUSE = 5, 4_000  # turns for a fix that is owed; characters of its cause
+FIX_TURNS, FIX_WINDOWS, FIX_LINES = 5, 4, 60  # of a fix that is owed: turns; windows; their lines
+OWED_CAUSE = 4_000  # characters of its cause
 ENDING = 300  # characters of an ending's detail
 
 # An agent file
