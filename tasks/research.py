@@ -29,6 +29,7 @@ def research_case(
         index=index_of(options, commit),
         read=tree.read_file,
         search=tree.search,
+        code=tree,
         pulls=merged_before(code.pulls, commit),
         releases=code.releases,
         priors=unknown.priors,

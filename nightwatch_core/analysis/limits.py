@@ -36,6 +36,15 @@ PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its 
 OTHER_USES, TESTS = 8, 4  # lines; files
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
 
+# What the history says of a case
+BLAMED_FRAMES, BLAMED_DEFINITIONS = 8, 5  # places
+HISTORIES, MANIFESTS = 3, 4  # files whose past is read
+RECENT, RECENT_READ = 8, 20  # commits before the onset whose changes are read; commits listed
+RENAMES, SHORTEST_RENAMED = 3, 3  # items; characters
+DEPENDENCIES, CANDIDATES = 12, 8  # items
+CHANGED_PATHS, DIFFS = 20, 12  # files of a deployment: named, and with their changes
+FILE_DIFF, ALL_DIFFS = 1_500, 4_000  # characters of changes: of one file, of all
+
 # Of a second look, of an answer, of an ending
 FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
 ANSWER_CHARACTERS = 400_000  # of an answer that are looked at

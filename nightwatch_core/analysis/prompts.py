@@ -13,13 +13,13 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from nightwatch_core.analysis import limits
+from nightwatch_core.analysis.changes_text import authors_text, deployment_text
 from nightwatch_core.analysis.section_texts import (
     error_text,
     files_text,
     other_uses_text,
     preview_text,
     prior_text,
-    suspect_text,
 )
 from nightwatch_core.memory.notes.learnings_text import past_learnings
 from nightwatch_core.models.error import Case
@@ -158,8 +158,12 @@ def _files(known: Known) -> Iterable[str]:
     return [files_text(known.research, known.trace)]
 
 
-def _suspects(known: Known) -> Iterable[str]:
-    return ["\n".join(map(suspect_text, known.research.suspects[: limits.SUSPECTS]))]
+def _authors(known: Known) -> Iterable[str]:
+    return [authors_text(known.research.changes)]
+
+
+def _deployment(known: Known) -> Iterable[str]:
+    return [deployment_text(known.research.changes.deployment)]
 
 
 def _priors(known: Known) -> Iterable[str]:
@@ -202,7 +206,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("siblings", 1, "## The same method elsewhere", _source("sibling")),
     Section("uses", 1, "## The failing expression in other places", _uses),
     Section("files", 6, "## Further files (they exist)", _files),
-    Section("suspects", 7, "## Recently merged, possible cause", _suspects),
+    Section("changes", 7, "## Who last changed these lines", _authors),
+    Section("deployed", 6, "## What was deployed before it began", _deployment),
     Section("priors", 5, "## Prior knowledge", _priors, _PRIORS),
     Section("patterns", 4, "## Known patterns", _patterns, _PATTERNS),
     Section("learnings", 4, "## Past learnings", _learnings, _LEARNINGS),

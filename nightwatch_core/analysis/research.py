@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from nightwatch_core.analysis import limits
+from nightwatch_core.analysis.changes import changes_of
 from nightwatch_core.analysis.source_previews import Read, source_previews
 from nightwatch_core.code.called_names import frames_of
 from nightwatch_core.code.callees import callees
@@ -19,9 +20,10 @@ from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, DroppedGroup
 from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.research import Preview, ResearchContext
+from nightwatch_core.models.research import CodeChanges, Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
+from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.traces.path_index import PathIndex
@@ -36,10 +38,12 @@ def gather(
     priors: tuple[PriorAnalysis, ...] = (),
     dropped: tuple[DroppedGroup, ...] = (),
     search: Search | None = None,
+    code: CodeReader | None = None,
 ) -> ResearchContext:
     """Put together what is known before an analysis starts; `read` gives a file's text or None.
 
     `search` finds lines of the tree that hold a text; without it fewer definitions are found.
+    `code` tells the history, without it nothing is suspected.
     """
     likely = likely_files(case, index)
     known = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
@@ -47,11 +51,17 @@ def gather(
     unfit = misfit(case, known.text, find)
     shown = source_previews(case, likely, known.text)
     seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
+    tests = _tests(shown, index)
+    shown += callees(case, known, seen)
+    merged, changes = tuple(pulls), CodeChanges()
+    if code and not unfit:
+        changes = changes_of(case, shown, likely, code, merged, releases)
     return ResearchContext(
         likely_files=likely,
-        previews=(*shown, *callees(case, known, seen)),
-        tests=_tests(shown, index),
-        suspects=() if unfit else suspects(case, likely, pulls, releases),
+        previews=shown,
+        tests=tests,
+        suspects=suspects(case, changes, merged, releases),
+        changes=changes,
         misfit=unfit,
         releases=recent_releases(case, releases),
         priors=priors[: limits.PRIORS],

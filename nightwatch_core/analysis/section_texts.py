@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.code.edits import diff
-from nightwatch_core.models.code import Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OutcomeEvent
@@ -63,17 +62,6 @@ def files_text(research: ResearchContext, trace: Trace | None) -> str:
         if one.path not in shown
     )
     return "\n".join((*tests, *likely))
-
-
-def suspect_text(suspect: Suspect) -> str:
-    """Write a change that may have broken it, and why it may."""
-    pull = suspect.pull
-    return line(
-        f"{pull.name}: {line(pull.title, 200)} ({pull.sha[:10]}, merged "
-        f"{pull.merged_at:%Y-%m-%d %H:%M}, overlap {suspect.score:.0%}): "
-        f"{', '.join(pull.files[:5])}; {'; '.join(suspect.because)}",
-        800,
-    )
 
 
 def prior_text(prior: PriorAnalysis) -> str:

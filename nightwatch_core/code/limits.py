@@ -31,7 +31,8 @@ IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
 LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a guess, a suspect
 TRANSACTIONS, TRANSACTION_NAMES, MESSAGE_WORDS = 3, 12, 20  # items that are looked at
 RANKED_FRAMES = 200  # frames
-SUSPECTS, RELEASES = 5, 200  # items
+SUSPECTS, CANDIDATES, RELEASES = 3, 5, 200  # items
+NEAR_DAYS = 30  # before an error began, in which a change may have brought it
 COMPARED_LINES, LATER_COMMITS = 5_000, 20  # lines of two texts; commits of one file
 
 # Quotes

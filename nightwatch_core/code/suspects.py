@@ -1,193 +1,164 @@
-"""Which merged pull requests may have caused an error: files that changed against files that fail.
+"""Which changes are suspected of an error before anybody has analysed it.
 
-Words of titles and messages are left out on purpose: they find nothing that the files do not.
+A change is suspected for what it did: it wrote the line that fails, one that led there, or what is
+used there; it replaced the name that is missing; it brought another version of a library that the
+trace goes through. And it came shortly before the error began. Having touched the same file is no
+reason.
 """
 
-import math
-from collections import Counter
 from collections.abc import Callable, Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import NamedTuple
 
-from nightwatch_core.code.limits import COMPARED_FILES, SUSPECTS
-from nightwatch_core.models.code import MergedPull, Release, Suspect
+from nightwatch_core.code.limits import NEAR_DAYS, SUSPECTS
+from nightwatch_core.code.named_change import is_of
+from nightwatch_core.code.onset import FirstFailing, ago, fading, first_failing
+from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.models.value import Value
+from nightwatch_core.models.research import CodeChanges, LineAuthor, Onset
 
-MIN_SCORE = 0.25  # below it nothing is suspected
-_LIKELY_SHARE = 0.5  # a likely file counts this much of a frame's
-_TOUCHES = 1.0  # nearness of the very file
-_USUAL_SIZE = 5  # files; larger pull requests are damped
-_FRESH = timedelta(days=1)
-_HALF_LIFE_DAYS = 14.0
+_NEAR = timedelta(days=NEAR_DAYS)
+_NAME = 3  # characters a library's name needs to be told from chance
 
 
-class Ground(Value):
-    """What pull requests are compared with: files with weights, and the times of the error."""
+class Ground(NamedTuple):
+    """What a change is compared with."""
 
-    files: tuple[tuple[str, float, str], ...]  # path, weight 0 to 1, what it is to the case
-    first_seen: datetime | None = None
-    last_seen: datetime | None = None
-    release: tuple[datetime, datetime, str] | None = None  # after, until, what it is
-
-
-def _same(mine: str, theirs: str) -> bool:
-    return mine == theirs
+    changes: CodeChanges
+    onset: Onset
+    failing: FirstFailing | None
+    libraries: str  # paths and modules of the trace's other frames, in small letters
 
 
-def _test_of(mine: str, theirs: str) -> bool:
-    stem, other = _stem(mine), _stem(theirs)
-    return other in {f"{stem}_test", f"{stem}_spec", f"test_{stem}", f"{stem}.test", f"{stem}Test"}
+Proof = Callable[[MergedPull, Ground], str]  # what the change did; empty where it did not
 
 
-def _beside(mine: str, theirs: str) -> bool:
-    folder = mine.rpartition("/")[0]
-    return bool(folder) and folder == theirs.rpartition("/")[0]
+def _wrote_failing_line(change: MergedPull, ground: Ground) -> str:
+    return _wrote(change, ground, "failing", "wrote {place}, the line that fails")
 
 
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].rpartition(".")[0]
+def _replaced_missing_name(change: MergedPull, ground: Ground) -> str:
+    renames = (one for one in ground.changes.renames if one.commit and _did(change, one.commit))
+    return next((f"renames `{one.old}` to `{one.new}` in {one.path}" for one in renames), "")
 
 
-# How near a changed file is to one of the case's, nearest first; the first that holds counts.
-NEARNESS: tuple[tuple[float, str, Callable[[str, str], bool]], ...] = (
-    (_TOUCHES, "changes {path}, {what}", _same),
-    (0.3, "changes the test of {path}, {what}", _test_of),
-    (0.1, "changes a file beside {path}, {what}", _beside),
+def _wrote_what_is_used(change: MergedPull, ground: Ground) -> str:
+    return _wrote(change, ground, "used", "wrote {place}, which is used there")
+
+
+def _changed_library(change: MergedPull, ground: Ground) -> str:
+    for one in ground.changes.dependencies:
+        is_used = len(one.name) >= _NAME and f"/{plain_name(one.name)}/" in ground.libraries
+        if is_used and one.commit and _did(change, one.commit):
+            return f"changes {one.name} from {one.old or 'none'} to {one.new or 'none'}"
+    return ""
+
+
+def _wrote_a_caller(change: MergedPull, ground: Ground) -> str:
+    return _wrote(change, ground, "caller", "wrote {place}, which led there")
+
+
+# What a change may have done, and how much that says.
+PROOFS: tuple[tuple[float, Proof], ...] = (
+    (0.95, _wrote_failing_line),
+    (0.9, _replaced_missing_name),
+    (0.7, _wrote_what_is_used),
+    (0.6, _changed_library),
+    (0.5, _wrote_a_caller),
 )
 
 
 def suspects(
     case: Case,
-    likely: tuple[LikelyFile, ...],
-    pulls: Iterable[MergedPull],
+    changes: CodeChanges,
+    pulls: Iterable[MergedPull] = (),
     releases: tuple[Release, ...] = (),
     limit: int = SUSPECTS,
 ) -> tuple[Suspect, ...]:
-    """Rank pull requests, with reasons, the worst first; scores 0 to 1.
+    """List changes that may have brought the error, the likeliest first; scores 0 to 1.
 
-    Out are pull requests merged after the first occurrence, and those that change none of the
-    case's files; what is only near them counts in the first failing release. `pulls` may come in
-    any order.
+    A commit that a pull request of `pulls` brought stands under that one. Nothing is suspected
+    where nobody knows when the error began.
     """
-    ground = ground_of(case, likely, releases)
-    merged = tuple(pull for pull in pulls if not _too_late(pull, ground))
-    commonness = Counter(path for pull in merged for path in set(pull.files))
-    judged = (judge(pull, ground, commonness, len(merged)) for pull in merged)
-    likely_ones = [suspect for suspect in judged if suspect.score >= MIN_SCORE]
-    likely_ones.sort(key=lambda s: (-s.score, -s.pull.merged_at.timestamp(), s.pull.sha))
-    return tuple(likely_ones[: max(0, limit)])
+    if changes.onset is None:
+        return ()
+    failing = first_failing(case, changes.onset, releases)
+    ground = Ground(changes, changes.onset, failing, _libraries(case))
+    known = tuple(pulls)
+    brought = {change.sha: change for one in _commits(changes) for change in [_change(one, known)]}
+    judged = [suspect for change in brought.values() if (suspect := _judge(change, ground))]
+    judged.sort(key=lambda one: (-one.score, -one.pull.merged_at.timestamp(), one.pull.sha))
+    return tuple(judged[: max(0, limit)])
 
 
-def ground_of(
-    case: Case, likely: tuple[LikelyFile, ...], releases: tuple[Release, ...] = ()
-) -> Ground:
-    """Weigh the files of a case: frames by their rank, then likely files by their score."""
-    frames = case.trace.in_app if case.trace else ()
-    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames if frame.repo_path))
-    weighed: dict[str, tuple[float, str]] = {
-        path: ((1 + rank) ** -0.5, "the top frame" if rank == 0 else f"frame {rank + 1}")
-        for rank, path in enumerate(paths[:COMPARED_FILES])
-    }
-    share = _LIKELY_SHARE if weighed else 1.0
-    for file in likely[:COMPARED_FILES]:
-        weighed.setdefault(file.path, (share * min(1.0, file.score), "a likely file"))
-    first = min((g.first_seen for g in case.groups if g.first_seen), default=None)
-    return Ground(
-        files=tuple((path, weight, what) for path, (weight, what) in weighed.items()),
-        first_seen=first,
-        last_seen=max((g.last_seen for g in case.groups if g.last_seen), default=None),
-        release=_first_failing(case, first, releases),
+def plain_name(library: str) -> str:
+    """Return a library's name as folders spell it.
+
+    >>> plain_name("Flask-SQLAlchemy"), plain_name("@scope/left-pad")
+    ('flask_sqlalchemy', 'scope/left_pad')
+    """
+    return library.lower().replace("-", "_").lstrip("@")
+
+
+def as_change(commit: LoggedCommit, *files: str) -> MergedPull:
+    """Describe a commit as a change; its number is 0 where no pull request is known."""
+    return MergedPull(
+        number=commit.pull,
+        title=commit.subject,
+        sha=commit.sha,
+        author=commit.author,
+        merged_at=commit.at,
+        files=files,
     )
 
 
-def _first_failing(
-    case: Case, first: datetime | None, releases: tuple[Release, ...]
-) -> tuple[datetime, datetime, str] | None:
-    """The release that failed first, and when the one before it was made.
+def _commits(changes: CodeChanges) -> list[LoggedCommit]:
+    renames = (one.commit for one in changes.renames)
+    libraries = (one.commit for one in changes.dependencies)
+    authors = (one.commit for one in changes.authors)
+    return [one for one in (*authors, *renames, *libraries) if one]
 
-    Where the error names no release, the one that was running then.
-    """
-    ordered = sorted(releases, key=lambda release: release.at)
-    versions = next((g.releases for g in case.groups if g.releases), ())
-    named = [n for n, r in enumerate(ordered) if versions and r.version == versions[0]]
-    running = [n for n, r in enumerate(ordered) if first and r.at <= first]
-    place = next(iter(named), next(reversed(running), None))
-    if not place:  # of the oldest release nobody knows what was new in it
+
+def _change(commit: LoggedCommit, pulls: tuple[MergedPull, ...]) -> MergedPull:
+    return next((pull for pull in pulls if is_of(pull, commit.sha)), as_change(commit))
+
+
+def _judge(change: MergedPull, ground: Ground) -> Suspect | None:
+    timing = _timing(change, ground)
+    proofs = [(weight, text) for weight, proof in PROOFS if (text := proof(change, ground))]
+    if timing is None or not proofs:
         return None
-    what = "the first one failing" if named else "which was running when it was first seen"
-    return ordered[place - 1].at, ordered[place].at, f"{ordered[place].version}, {what}"
+    factor, when = timing
+    because = (*(text for _, text in proofs[:3]), when)
+    return Suspect(pull=change, score=round(proofs[0][0] * factor, 3), because=because)
 
 
-def judge(pull: MergedPull, ground: Ground, commonness: Counter[str], among: int) -> Suspect:
-    """Score one pull request: overlap of files, damped by its size, raised by its timing."""
-    miss = 1.0
-    reasons: list[tuple[float, str]] = []
-    for path, weight, what in ground.files:
-        near = _nearest(path, pull.files)
-        if near is None:
-            continue
-        value, said, changed = near
-        miss *= 1 - 0.9 * weight * value * _rarity(commonness[changed], among)
-        reasons.append((-value, said.format(path=path, what=what)))
-    touches = any(value == -_TOUCHES for value, _ in reasons)
-    if not touches and not (reasons and _in_release(pull.merged_at, ground)):
-        return Suspect(pull=pull, score=0.0)
-    reasons.sort(key=lambda reason: reason[0])  # the nearest first, else in the case's order
-    timing, when = _timing(pull.merged_at, ground)
-    score = (1 - miss) * _damping(len(pull.files)) * timing
-    because = (*(said for _, said in reasons[:3]), *when)
-    return Suspect(pull=pull, score=round(score, 3), because=because)
+def _timing(change: MergedPull, ground: Ground) -> tuple[float, str] | None:
+    """How near the change is to the onset, and in what words; None where it is not."""
+    age, failing = ground.onset.at - change.merged_at, ground.failing
+    if age < timedelta():
+        return None
+    if failing and failing.before.at < change.merged_at <= failing.release.at:
+        waited = max(timedelta(), ground.onset.at - failing.release.at)
+        when = f"{ago(waited)} before {ground.onset.because}"
+        return 1.0, f"part of release {failing.release.version}, {failing.because}, made {when}"
+    return (fading(age), f"{ago(age)} before {ground.onset.because}") if age <= _NEAR else None
 
 
-def _nearest(path: str, changed: tuple[str, ...]) -> tuple[float, str, str] | None:
-    for value, said, rule in NEARNESS:
-        for other in changed:
-            if rule(path, other):
-                return value, said, other
-    return None
+def _wrote(change: MergedPull, ground: Ground, kind: str, text: str) -> str:
+    own = (one for one in ground.changes.authors if one.kind == kind and _did(change, one.commit))
+    return next((text.format(place=_place(one)) for one in own), "")
 
 
-def _rarity(count: int, among: int) -> float:
-    """1 for a file that one pull request changes, less for one that all of them change."""
-    if among < 2:
-        return 1.0
-    return 1 - 0.3 * math.log(max(1, count)) / math.log(among)
+def _place(author: LineAuthor) -> str:
+    return f"{author.path}:{author.line}"
 
 
-def _damping(size: int) -> float:
-    return 1 / (1 + 0.5 * math.log10(max(1.0, size / _USUAL_SIZE)))
+def _did(change: MergedPull, commit: LoggedCommit) -> bool:
+    return is_of(change, commit.sha)
 
 
-def _too_late(pull: MergedPull, ground: Ground) -> bool:
-    seen = ground.first_seen or ground.last_seen
-    return seen is not None and pull.merged_at > seen
-
-
-def _timing(merged: datetime, ground: Ground) -> tuple[float, tuple[str, ...]]:
-    """A factor up to 1 and what it rests on."""
-    if ground.release and _in_release(merged, ground):
-        return 1.0, (f"part of release {ground.release[2]}",)
-    seen = ground.first_seen or ground.last_seen
-    if seen is None:
-        return 0.8, ()
-    age = seen - merged
-    days = max(0.0, (age - _FRESH).total_seconds() / 86_400)
-    factor = 0.6 + 0.4 * 0.5 ** (days / _HALF_LIFE_DAYS)
-    return factor, (f"merged {ago(age)} before {'first' if ground.first_seen else 'last'} seen",)
-
-
-def _in_release(moment: datetime, ground: Ground) -> bool:
-    return ground.release is not None and ground.release[0] < moment <= ground.release[1]
-
-
-def ago(age: timedelta) -> str:
-    """Say a length of time for people.
-
-    >>> ago(timedelta(minutes=12)), ago(timedelta(hours=2, minutes=40)), ago(timedelta(days=3))
-    ('12 min', '2 h', '3 days')
-    """
-    minutes = int(age.total_seconds() // 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
+def _libraries(case: Case) -> str:
+    frames = case.trace.frames if case.trace else ()
+    names = (f"/{one.path}/{one.module.replace('.', '/')}/" for one in frames if not one.in_app)
+    return "".join(names).lower().replace("-", "_")

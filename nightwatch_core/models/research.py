@@ -1,8 +1,16 @@
 """Words for what is gathered before an analysis starts."""
 
+from datetime import datetime
 from typing import Literal
 
-from nightwatch_core.models.code import Release, SearchHit, Suspect
+from nightwatch_core.models.code import (
+    ChangedFile,
+    LoggedCommit,
+    MergedPull,
+    Release,
+    SearchHit,
+    Suspect,
+)
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
@@ -34,6 +42,65 @@ class Preview(Value):
     because: str = ""  # "line 83 calls it"
 
 
+class Onset(Value):
+    """When an error began, and how that is known: "first seen", or its rate rose."""
+
+    at: datetime
+    because: str = "first seen"
+
+
+# Whose line it is: the one that failed, a caller's, or one of what is used there.
+AuthorKind = Literal["failing", "caller", "used"]
+
+
+class LineAuthor(Value):
+    """The commit that last wrote a line which matters to a case."""
+
+    path: str
+    line: int
+    kind: AuthorKind
+    commit: LoggedCommit
+
+
+class DependencyChange(Value):
+    """Another version of a library; `old` or `new` is empty where it came or went."""
+
+    name: str
+    old: str = ""
+    new: str = ""
+    path: str = ""  # the manifest or lock file
+    commit: LoggedCommit | None = None  # None: one of those between two releases
+
+
+class Rename(Value):
+    """A name that a change replaced by another, and that an error misses."""
+
+    old: str
+    new: str
+    path: str
+    commit: LoggedCommit | None = None
+
+
+class Deployment(Value):
+    """What went to production before an error began."""
+
+    name: str  # "release 1.4, deployed 35 min before first seen"
+    paths: tuple[str, ...] = ()  # changed ones, the case's first; not all where `changed` is more
+    changed: int = 0  # files
+    diffs: tuple[ChangedFile, ...] = ()
+
+
+class CodeChanges(Value):
+    """What the history says about a case: facts, and candidates that nothing is proved of."""
+
+    onset: Onset | None = None
+    authors: tuple[LineAuthor, ...] = ()
+    renames: tuple[Rename, ...] = ()
+    dependencies: tuple[DependencyChange, ...] = ()
+    deployment: Deployment | None = None
+    candidates: tuple[MergedPull, ...] = ()  # merged before the onset, newest first
+
+
 class ResearchContext(Value):
     """What the analyst is told besides the error itself."""
 
@@ -42,6 +109,7 @@ class ResearchContext(Value):
     other_uses: tuple[SearchHit, ...] = ()  # of the expression that fails, in other places
     tests: tuple[str, ...] = ()  # existing ones of the failing file
     suspects: tuple[Suspect, ...] = ()
+    changes: CodeChanges = CodeChanges()
     releases: tuple[Release, ...] = ()
     priors: tuple[PriorAnalysis, ...] = ()
     learnings: tuple[FoundLearning, ...] = ()

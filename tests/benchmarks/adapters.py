@@ -13,8 +13,8 @@ from typing import Any
 import recall_data
 from recall_shelf import new_shelf
 
+from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
-from nightwatch_core.code.suspects import suspects
 from nightwatch_core.intake.cases import signature
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.lessons.index_text import entry_of
@@ -95,7 +95,7 @@ def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
         for commit in commits
     )
     named = tuple(LikelyFile(path=path, score=1.0) for path in err.get("suspect_files", ()))
-    found = suspects(_case(err), named, pulls, limit=len(pulls))
+    found = candidates(_case(err), named, pulls, limit=len(pulls))
     return [one.pull.sha for one in found]
 
 

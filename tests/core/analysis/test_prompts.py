@@ -10,11 +10,21 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import fenced, first_message, preview_text
-from nightwatch_core.models.code import MergedPull, SearchHit, Suspect
+from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, SearchHit
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, Match, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.research import LikelyFile, Preview, ResearchContext
+from nightwatch_core.models.research import (
+    CodeChanges,
+    DependencyChange,
+    Deployment,
+    LikelyFile,
+    LineAuthor,
+    Onset,
+    Preview,
+    Rename,
+    ResearchContext,
+)
 from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.text.units import estimated_tokens
 
@@ -31,9 +41,19 @@ def preview(path="shop/cart.py", text="a = 1\nb = 2", start=7, lines=40, **more)
 
 def research(text="it", **more):
     pull = MergedPull(number=3, title=text, sha="f" * 40, merged_at=DAY, files=(text,))
+    commit = LoggedCommit(sha="e" * 40, at=DAY, subject=text)
     told = {
         "likely_files": (LikelyFile(path=text, score=1.0, because=(text,)),),
-        "suspects": (Suspect(pull=pull, score=0.4, because=(text,)),),
+        "changes": CodeChanges(
+            onset=Onset(at=DAY, because=text),
+            authors=(LineAuthor(path=text, line=3, kind="failing", commit=commit),),
+            renames=(Rename(old=text, new=text, path=text, commit=commit),),
+            dependencies=(DependencyChange(name=text, old=text, new=text, path=text),),
+            deployment=Deployment(
+                name=text, paths=(text,), changed=2, diffs=(ChangedFile(path=text, diff=text),)
+            ),
+            candidates=(pull,),
+        ),
         "priors": (
             PriorAnalysis(
                 lesson=lesson(title=text, root_cause=text, outcome=text, transaction=text),
@@ -76,7 +96,8 @@ ALL = [
     "The same method elsewhere",
     "The failing expression in other places",
     "Further files (they exist)",
-    "Recently merged, possible cause",
+    "Who last changed these lines",
+    "What was deployed before it began",
     "Prior knowledge",
     "Known patterns",
     "Past learnings",
@@ -192,7 +213,7 @@ def test_sections_are_dropped_from_the_lightest_one_on():
     more = tuple(one.model_copy(update={"text": "z" * 11_000}) for one in previews)
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    left_out = {ALL[n] for n in (6, 7, 8, 9, 16)}
+    left_out = {ALL[n] for n in (6, 7, 8, 9, 17)}
     assert headings(message) == [name for name in ALL if name not in left_out]
     assert [f"{n}.py (lines" in message for n in range(7)] == [True] * 4 + [False] * 3
 
@@ -201,7 +222,7 @@ def test_a_single_preview_that_is_too_large_drops_itself_only():
     told = research(previews=(preview(text="z" * 4 * FIRST_MESSAGE_TOKENS),))
     message = first_message(case(), (), told)
     assert ALL[7] not in headings(message)
-    assert headings(message) == [*ALL[:3], *ALL[10:16]]
+    assert headings(message) == [*ALL[:3], *ALL[10:17]]
 
 
 @pytest.mark.parametrize("letters", ["# x `` \n", "合計を返す", "\U0001f680"])
@@ -212,7 +233,7 @@ def test_huge_texts_everywhere_stay_below_the_limit(letters):
     long = trace(raw=text).model_copy(update={"links": (ExceptionLink(frames=frames),)})
     of = case(group(message=text, release=text), others=others)
     told = research(text, previews=tuple(preview(text=text) for _ in range(9)))
-    many = {name: getattr(told, name) * 50 for name in ("likely_files", "suspects", "priors")}
+    many = {name: getattr(told, name) * 50 for name in ("likely_files", "priors")}
     message = first_message(
         of.model_copy(update={"trace": long}), (), told.model_copy(update=many), seed=text
     )

@@ -1,8 +1,10 @@
 from datetime import UTC, datetime, timedelta
 
+from twins.reading import MemoryCode
+
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.research import gather, recent_releases, similar_ignored
-from nightwatch_core.models.code import MergedPull, Release, SearchHit
+from nightwatch_core.models.code import Blame, MergedPull, Release, SearchHit
 from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup
 from nightwatch_core.models.knowledge import Lesson, Match, PriorAnalysis
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
@@ -95,18 +97,23 @@ def test_the_last_three_releases_before_the_error() -> None:
 def test_everything_is_gathered() -> None:
     texts = {"app/models/order.rb": numbered(300), "app/controllers/orders_controller.rb": "x\n"}
     one = case(frame("app/models/order.rb", 250), transaction="Controller/orders/show")
-    pull = MergedPull(
-        number=7, title="", sha="a", merged_at=NOW - timedelta(hours=1), files=(*texts,)
-    )
+    at = NOW - timedelta(hours=1)
+    pull = MergedPull(number=7, title="", sha="a" * 40, merged_at=at, files=(*texts,))
+    wrote = Blame(sha="a" * 40, author="Ann", at=at, subject="Count", line=250, text="line 250")
+    tree = MemoryCode(texts, blames={("app/models/order.rb", 250): wrote})
     release = Release(version="1", sha="a", at=NOW - timedelta(minutes=5))
     lesson = Lesson(fingerprint="v1:9", error_class="E", root_cause="", first_detected=NOW.date())
     prior = PriorAnalysis(lesson=lesson, match=Match(score=1, because=()))
     found = gather(
-        one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),)
-    )
+        one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),),
+        code=tree,
+    )  # fmt: skip
     assert [file.path for file in found.likely_files] == list(texts)
     assert [preview.start for preview in found.previews] == [250 - limits.PREVIEW_LINES // 2]
     assert [suspect.pull.number for suspect in found.suspects] == [7]
+    assert found.suspects[0].because[0] == "wrote app/models/order.rb:250, the line that fails"
+    assert [author.commit.subject for author in found.changes.authors] == ["Count"]
+    assert found.changes.candidates == (pull,)
     assert found.releases == (release,)
     assert found.priors == (prior,) * 3
     assert found.similar_ignored == (ignored("KeyError"),)

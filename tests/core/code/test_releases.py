@@ -5,9 +5,9 @@ from analysis_shapes import DAY, case, group
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.limits import RELEASES
 from nightwatch_core.code.releases import merged, sha_of
-from nightwatch_core.code.suspects import suspects
 from nightwatch_core.models.code import MergedPull, Release
 
 OLD, NEW, NEXT = (letter * 40 for letter in "abc")
@@ -102,5 +102,5 @@ def test_a_deployment_explains_which_pull_request_came_with_the_failing_release(
     tagged = (release("v2", NEW, -24 * 8), release("v1", OLD, -24 * 30))
     deployed = (release("2", "", -1), release("1", "", -24 * 20))
     failing = case(leader=group(release="2", releases=("2",)))
-    (found,) = suspects(failing, (), (pull,), merged(tagged, deployed))
+    (found,) = candidates(failing, (), (pull,), merged(tagged, deployed))
     assert found.because[-1] == "part of release 2, the first one failing"

@@ -2,7 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nightwatch_core.code.suspects import ago, suspects
+from nightwatch_core.code.candidates import candidates
+from nightwatch_core.code.onset import ago
 from nightwatch_core.models.code import MergedPull, Release
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.research import LikelyFile
@@ -32,11 +33,11 @@ def case(*files: str, first: datetime | None = FIRST, last: datetime | None = NO
 
 
 def order(found: Case, *pulls: MergedPull) -> list[int]:
-    return [suspect.pull.number for suspect in suspects(found, (), pulls)]
+    return [suspect.pull.number for suspect in candidates(found, (), pulls)]
 
 
 def test_the_change_of_the_top_frame_is_suspected_first() -> None:
-    found = suspects(
+    found = candidates(
         case("app/a.rb", "app/b.rb"),
         (),
         (pull(1, "lib/x.rb"), pull(2, "app/b.rb"), pull(3, "app/a.rb")),
@@ -75,8 +76,8 @@ def test_what_is_only_near_is_no_suspect_but_in_the_first_failing_release() -> N
     assert order(found, beside, test) == []
     running = Release(version="7", sha="f" * 40, at=FIRST - timedelta(hours=1))
     before = Release(version="6", sha="e" * 40, at=FIRST - timedelta(hours=9))
-    assert suspects(found, (), (beside, test), (running,)) == ()
-    (near,) = suspects(found, (), (beside, test), (running, before))
+    assert candidates(found, (), (beside, test), (running,)) == ()
+    (near,) = candidates(found, (), (beside, test), (running, before))
     assert near.because == (
         "changes the test of app/a.rb, the top frame",
         "part of release 7, which was running when it was first seen",
@@ -85,9 +86,9 @@ def test_what_is_only_near_is_no_suspect_but_in_the_first_failing_release() -> N
 
 def test_a_weak_score_is_no_suspect() -> None:
     weak = (LikelyFile(path="app/l.rb", score=0.3),)
-    assert suspects(case("lib/a.rb"), weak, (pull(1, "app/l.rb"),)) == ()
+    assert candidates(case("lib/a.rb"), weak, (pull(1, "app/l.rb"),)) == ()
     strong = (LikelyFile(path="app/l.rb", score=0.9),)
-    assert len(suspects(case("lib/a.rb"), strong, (pull(1, "app/l.rb"),))) == 1
+    assert len(candidates(case("lib/a.rb"), strong, (pull(1, "app/l.rb"),))) == 1
 
 
 def test_the_fresher_of_two_equal_changes_comes_first() -> None:
@@ -103,18 +104,18 @@ def test_large_pulls_are_damped() -> None:
 def test_a_file_that_everybody_changes_says_less() -> None:
     crowd = tuple(pull(n, "routes.rb", hours=3) for n in range(10, 40))
     both = case("routes.rb", "rare.rb")
-    found = suspects(both, (), (*crowd, pull(1, "rare.rb", hours=3)), limit=40)
+    found = candidates(both, (), (*crowd, pull(1, "rare.rb", hours=3)), limit=40)
     scores = {suspect.pull.number: suspect.score for suspect in found}
-    alone = suspects(both, (), crowd[:1])[0].score
+    alone = candidates(both, (), crowd[:1])[0].score
     assert scores[10] < alone
 
 
 def test_likely_files_count_without_a_trace_and_less_beside_one() -> None:
     likely = (LikelyFile(path="app/l.rb", score=0.7),)
     bare = case().model_copy(update={"trace": None})
-    (alone,) = suspects(bare, likely, (pull(1, "app/l.rb"),))
+    (alone,) = candidates(bare, likely, (pull(1, "app/l.rb"),))
     assert alone.because[0] == "changes app/l.rb, a likely file"
-    (beside,) = suspects(case("lib/a.rb"), likely, (pull(1, "app/l.rb"),))
+    (beside,) = candidates(case("lib/a.rb"), likely, (pull(1, "app/l.rb"),))
     assert beside.score < alone.score
 
 
@@ -124,31 +125,31 @@ def test_pulls_of_the_first_failing_release_are_fresh() -> None:
         Release(version="1", sha="a", at=FIRST - timedelta(days=40)),
     )
     old = pull(1, "a.rb", hours=39 * 24)
-    (without,) = suspects(case("a.rb"), (), (old,))
+    (without,) = candidates(case("a.rb"), (), (old,))
     failing = case("a.rb")
     leader = failing.leader.model_copy(update={"releases": ("2",)})
     failing = failing.model_copy(update={"leader": leader})
-    (within,) = suspects(failing, (), (old,), releases)
+    (within,) = candidates(failing, (), (old,), releases)
     assert within.because[-1] == "part of release 2, the first one failing"
     assert within.score > without.score
     older = pull(2, "a.rb", hours=41 * 24)
-    (before,) = suspects(case("a.rb"), (), (older,), releases)
+    (before,) = candidates(case("a.rb"), (), (older,), releases)
     assert before.because[-1] == "merged 41 days before first seen"
 
 
 def test_times_may_be_unknown() -> None:
-    (found,) = suspects(case("a.rb", first=None, last=None), (), (pull(1, "a.rb"),))
+    (found,) = candidates(case("a.rb", first=None, last=None), (), (pull(1, "a.rb"),))
     assert found.because == ("changes a.rb, the top frame",)
-    (found,) = suspects(case("a.rb", first=None), (), (pull(1, "a.rb"),))
+    (found,) = candidates(case("a.rb", first=None), (), (pull(1, "a.rb"),))
     assert found.because[-1] == "merged 7 h before last seen"
 
 
 def test_scores_and_number_are_bounded() -> None:
     files = tuple(f"f{n}.rb" for n in range(50))
-    found = suspects(case(*files), (), tuple(pull(n, *files) for n in range(20)))
+    found = candidates(case(*files), (), tuple(pull(n, *files) for n in range(20)))
     assert len(found) == 5
     assert all(0 < suspect.score <= 1 for suspect in found)
-    assert suspects(case("a.rb"), (), (pull(1, "a.rb"),), limit=0) == ()
+    assert candidates(case("a.rb"), (), (pull(1, "a.rb"),), limit=0) == ()
 
 
 def test_ties_do_not_depend_on_the_order_of_pulls() -> None:

@@ -1,0 +1,96 @@
+"""What a unified diff says: names that were replaced, libraries whose version changed."""
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.research import DependencyChange
+
+MANIFESTS = (
+    *("requirements*.txt", "pyproject.toml", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock"),
+    *("package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml"),
+    *("Gemfile", "Gemfile.lock", "go.mod", "pom.xml", "build.gradle", "build.gradle.kts"),
+    *("gradle.lockfile", "libs.versions.toml", "composer.json", "composer.lock"),
+    *("*.csproj", "packages.lock.json", "Directory.Packages.props", "Cargo.toml", "Cargo.lock"),
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w{0,100}[?!]?")
+_VERSION = re.compile(r"v?\d{1,9}(?:\.\w{1,40}){1,6}(?:[-+][\w.]{1,60})?")
+_LIBRARY = re.compile(r"@?[A-Za-z][\w./@-]{0,150}")
+_HEADER = re.compile(  # of an entry of a lock file whose version stands in a line of its own
+    r'name\s*[=:]\s*"(?P<name>[^"]{1,150})"|<artifactId>(?P<artifact>[^<]{1,150})<'
+    r'|"(?:node_modules/)?(?P<key>@?[\w./-]{1,150})":\s*\{|^"?(?P<yarn>@?[\w./-]{1,150})@'
+)
+_FIELDS = frozenset(("version", "resolved", "name", "python", "requires-python", "revision"))
+
+
+def renamed_to(name: str, diff: str) -> str:
+    """Return the name that a change put in the place of `name`; empty where it replaced none.
+
+    >>> renamed_to("total", "@@ -1,2 +1,2 @@\\n-def total(a):\\n+def sum_of(a):\\n     pass")
+    'sum_of'
+    """
+    for removed, added in _replaced(diff):
+        for gone in removed:
+            for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", gone):
+                before, after = gone[: match.start()], gone[match.end() :]
+                for new in added:
+                    middle = new[len(before) : len(new) - len(after)]
+                    is_same = new == before + middle + after and middle != name
+                    if is_same and _IDENTIFIER.fullmatch(middle):
+                        return middle
+    return ""
+
+
+def is_manifest(path: str) -> bool:
+    """Tell whether a file names libraries and their versions."""
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(name, one) for one in MANIFESTS)
+
+
+def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:
+    """List libraries of a manifest or lock file whose version changed, by name.
+
+    >>> diff = "@@ -1 +1 @@\\n-flask==2.1.0\\n+flask==3.0.0"
+    >>> file = ChangedFile(path="requirements.txt", diff=diff)
+    >>> [(one.name, one.old, one.new) for one in dependency_changes(file)]
+    [('flask', '2.1.0', '3.0.0')]
+    """
+    old, new = dict(_versions(file.diff, "-")), dict(_versions(file.diff, "+"))
+    return tuple(
+        DependencyChange(name=name, old=old.get(name, ""), new=new.get(name, ""), path=file.path)
+        for name in sorted(old | new)
+        if old.get(name) != new.get(name)
+    )
+
+
+def _versions(diff: str, sign: str) -> Iterator[tuple[str, str]]:
+    """Libraries and versions of the lines of one side."""
+    entry = ""
+    for row in diff.split("\n"):
+        text = row[1:].strip()
+        if row.startswith("@@"):
+            entry = ""
+        if header := _HEADER.search(text):
+            entry = next(value for value in header.groups() if value)
+        if not row.startswith(sign) or not (version := _VERSION.search(text)):
+            continue
+        library = _LIBRARY.search(text[: version.start()].lstrip("\"'-<>&"))
+        name = library[0].rstrip("./-@") if library else ""
+        if name := entry if name.lower() in _FIELDS or not name else name:
+            yield name, version[0]
+
+
+def _replaced(diff: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Runs of removed lines with the added ones that follow them."""
+    removed: list[str] = []
+    added: list[str] = []
+    for row in (*diff.split("\n"), ""):
+        if row.startswith("-") and not added:
+            removed.append(row[1:].strip())
+        elif row.startswith("+"):
+            added.append(row[1:].strip())
+        else:
+            if removed and added:
+                yield removed, added
+            removed, added = ([row[1:].strip()] if row.startswith("-") else []), []
