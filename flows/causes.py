@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nightwatch_core.analysis.waves import first_wave, second_wave
+from nightwatch_core.analysis.waves import all_reads, first_wave, second_wave
 from nightwatch_core.models.assignment import (
     AnalystTonight,
     CauseFindings,
@@ -14,7 +14,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.traces.repo_paths import untraced
 from tasks.analysis import ask_analyst, explained, looked_again
-from tasks.code import pin_code
+from tasks.code import code_at_hand, pin_code
 from tasks.errors import trace_groups
 from tasks.futures import all_of, attempt, each, same, stop_where_stopped
 from tasks.outcomes import follow_up
@@ -49,6 +49,7 @@ def find_causes(
         otherwise=nothing_recalled(cases, traced, past.value),
     )
     tonight = narrow(options, selection, memory.value)
+    at_hand = code_at_hand(options, tonight.memory.unknown, code)
     unknown = each(tonight.memory.unknown)
     prepared = all_of(
         research_case.map(unknown, same(options), same(code), same(tonight.selection))
@@ -62,6 +63,7 @@ def find_causes(
         memory=tonight.memory,
         analyst=analyst,
         troubles=(code.trouble, past.trouble, untraced(traced), memory.trouble),
+        code_reads=all_reads(traced, tonight.memory, prepared, at_hand),
     )
     leaders = hear(findings.with_waves(explained(options, waves.leaders)))
     stop_where_stopped(leaders)

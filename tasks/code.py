@@ -1,22 +1,33 @@
 """The code: which commits failed, which runs in production, and their trees."""
 
+import hashlib
+import re
 from datetime import timedelta
 from functools import lru_cache
+from typing import Any
 
 from prefect import task
+from prefect.cache_policies import CacheKeyFnPolicy
+from prefect.context import TaskRunContext
 
 from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit
+from nightwatch_core.code.first_files import first_files
 from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.assignment import CodeTonight
-from nightwatch_core.models.code import Commit, Release
+from nightwatch_core.models.assignment import (
+    CodeText,
+    CodeTexts,
+    CodeTonight,
+    UnexplainedCase,
+)
+from nightwatch_core.models.code import CodeReads, Commit, Release
 from nightwatch_core.models.error import Case, ErrorGroup, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.ports import CodeHost, CodeReader
+from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
 from nightwatch_core.traces.path_index import PathIndex
-from tasks.futures import attempt
+from tasks.futures import attempt, each, ends, same
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import reading
 
@@ -68,6 +79,89 @@ def commit_of_case(case: Case, code: CodeTonight) -> Commit:
     return case.commit or code.commit
 
 
+def code_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
+    """Names files of a commit: what they say never changes, so it lasts."""
+    commit, paths = parameters["commit"], parameters["paths"]
+    name = re.sub(r"[^a-z0-9._-]", "_", commit.repository.lower().replace("/", "__"))[:120]
+    digest = hashlib.sha256("\0".join(paths).encode(errors="replace")).hexdigest()[:24]
+    return f"code/{name.lstrip('.')}/{commit.sha}/files-{digest}"
+
+
+@task(
+    name="read code",
+    task_run_name="read code · {subject}",
+    cache_policy=CacheKeyFnPolicy(cache_key_fn=code_key),
+    **KEPT,
+    **PATIENTLY,
+)
+def read_code(
+    paths: tuple[str, ...], commit: Commit, subject: str, options: NightOptions
+) -> CodeTexts:
+    """Read the files of a commit that research begins with; a later night finds them cached."""
+    tree = reader_of(options, commit)
+    if isinstance(tree, KeepsFiles):
+        texts = tree.read_files(paths)
+    else:
+        texts = {path: tree.read_file(path) for path in paths}
+    files = tuple(CodeText(path=path, text=text) for path, text in texts.items())
+    return CodeTexts(commit=commit.sha, files=files, code_reads=reads_of(tree))
+
+
+def code_at_hand(
+    options: NightOptions, unknown: tuple[UnexplainedCase, ...], code: CodeTonight
+) -> CodeReads:
+    """Have the files that cases point at in memory; returns where they came from.
+
+    What cannot be read here is left to those who need it.
+    """
+    commits = [commit_of_case(one.case, code) for one in unknown]
+    paths = [
+        first_files(one.case, index_of(options, commit))
+        for one, commit in zip(unknown, commits, strict=True)
+    ]
+    subjects = [one.case.leader.short for one in unknown]
+    runs = list(read_code.map(each(paths), each(commits), each(subjects), same(options)))
+    reads = CodeReads()
+    for run, commit, texts in zip(runs, commits, ends(runs), strict=True):
+        if isinstance(texts, CodeTexts) and run.state.name == "Cached":
+            reads += _remembered(options, commit, texts)
+        elif isinstance(texts, CodeTexts):
+            reads += texts.code_reads
+    return reads
+
+
+def _remembered(options: NightOptions, commit: Commit, texts: CodeTexts) -> CodeReads:
+    tree = reader_of(options, commit)
+    if isinstance(tree, KeepsFiles):
+        tree.remember_files({one.path: one.text for one in texts.files})
+    return reads_of(tree)
+
+
+class Trees:
+    """Readers of one step, at as many commits as it needs, and what all of them read."""
+
+    def __init__(self, options: NightOptions) -> None:
+        """Open nothing yet."""
+        self.options = options
+        self._readers: dict[str, CodeReader] = {}
+
+    def at(self, commit: Commit) -> CodeReader:
+        """The tree at that commit."""
+        if commit.sha not in self._readers:
+            self._readers[commit.sha] = reader_of(self.options, commit)
+        return self._readers[commit.sha]
+
+    @property
+    def code_reads(self) -> CodeReads:
+        """What was read so far."""
+        return sum(map(reads_of, self._readers.values()), CodeReads())
+
+
+def reads_of(tree: CodeReader) -> CodeReads:
+    """What a reader read since it was made, where it counts that."""
+    return tree.code_reads if isinstance(tree, CountsReads) else CodeReads()
+
+
 def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
     """The tree at that commit."""
     return reading(options).code.reader(commit)
@@ -75,7 +169,12 @@ def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
 
 def index_of(options: NightOptions, commit: Commit) -> PathIndex:
     """An index of the tree's paths, made once a commit."""
-    return _index(reader_of(options, commit).paths())
+    return index_in(reader_of(options, commit))
+
+
+def index_in(tree: CodeReader) -> PathIndex:
+    """The same, asked of a reader that counts."""
+    return _index(tree.paths())
 
 
 @lru_cache(maxsize=TREES)

@@ -12,7 +12,7 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.traces.bundles import with_original_places
 from nightwatch_core.traces.repo_paths import map_frames, place_frames
-from tasks.code import commit_of_group, index_of, reader_of
+from tasks.code import Trees, commit_of_group, index_in
 from tasks.futures import each, ends, same
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import reading
@@ -38,44 +38,40 @@ def fetch_errors(options: NightOptions, night: Night) -> Fetched:
 def trace_group(group: ErrorGroup, options: NightOptions, code: CodeTonight) -> Traced:
     """A group's traces, mapped to the repository as it was at the commit that failed."""
     traces = reading(options).errors.traces(group)
-    named = commit_of_group(options, code, group, traces)
-    traces = _in_the_source(traces, named, options)
-    commit = named if options.commit else _where_it_fits(traces, named, options, code, group)
-    read, index = reader_of(options, commit).read_file, index_of(options, commit)
-    return Traced(
-        group=group,
-        traces=tuple(place_frames(trace, index, read, options) for trace in traces),
-        commit=commit,
-    )
+    trees, named = Trees(options), commit_of_group(options, code, group, traces)
+    traces = _in_the_source(traces, named, trees)
+    commit = named if options.commit else _where_it_fits(traces, named, trees, code, group)
+    tree = trees.at(commit)
+    index = index_in(tree)
+    placed = tuple(place_frames(trace, index, tree.read_file, options) for trace in traces)
+    return Traced(group=group, traces=placed, commit=commit, code_reads=trees.code_reads)
 
 
-def _in_the_source(
-    traces: tuple[Trace, ...], commit: Commit, options: NightOptions
-) -> tuple[Trace, ...]:
+def _in_the_source(traces: tuple[Trace, ...], commit: Commit, trees: Trees) -> tuple[Trace, ...]:
     """The traces, frames of JavaScript bundles put where their source maps say."""
-    maps = reading(options).source_maps
+    maps = reading(trees.options).source_maps
     if maps is None:
         return traces
-    read, index = reader_of(options, commit).read_file, index_of(options, commit)
-    return with_original_places(traces, maps, index, read, options)
+    tree = trees.at(commit)
+    return with_original_places(traces, maps, index_in(tree), tree.read_file, trees.options)
 
 
 def _where_it_fits(
     traces: tuple[Trace, ...],
     commit: Commit,
-    options: NightOptions,
+    trees: Trees,
     code: CodeTonight,
     group: ErrorGroup,
 ) -> Commit:
     """The commit, or one nearby, that holds the source of the newest trace where it says."""
     if not traces:
         return commit
-    index, prefixes = index_of(options, commit), listed(options.path_prefixes)
+    index, options = index_in(trees.at(commit)), trees.options
     return commit_that_fits(
-        map_frames(traces[0], index, prefixes, options.app_root),
+        map_frames(traces[0], index, listed(options.path_prefixes), options.app_root),
         commit,
-        files=lambda at: reader_of(options, at).read_file,
-        history=reader_of(options, code.base or commit).history,
+        files=lambda at: trees.at(at).read_file,
+        history=trees.at(code.base or commit).history,
         releases=code.releases,
         seen=group.last_seen,
     )

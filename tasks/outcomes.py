@@ -15,7 +15,7 @@ from nightwatch_core.models.error import Case, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night
-from tasks.code import reader_of
+from tasks.code import reader_of, reads_of
 from tasks.policies import PATIENTLY
 from tasks.wiring import nights, reading
 
@@ -54,4 +54,6 @@ def follow_up(
     )
     tree = reader_of(options, code.commit)
     told = follow_lessons(lessons, own, tonight, cases, code.pulls, tree)
-    return PastOutcomes(followed=told, board=board, merged=merged_pulls(own))
+    return PastOutcomes(
+        followed=told, board=board, merged=merged_pulls(own), code_reads=reads_of(tree)
+    )

@@ -22,7 +22,7 @@ from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import KnowledgeReader
-from tasks.code import commit_of_case, reader_of
+from tasks.code import Trees, commit_of_case
 from tasks.futures import attempt
 from tasks.policies import PATIENTLY
 from tasks.wiring import reading
@@ -69,8 +69,9 @@ def recall_cases(
         )
         for case in cases
     )
+    trees = Trees(options)
     ends = [
-        recall_case(one, memory, reader_of(options, commit_of_case(one.case, code)), options.force)
+        recall_case(one, memory, trees.at(commit_of_case(one.case, code)), options.force)
         for one in tonights
     ]
     unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
@@ -83,6 +84,7 @@ def recall_cases(
         unknown=tuple(learnings.value.add_to(one) for one in unknown),
         complaints=(*_complaints(index, knowledge, learnings.value), *troubles),
         past=past,
+        code_reads=trees.code_reads,
     )
 
 

@@ -1,15 +1,19 @@
-"""Prefect's result records as a store: model turns for resuming, code reads that crossed a network.
+"""Prefect's result records as a store: model turns for resuming, and what was read of the code.
 
 Nested task results are written only when the outermost task succeeds, and a task run a read would
 drown the page; records are written at once, cost half a millisecond and survive a failed analysis.
+Records of code never expire, for their keys hold the commit; `prune` bounds them.
 """
 
 import logging
+import os
+import time
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, cast
 
+from prefect import task
 from prefect.filesystems import LocalFileSystem
 from prefect.results import ResultStore
 from prefect.serializers import JSONSerializer
@@ -17,7 +21,10 @@ from prefect.settings import get_current_settings
 from prefect.types._datetime import now
 from pydantic import AwareDatetime, BaseModel, Json
 
+from tasks.wiring import local as wiring
+
 KEEP = timedelta(hours=20)
+DAY = 86_400  # seconds
 log = logging.getLogger(__name__)
 
 
@@ -30,7 +37,7 @@ class JSONOnly(BaseModel):
 class Metadata(BaseModel):
     """When a record expires, and how it was written."""
 
-    expiration: AwareDatetime
+    expiration: AwareDatetime | None = None  # None: what it says never changes
     serializer: JSONOnly
 
 
@@ -44,9 +51,10 @@ class Kept(BaseModel):
 class PrefectRecords:
     """The Records port on Prefect's result storage; who wants them faster puts memory in front."""
 
-    def __init__(self, folder: Path, keep: timedelta = KEEP) -> None:
-        """Keep records below `folder` for `keep`."""
+    def __init__(self, folder: Path, keep: timedelta | None = KEEP) -> None:
+        """Keep records below `folder` for `keep`; None is for good."""
         self._keep = keep
+        self._folder = folder
         self._storage = LocalFileSystem(basepath=str(folder))
         self._store = ResultStore(
             result_storage=self._storage,
@@ -60,11 +68,24 @@ class PrefectRecords:
             kept = Kept.model_validate_json(cast(bytes, self._storage.read_path(key)))
         except (OSError, ValueError):  # absent, torn, or not ours
             return None
-        return kept.result if kept.metadata.expiration > now("UTC") else None
+        until = kept.metadata.expiration
+        if until is not None and until <= now("UTC"):
+            return None
+        self._mark_used(key)
+        return kept.result
+
+    def _mark_used(self, key: str) -> None:
+        """Note that a record was used, once a day: pruning begins with what was used least."""
+        path = self._folder / key
+        try:
+            if time.time() - path.stat().st_mtime > DAY:
+                os.utime(path)
+        except OSError:  # pruned in between, or not ours
+            return
 
     def put(self, key: str, text: str) -> None:
         """Keep it, at once; a full disk costs the next reader time, not this one its answer."""
-        until = now("UTC") + self._keep
+        until = now("UTC") + self._keep if self._keep else None
         try:
             self._store.write(text, key=key, expiration=until)  # type: ignore[arg-type]
         except OSError as error:
@@ -72,10 +93,30 @@ class PrefectRecords:
 
 
 @lru_cache(maxsize=4)
-def _records_in(folder: Path) -> PrefectRecords:
-    return PrefectRecords(folder)
+def _records_in(folder: Path, keep: timedelta | None) -> PrefectRecords:
+    return PrefectRecords(folder, keep)
+
+
+def results() -> Path:
+    """The folder where this run keeps its results."""
+    return Path(get_current_settings().results.local_storage_path)
 
 
 def records() -> PrefectRecords:
-    """Records in the folder where this run keeps its results."""
-    return _records_in(Path(get_current_settings().results.local_storage_path))
+    """Records of this run, there while a night may be taken up again."""
+    return _records_in(results(), KEEP)
+
+
+def code_records() -> PrefectRecords:
+    """Records of what was read of commits, there for later nights."""
+    return _records_in(results(), None)
+
+
+@task(name="prune records", task_run_name="prune records")
+def prune_records() -> None:
+    """Delete records that no night used for a month, and the oldest beyond half a gibibyte."""
+    pruned = wiring.prune_results(results())
+    log.info(
+        "%d records are kept (%.1f MiB), %d were pruned",
+        *(pruned.left, pruned.bytes / 2**20, pruned.deleted),
+    )

@@ -8,7 +8,7 @@ from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
-from tasks.code import commit_of_case, index_of, reader_of
+from tasks.code import commit_of_case, index_in, reader_of, reads_of
 from tasks.policies import KEPT, PATIENTLY
 
 
@@ -26,7 +26,7 @@ def research_case(
     tree = reader_of(options, commit)
     research = gather(
         unknown.case,
-        index=index_of(options, commit),
+        index=index_in(tree),
         read=tree.read_file,
         search=tree.search,
         code=tree,
@@ -35,4 +35,6 @@ def research_case(
         priors=unknown.priors,
         dropped=selection.dropped,
     )
-    return Prepared(unknown=unknown, research=with_learnings(research, unknown))
+    return Prepared(
+        unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)
+    )

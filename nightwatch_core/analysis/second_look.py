@@ -11,6 +11,7 @@ from typing import Any
 from nightwatch_core.analysis.limits import ENDING, FINDING, FINDINGS, RANGES
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis, SecondLook
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.text.plain_text import one_line, shortened
 
@@ -114,6 +115,7 @@ def better(first: Analysis, second: Analysis, why: str) -> Analysis:
             "lines_read": (*first.lines_read, *second.lines_read)[:RANGES],
             "missed": first.missed + second.missed,
             "truncated": first.truncated + second.truncated,
+            "code_reads": _both(first.code_reads, second.code_reads),
         }
     )
 
@@ -148,3 +150,7 @@ def _hypotheses(first: Analysis, standing: str) -> tuple[str, ...]:
 
 def _flat(text: str) -> str:
     return shortened(one_line(text), FINDING)
+
+
+def _both(first: CodeReads | None, second: CodeReads | None) -> CodeReads | None:
+    return first + second if first and second else first or second

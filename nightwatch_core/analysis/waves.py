@@ -1,10 +1,20 @@
 """Who is analysed first, who second, and with what: leaders, then siblings told their finding."""
 
+from collections.abc import Iterable
+
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.budget import split_budget
 from nightwatch_core.intake.cases import families
 from nightwatch_core.models.analysis import Analysis, Failure
-from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
+from nightwatch_core.models.assignment import (
+    Assignment,
+    CodeTonight,
+    RecallResult,
+    Traced,
+    UnexplainedCase,
+    WaveResult,
+)
+from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Family
 from nightwatch_core.models.options import NightOptions
@@ -21,6 +31,7 @@ class Prepared(Value):
 
     unknown: UnexplainedCase
     research: ResearchContext
+    code_reads: CodeReads = CodeReads()  # by the research
 
     @property
     def fingerprint(self) -> str:
@@ -79,6 +90,21 @@ def second_wave(
         assignment_of(waves, one, allowance, leader_of.get(one.fingerprint))
         for one, allowance in zip(waiting, allowances, strict=True)
     )
+
+
+def all_reads(
+    traced: Iterable[Traced],
+    memory: RecallResult,
+    prepared: Iterable[Prepared],
+    at_hand: CodeReads,
+) -> CodeReads:
+    """Add up what was read of the code before the analyses."""
+    counted = (
+        *(one.code_reads for one in traced),
+        *(memory.past.code_reads, memory.code_reads, at_hand),
+        *(one.code_reads for one in prepared),
+    )
+    return sum(counted, CodeReads())
 
 
 def total_usage(analyses: tuple[Analysis, ...], failures: tuple[Failure, ...] = ()) -> Usage:

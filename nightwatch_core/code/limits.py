@@ -29,6 +29,7 @@ IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
 
 # Files, changes, releases
 LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a guess, a suspect
+FIRST_FILES = 30  # that are read together for a case, before anything else
 TRANSACTIONS, TRANSACTION_NAMES, MESSAGE_WORDS = 3, 12, 20  # items that are looked at
 RANKED_FRAMES = 200  # frames
 SUSPECTS, CANDIDATES, RELEASES = 3, 5, 200  # items

@@ -109,7 +109,7 @@ class Analysis(Value):
     news: str = ""  # why a known error was looked at again
     known_since: str = ""  # of a finding that is reused: since when, for people
     track_record: TrackRecord | None = None  # None: too few are decided yet
-    code_reads: CodeReads | None = None  # None: no read had to cross a network
+    code_reads: CodeReads | None = None  # None: nobody counted
     usage: Usage = Usage()
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away

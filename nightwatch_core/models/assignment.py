@@ -1,7 +1,7 @@
 """Words for work under way between two steps of the night."""
 
 from nightwatch_core.models.analysis import Analysis, Failure
-from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection
 from nightwatch_core.models.knowledge import FoundLearning, Lesson, PriorAnalysis
@@ -21,6 +21,7 @@ class Traced(Value):
     traces: tuple[Trace, ...] = ()
     commit: Commit | None = None  # the code that failed, which the frames are placed in
     trouble: str = ""  # why its traces could not be read
+    code_reads: CodeReads = CodeReads()  # by placing its frames
 
 
 class CodeTonight(Value):
@@ -35,6 +36,21 @@ class CodeTonight(Value):
     releases: tuple[Release, ...] = ()
     deployed: tuple[Release, ...] = ()  # those that ran from their moment on
     trouble: str = ""  # what could not be read of it, though the commit could
+
+
+class CodeText(Value):
+    """A file's text; None where there is none."""
+
+    path: str
+    text: str | None
+
+
+class CodeTexts(Value):
+    """Files of one commit, as a night reads them and later ones find them."""
+
+    commit: str
+    files: tuple[CodeText, ...] = ()
+    code_reads: CodeReads = CodeReads()  # where they came from when they were read
 
 
 class UnexplainedCase(Value):
@@ -61,6 +77,7 @@ class PastOutcomes(Value):
     followed: tuple[OutcomeUpdate, ...] = ()
     board: Scoreboard | None = None
     merged: tuple[OwnItem, ...] | None = None  # our merged pull requests; None: could not be read
+    code_reads: CodeReads = CodeReads()
 
 
 class RecallResult(Value):
@@ -70,6 +87,7 @@ class RecallResult(Value):
     unknown: tuple[UnexplainedCase, ...] = ()
     complaints: tuple[str, ...] = ()
     past: PastOutcomes = PastOutcomes()
+    code_reads: CodeReads = CodeReads()
 
 
 class UpdatedLessons(Value):
@@ -130,6 +148,7 @@ class CauseFindings(Value):
     analyst: AnalystTonight = AnalystTonight()
     waves: tuple[WaveResult, ...] = ()
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
+    code_reads: CodeReads = CodeReads()  # before the analyses
 
     @property
     def stopped(self) -> str:

@@ -133,22 +133,25 @@ class Suspect(Value):
 
 
 class CodeReads(Value):
-    """What the code cache did for the reads that would have crossed the network.
+    """Where what was read of the code came from.
 
-    A file looked through by a search counts as a read; so do the tree and a file's blame.
+    Searches, blame and commits count as reads. Through an API, which cannot search, every file
+    that is looked through counts, and so does the tree.
     """
 
     memory: int = 0  # reads answered from this process's memory
-    disk: int = 0  # reads answered from records
+    disk: int = 0  # reads answered from records, of earlier nights too
+    git: int = 0  # reads answered by the repository on this machine, a clone or the checkout
     asked: int = 0  # reads answered by the network
     requests: int = 0  # questions sent, failed ones too; a search asks for 40 files at once
+    fetched: int = 0  # files, of other versions too, that git had to fetch into a clone
     saved: int = 0  # questions that were not needed
     files: tuple[str, ...] = ()  # read, each once
     more_files: int = 0  # read, but not listed in `files`
 
     @property
     def hits(self) -> int:
-        """Reads that did not cross the network.
+        """Reads answered from memory and records.
 
         >>> CodeReads(memory=2, disk=1, asked=4).hits
         3
@@ -158,7 +161,7 @@ class CodeReads(Value):
     @property
     def total(self) -> int:
         """All reads that were answered."""
-        return self.hits + self.asked
+        return self.hits + self.git + self.asked
 
     def __add__(self, other: "CodeReads") -> "CodeReads":
         """Both together; a file that both read is one file.
@@ -166,6 +169,6 @@ class CodeReads(Value):
         >>> (CodeReads(disk=1, files=("a", "b")) + CodeReads(disk=1, files=("b",))).files
         ('a', 'b')
         """
-        counts = ("memory", "disk", "asked", "requests", "saved", "more_files")
+        counts = ("memory", "disk", "git", "asked", "requests", "fetched", "saved", "more_files")
         both = {name: getattr(self, name) + getattr(other, name) for name in counts}
         return CodeReads(**both, files=tuple(dict.fromkeys((*self.files, *other.files))))

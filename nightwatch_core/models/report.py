@@ -150,7 +150,7 @@ class RunReport(Value):
     traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: LearningResult = LearningResult()
     usage: Usage = Usage()
-    code_reads: CodeReads | None = None  # of all analyses; None: the code was local
+    code_reads: CodeReads | None = None  # of tracing, recall, research, analyses; None: not counted
     accounts: Accounts = Accounts()
     started: datetime
     finished: datetime

@@ -4,7 +4,13 @@ Every method may raise `TryLater`, `GiveUp` or `StopTheNight` (errors.py) and no
 returns a sentence that says what was reached, for `nightwatch check`.
 """
 
-from nightwatch_core.ports.code import CodeHost, CodeReader, CountsReads, LibraryReader
+from nightwatch_core.ports.code import (
+    CodeHost,
+    CodeReader,
+    CountsReads,
+    KeepsFiles,
+    LibraryReader,
+)
 from nightwatch_core.ports.reading import (
     AgentStore,
     Clock,
@@ -31,6 +37,7 @@ __all__ = [
     "CodeReader",
     "CountsReads",
     "ErrorSource",
+    "KeepsFiles",
     "KnowledgeReader",
     "KnowledgeWriter",
     "LibraryReader",

@@ -1,5 +1,6 @@
 """What we ask of the repository that the errors come from, as we would like to ask it."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -101,11 +102,24 @@ class LibraryReader(Protocol):
 
 @runtime_checkable
 class CountsReads(Protocol):
-    """A `CodeReader` whose reads cross a network, and that counts how many did."""
+    """A `CodeReader` that counts where what it read came from."""
 
     @property
     def code_reads(self) -> CodeReads:
         """What was read since this reader was made."""
+        ...
+
+
+@runtime_checkable
+class KeepsFiles(Protocol):
+    """A `CodeReader` that can be told what was read of its commit before."""
+
+    def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
+        """The texts at all `paths`, asked for together where that is quicker."""
+        ...
+
+    def remember_files(self, texts: Mapping[str, str | None]) -> None:
+        """Take texts that were read and kept before."""
         ...
 
 

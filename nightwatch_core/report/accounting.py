@@ -1,4 +1,4 @@
-"""What a night took, computed from its verdicts and failures alone."""
+"""What a night took, computed from its verdicts and failures."""
 
 from collections import Counter
 
@@ -8,18 +8,23 @@ from nightwatch_core.models.report import Accounts, Confidences, SecondLooks
 from nightwatch_core.models.usage import Usage
 
 SUREST_FIRST = ("high", "medium", "low")
+NOTHING_READ = CodeReads()
 
 
 def accounts(
     analyses: tuple[Analysis, ...],
     failures: tuple[Failure, ...] = (),
+    before: CodeReads = NOTHING_READ,
 ) -> Accounts:
-    """The night's accounts; analyses that only reuse a lesson are told by their ending."""
+    """The night's accounts; analyses that only reuse a lesson are told by their ending.
+
+    `before` is what was read of the code before the analyses.
+    """
     fresh = tuple(one for one in analyses if one.ending.kind != "reused")
     failing = sum((one.usage for one in failures), Usage())
     spent = sum((one.usage for one in fresh), failing)
     errors, models = len(fresh) + len(failures), _models(fresh)
-    reads = sum((one.code_reads for one in fresh if one.code_reads), CodeReads())
+    reads = sum((one.code_reads for one in fresh if one.code_reads), before)
     helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in analyses)
     led = [one.iterations for one in fresh if one.iterations]
     return Accounts(

@@ -92,8 +92,10 @@ def add_findings(
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
             "usage": total_usage(fresh, failures),
-            "code_reads": code_reads(fresh),
-            "accounts": accounting.accounts((*findings.memory.known, *fresh), failures),
+            "code_reads": code_reads(fresh, findings.code_reads),
+            "accounts": accounting.accounts(
+                (*findings.memory.known, *fresh), failures, findings.code_reads
+            ),
         }
     )
 
@@ -109,9 +111,15 @@ def with_waves(report: RunReport, findings: CauseFindings) -> RunReport:
     return add_findings(report, findings, report.outcomes) if findings.waves else report
 
 
-def code_reads(analyses: tuple[Analysis, ...]) -> CodeReads | None:
-    """Sum up what the code cache did; None where the code was local."""
+def code_reads(
+    analyses: tuple[Analysis, ...], before: CodeReads = accounting.NOTHING_READ
+) -> CodeReads | None:
+    """Sum up where what was read of the code came from; None where nobody counted.
+
+    `before` is what was read before the analyses.
+    """
     counted = [one.code_reads for one in analyses if one.code_reads]
+    counted += [before] if before != accounting.NOTHING_READ else []
     return sum(counted, CodeReads()) if counted else None
 
 

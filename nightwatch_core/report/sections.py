@@ -30,7 +30,6 @@ from nightwatch_core.report.publications import capture_command, one_command, pu
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import caching, lasting, moment, plural, spending
 
-_COUNTED = "by the analyses; research before them is not counted"
 _FILES = ("report.html", "report.md", "report.json")
 
 
@@ -161,8 +160,8 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
 
 
 def _code_cache(report: RunReport) -> str:
-    """What the code cache did for the analyses; empty where the code was local."""
-    return f"{caching(report.code_reads)} ({_COUNTED})" if report.code_reads else ""
+    """Where what the night read of the code came from; empty where nobody counted."""
+    return caching(report.code_reads) if report.code_reads else ""
 
 
 def _chosen(options: NightOptions) -> Iterator[str]:

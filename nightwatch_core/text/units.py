@@ -82,17 +82,24 @@ def spending(usage: Usage) -> str:
 
 
 def caching(reads: CodeReads) -> str:
-    """What the code cache did.
+    """Where what was read of the code came from.
 
-    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, saved=30, files=("a", "b")))
-    '41 of 63 reads answered from records (3 of them from disk), 2 files, 9 requests, 30 saved'
+    >>> caching(CodeReads(memory=38, disk=3, asked=22, requests=9, files=("a", "b")))
+    '63 reads of 2 files: 3 from records, 38 from memory, 22 by request (9 requests)'
+    >>> caching(CodeReads(git=20, requests=2, fetched=56, files=("a",)))
+    '20 reads of 1 file: 0 from records, 20 from the repository here (2 requests, 56 files fetched)'
     """
-    disk = f" ({reads.disk:,} of them from disk)" if reads.disk else ""
     files = plural(len(reads.files), "file")
+    places = (
+        (reads.memory, "from memory"),
+        (reads.git, "from the repository here"),
+        (reads.asked, "by request"),
+    )
+    parts = (f"{reads.disk:,} from records", *(f"{n:,} {where}" for n, where in places if n))
+    fetched = f", {plural(reads.fetched, 'file')} fetched" if reads.fetched else ""
     return (
-        f"{reads.hits:,} of {plural(reads.total, 'read')} answered from records{disk}, "
-        f"{f'over {files}' if reads.more_files else files}, "
-        f"{plural(reads.requests, 'request')}, {reads.saved:,} saved"
+        f"{plural(reads.total, 'read')} of {f'over {files}' if reads.more_files else files}: "
+        f"{', '.join(parts)} ({plural(reads.requests, 'request')}{fetched})"
     )
 
 

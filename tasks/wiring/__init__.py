@@ -19,6 +19,7 @@ from nightwatch_core.adapters.stores.agent_files import AgentFiles
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.ledger import LedgerOutbox
 from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.stores.recorded_code import RecordedHost
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.intake import default_ports
@@ -212,11 +213,10 @@ def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
 
 
 def _code(options: NightOptions, at: Settings) -> CodeHost:
+    records = local.CodeRecords()
     if options.code == "github":
-        from tasks.records import records  # Prefect is imported only where it is needed
-
-        return services.github_code(options, at, records())
-    return local.checkout(options, at)
+        return RecordedHost(services.github_code(options, at, records), records)
+    return RecordedHost(local.checkout(options, at), records)
 
 
 def _tracker(options: NightOptions, at: Settings) -> Tracker:

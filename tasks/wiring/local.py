@@ -8,6 +8,7 @@ from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
+from nightwatch_core.adapters.stores import result_folder
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
@@ -69,6 +70,27 @@ def recall(options: NightOptions, at: Settings) -> SearchIndex:
         sample_folder = at.state / "sample"
         return SearchIndex(sample_folder / "recall.sqlite3", sample_folder / "knowledge")
     return SearchIndex(at.state / "recall.sqlite3", at.knowledge)
+
+
+class CodeRecords:
+    """What was read of commits; Prefect is imported with the first read."""
+
+    def get(self, key: str) -> str | None:
+        """Return what was put there."""
+        from tasks.records import code_records
+
+        return code_records().get(key)
+
+    def put(self, key: str, text: str) -> None:
+        """Keep it."""
+        from tasks.records import code_records
+
+        code_records().put(key, text)
+
+
+def prune_results(folder: Path) -> result_folder.Pruned:
+    """Delete records that no night used for long, and the oldest where they are too many."""
+    return result_folder.prune(folder)
 
 
 def _paths(errors: str) -> tuple[Path, ...]:

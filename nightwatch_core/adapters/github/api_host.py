@@ -17,11 +17,11 @@ from nightwatch_core.adapters.git.commit_names import (
 )
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository
-from nightwatch_core.adapters.github.code_cache import CodeCache
 from nightwatch_core.adapters.github.errors import Rejected
 from nightwatch_core.adapters.github.limits import MOMENT_COMMITS, RELEASES
 from nightwatch_core.adapters.github.merged_pulls import merged_pulls
 from nightwatch_core.adapters.github.rows import NamedCommitRow
+from nightwatch_core.adapters.stores.code_cache import CodeCache
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.ports import Records

@@ -19,9 +19,9 @@ from nightwatch_core.adapters.git.limits import (
 from nightwatch_core.adapters.git.objects import CommitTree, decode_text, plain_folder
 from nightwatch_core.adapters.github.api_history import ApiHistory, BlameRangeRow
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.code_cache import CodeCache, ReadCounter, Shape
 from nightwatch_core.adapters.github.limits import QUERY_FILES, SEARCHED_FILES
 from nightwatch_core.adapters.github.rows import BlobTextRow, TreeRow, read
+from nightwatch_core.adapters.stores.code_cache import CodeCache, ReadCounter, Shape
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import (
     Blame,
@@ -81,6 +81,18 @@ class ApiReader:
             return None
         text: str | None = self._once("read", path, lambda: self._ask_text(node.oid), _text)
         return text
+
+    def read_files(self, paths: Iterable[str]) -> dict[str, str | None]:
+        """Read many texts, 40 by one request."""
+        inside = tuple(filter(self._tree.source, wanted := dict.fromkeys(paths)))
+        parts = (inside[n : n + QUERY_FILES] for n in range(0, len(inside), QUERY_FILES))
+        return wanted | {path: text for part in parts for path, text in self._texts(part).items()}
+
+    def remember_files(self, texts: Mapping[str, str | None]) -> None:
+        """Take texts of this commit that were read and kept before."""
+        for path, text in texts.items():
+            read = self._cache.remember(self._key("read", path), text, _text)
+            self._counter.add_reads((read,) if read.source == "disk" else (), (path,))
 
     def search(self, query: str, path: str = "", limit: int = 50) -> tuple[SearchHit, ...]:
         """Find lines that hold `query` literally, in the order of paths and lines.

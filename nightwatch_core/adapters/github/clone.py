@@ -10,8 +10,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property, partial
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -20,12 +20,11 @@ from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
 from nightwatch_core.adapters.git.command import Git, new_repository
-from nightwatch_core.adapters.git.reader import GitReader
 from nightwatch_core.adapters.github.errors import printable
-from nightwatch_core.adapters.github.limits import FETCHING, FILE_VERSIONS
+from nightwatch_core.adapters.github.limits import FETCHING
 from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
-from nightwatch_core.models.code import Commit
 
 _LOST = re.compile(
     r"resolve host|timed out|connect|early EOF|RPC failed|hung up|returned error: 5\d\d"
@@ -36,6 +35,7 @@ _PASSED_ON = (
     "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
 )  # fmt: skip
+WHOLE = "nightwatch-whole"  # folder of the view: commits whose files were fetched, by name
 
 
 class CloneRefused(GiveUp):
@@ -138,12 +138,18 @@ class Clone:
                 return False
         return True
 
-    def fetch_files(self, sha: str, larger: Mapping[str, int], limit: int) -> None:
-        """Fetch every file of a commit, except those `larger` says are over `limit` bytes."""
+    def fetch_files(self, sha: str, sizes: Callable[[], Mapping[str, int]], limit: int) -> None:
+        """Fetch every file of a commit, once, except those whose `sizes` are over `limit` bytes."""
+        is_whole = self.view.folder / WHOLE / sha
+        if is_whole.exists():
+            return
+        larger = sizes()
         listing = self.view.run("ls-tree", "-r", "-z", "--end-of-options", sha).split(b"\0")
         about = (entry.partition(b"\t")[0].decode().split() for entry in listing if entry)
         oids = {oid for mode, kind, oid in about if kind == "blob" and mode != "120000"}
         self.fetch_blobs(oid for oid in oids if larger.get(oid, 0) <= limit)
+        with suppress(OSError):
+            atomic_files.write(is_whole, b"")
 
     def fetch_blobs(self, oids: Iterable[str]) -> None:
         """Fetch those that are not there."""
@@ -173,6 +179,10 @@ class Clone:
         self.store.run("config", "remote.origin.url", self._origin.address)
 
     def _fetch(self, *arguments: str, stdin: str = "") -> None:
+        with sending(files=stdin.count("\n")):
+            self._ask(arguments, stdin)
+
+    def _ask(self, arguments: Sequence[str], stdin: str) -> None:
         token = self._origin.token()
         outcome = self.store.attempt(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"),
@@ -220,22 +230,3 @@ class ClonedCheckout(Checkout):
     def repository(self) -> str:
         """owner/name."""
         return self._repository
-
-
-class ClonedReader(GitReader):
-    """The files of one commit, which were fetched; what history needs besides is fetched then."""
-
-    def __init__(self, clone: Clone, commit: Commit) -> None:
-        """Raise `GiveUp` where the commit is not named by its full sha."""
-        super().__init__(clone.view, commit, partial(_obtained, clone))
-
-
-def _obtained(clone: Clone, oids: Sequence[str]) -> bool:
-    """Fetch blobs that are not there; False where they are too many, or GitHub does not answer."""
-    if len(set(oids)) > FILE_VERSIONS:
-        return False
-    try:
-        clone.fetch_blobs(oids)
-    except (TryLater, GiveUp):
-        return False
-    return True

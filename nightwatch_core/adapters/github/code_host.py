@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,13 +16,14 @@ from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.clone import (
     Clone,
     ClonedCheckout,
-    ClonedReader,
     CloneRefused,
     Origin,
 )
+from nightwatch_core.adapters.github.cloned_reader import ClonedReader
 from nightwatch_core.adapters.github.limits import READERS, REPOSITORY_KIB
 from nightwatch_core.adapters.github.rows import RepositoryRow, TreeRow
 from nightwatch_core.adapters.stores.single_flight import SingleFlight
+from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import Commit, MergedPull, Release
 from nightwatch_core.ports import CodeReader
@@ -144,7 +145,7 @@ class CloneHost:
             self._clone.fetch(self._base)
             if not self._clone.has(commit.sha) and not self._clone.fetch_commit(commit.sha):
                 raise GiveUp(f"GitHub does not have commit {commit.sha[:10]} any more")
-        self._clone.fetch_files(commit.sha, self._sizes(commit.sha), FILE_BYTES)
+        self._clone.fetch_files(commit.sha, partial(self._sizes, commit.sha), FILE_BYTES)
         return ClonedReader(self._clone, commit)
 
     def _fetch(self) -> None:
@@ -189,9 +190,10 @@ class CloneHost:
     def _sizes(self, sha: str) -> dict[str, int]:
         """Return sizes of files by sha, so that huge ones are not fetched; empty where not told."""
         try:
-            tree = self._repository.read(
-                TreeRow, lambda rest, at: rest.git.get_tree(*at, sha, recursive="1")
-            )
+            with sending():
+                tree = self._repository.read(
+                    TreeRow, lambda rest, at: rest.git.get_tree(*at, sha, recursive="1")
+                )
         except (TryLater, GiveUp):
             return {}
         return {entry.sha: entry.size for entry in tree.tree if entry.size is not None}

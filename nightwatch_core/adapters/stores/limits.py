@@ -16,3 +16,9 @@ REASON_CHARACTERS = 500
 TRANSCRIPT_BYTES = 8_000_000
 HEAD_CHARACTERS, TAIL_CHARACTERS = 14_000, 6_000  # kept of a longer text
 ARGUMENT_LEVELS = 20  # of a tool's arguments
+
+# Code that was read, and results of Prefect
+CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
+NAMED_FILES = 2_000  # of what a reader read; the rest is counted
+RECORD_DAYS = 30  # since a record was last used
+RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go first

@@ -12,7 +12,7 @@ from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_reader import ApiReader
 from nightwatch_core.adapters.github.client import Repository
-from nightwatch_core.adapters.github.code_cache import CodeCache
+from nightwatch_core.adapters.stores.code_cache import CodeCache
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import CodeReads, Commit, FolderEntry
 from nightwatch_core.ports import CountsReads

@@ -12,7 +12,8 @@ from twins.reading import MemoryRecords
 
 from nightwatch_core.adapters.github.api_host import ApiHost
 from nightwatch_core.adapters.github.api_reader import ApiReader
-from nightwatch_core.adapters.github.clone import Clone, ClonedReader, CloneRefused, Origin
+from nightwatch_core.adapters.github.clone import Clone, CloneRefused, Origin
+from nightwatch_core.adapters.github.cloned_reader import ClonedReader
 from nightwatch_core.adapters.github.code_host import CloneHost, GitHubHost
 from nightwatch_core.adapters.github.limits import FILE_VERSIONS, READERS
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -288,10 +289,7 @@ def test_blobs_that_are_there_are_not_asked_for(server: GitHub, tmp_path: Path) 
     code.reader(commit)
     clone = Clone(tmp_path / "clones" / "acme__shop", Origin("https://x", str))
     clone.fetch_blobs([])
-    assert [one.path for one in server.requests[before:]] == [
-        "/repos/acme/shop",
-        f"/repos/acme/shop/git/trees/{commit.sha}",
-    ]
+    assert [one.path for one in server.requests[before:]] == ["/repos/acme/shop"]
     assert isinstance(commit, Commit)
 
 

@@ -1,0 +1,207 @@
+"""Readers in front of a repository: what is kept of it, what is not, and what is counted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from git_repositories import Change, repository
+from twins.reading import MemoryRecords
+
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.stores.recorded_code import RecordedHost, RecordedReader
+from nightwatch_core.adapters.stores.traffic import sending
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import CodeReads
+from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
+
+FILES = {"shop/cart.py": "def total(lines):\n    return sum(lines)\n", "logo.png": "\0PNG"}
+
+
+@dataclass
+class Watched:
+    """A reader that remembers what it was asked, and does something before it answers."""
+
+    reader: CodeReader
+    before: Callable[[], None] = lambda: None
+    asked: list[str] = field(default_factory=list)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.reader, name)
+        if name in ("commit", "paths", "list_directory"):
+            return found
+
+        def answer(*arguments: Any) -> Any:
+            self.asked.append(name)
+            self.before()
+            return found(*arguments)
+
+        return answer
+
+
+@dataclass
+class WatchedHost:
+    """A host whose one reader is watched; a reader of it may cost something."""
+
+    host: Checkout
+    reader_: Watched | None = None
+    opening: Callable[[], None] = lambda: None
+
+    def head(self) -> Any:
+        return self.host.head()
+
+    def reader(self, commit: Any) -> Any:
+        self.opening()
+        self.reader_ = self.reader_ or Watched(self.host.reader(commit))
+        return self.reader_
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> WatchedHost:
+    return WatchedHost(Checkout(repository(tmp_path / "shop", Change("Shop", FILES))))
+
+
+def reader(host: Any, records: MemoryRecords) -> RecordedReader:
+    """A reader in a process of its own: nothing is in memory."""
+    made = RecordedHost(host, records).reader(host.head())
+    assert isinstance(made, RecordedReader)
+    return made
+
+
+def everything(tree: CodeReader) -> tuple[object, ...]:
+    sha = tree.commit.sha
+    return (
+        tree.read_file("shop/cart.py"),
+        tree.read_file("logo.png"),
+        tree.read_file("../etc/passwd"),
+        tree.search("sum(", "shop"),
+        tree.search("nowhere"),
+        tree.blame("shop/cart.py", 1, 2),
+        tree.show_commit(sha),
+        tree.history("shop"),
+    )
+
+
+def test_a_later_night_reads_the_same_and_asks_the_repository_for_nothing(
+    watched: WatchedHost,
+) -> None:
+    records = MemoryRecords()
+    first = everything(reader(watched, records))
+    assert first == everything(watched.host.reader(watched.head()))
+    watched.reader_.asked.clear()
+    tree = reader(watched, records)
+    assert everything(tree) == first
+    assert watched.reader_.asked == []
+    assert tree.code_reads == CodeReads(
+        disk=8, saved=8, files=("shop/cart.py", "logo.png", "../etc/passwd")
+    )
+
+
+def test_keys_hold_the_commit(watched: WatchedHost) -> None:
+    records = MemoryRecords()
+    everything(reader(watched, records))
+    folder = f"code/shop/{watched.head().sha}/"
+    assert all(key.startswith(folder) for key in records.kept)
+    assert {key.removeprefix(folder).split("-")[0] for key in records.kept} == {
+        "read", "search", "blame", "show", "log",
+    }  # fmt: skip
+
+
+def test_what_is_read_twice_comes_from_memory_the_second_time(watched: WatchedHost) -> None:
+    tree = reader(watched, MemoryRecords())
+    for _ in range(3):
+        tree.read_file("shop/cart.py")
+    assert tree.code_reads == CodeReads(git=1, memory=2, saved=2, files=("shop/cart.py",))
+    assert isinstance(tree, CountsReads)
+    assert isinstance(tree, KeepsFiles)
+
+
+def test_what_git_had_to_fetch_counts_as_a_request(watched: WatchedHost) -> None:
+    def fetches() -> None:
+        with sending(files=3):
+            pass
+
+    tree = reader(watched, MemoryRecords())
+    watched.reader_.before = fetches
+    tree.blame("shop/cart.py", 1)
+    reads = tree.code_reads
+    assert (reads.asked, reads.git, reads.requests, reads.fetched) == (1, 0, 1, 3)
+
+
+def test_what_opening_the_commit_fetched_is_counted_once(watched: WatchedHost) -> None:
+    def fetches() -> None:
+        watched.opening = lambda: None
+        with sending(files=56):
+            pass
+
+    watched.opening = fetches
+    host = RecordedHost(watched, MemoryRecords())
+    host.reader(host.head())  # its counts are never asked for
+    trees = [host.reader(host.head()) for _ in range(2)]
+    counts = sum((tree.code_reads for tree in trees), CodeReads())
+    assert (counts.requests, counts.fetched) == (1, 56)
+    assert sum((tree.code_reads for tree in trees), CodeReads()) == counts
+
+
+def test_an_answer_for_want_of_something_is_no_record(watched: WatchedHost) -> None:
+    def fails() -> None:
+        try:
+            with sending():
+                raise TryLater("GitHub does not answer")
+        except TryLater:
+            return
+
+    records = MemoryRecords()
+    tree = reader(watched, records)
+    watched.reader_.before = fails
+    assert tree.show_commit(tree.commit.sha)
+    assert tree.blame("shop/cart.py", 99) == ()
+    assert records.kept == {}
+    watched.reader_.before = lambda: None
+    reader(watched, records).show_commit(tree.commit.sha)
+    assert len(records.kept) == 1
+
+
+def test_what_raises_is_asked_again(watched: WatchedHost) -> None:
+    def slow() -> None:
+        raise GiveUp("the search took too long")
+
+    records = MemoryRecords()
+    tree = reader(watched, records)
+    watched.reader_.before = slow
+    with pytest.raises(GiveUp):
+        tree.search("sum(")
+    watched.reader_.before = lambda: None
+    assert tree.search("sum(")
+    assert tree.code_reads.git == 1
+
+
+@pytest.mark.parametrize("damage", ["", "{", '"text"', "[1]", '[{"path": 1}]', "[[]]"])
+def test_a_damaged_record_is_as_good_as_none(watched: WatchedHost, damage: str) -> None:
+    records = MemoryRecords()
+    hits = reader(watched, records).search("sum(")
+    records.kept = dict.fromkeys(records.kept, damage)
+    assert reader(watched, records).search("sum(") == hits
+
+
+def test_files_that_prefect_kept_are_at_hand_and_counted(watched: WatchedHost) -> None:
+    tree = reader(watched, MemoryRecords())
+    tree.remember_files({"shop/cart.py": "kept before", "logo.png": None})
+    assert tree.read_files(("shop/cart.py", "logo.png")) == {
+        "shop/cart.py": "kept before",
+        "logo.png": None,
+    }
+    assert watched.reader_.asked == []
+    assert (tree.code_reads.disk, tree.code_reads.memory) == (2, 2)
+    tree.remember_files({"shop/cart.py": "something else"})
+    assert tree.read_file("shop/cart.py") == "kept before"
+    assert tree.code_reads.disk == 2
+
+
+def test_a_host_that_keeps_records_itself_stays_bare(watched: WatchedHost) -> None:
+    inner = RecordedHost(watched, MemoryRecords())
+    outer: CodeHost = RecordedHost(inner, MemoryRecords())
+    made = outer.reader(inner.head())
+    made.read_file("shop/cart.py")
+    assert made.code_reads.git == 1
