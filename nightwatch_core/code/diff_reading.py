@@ -21,6 +21,7 @@ _HEADER = re.compile(  # of an entry of a lock file whose version stands in a li
     r'name\s*[=:]\s*"(?P<name>[^"]{1,150})"|<artifactId>(?P<artifact>[^<]{1,150})<'
     r'|"(?:node_modules/)?(?P<key>@?[\w./-]{1,150})":\s*\{|^"?(?P<yarn>@?[\w./-]{1,150})@'
 )
+_COMMENTS = ("#", "//", "<!--")
 _FIELDS = frozenset(("version", "resolved", "name", "python", "requires-python", "revision"))
 
 
@@ -56,7 +57,7 @@ def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:
     >>> [(one.name, one.old, one.new) for one in dependency_changes(file)]
     [('flask', '2.1.0', '3.0.0')]
     """
-    old, new = dict(_versions(file.diff, "-")), dict(_versions(file.diff, "+"))
+    old, new = _versions(file.diff, "-"), _versions(file.diff, "+")
     return tuple(
         DependencyChange(name=name, old=old.get(name, ""), new=new.get(name, ""), path=file.path)
         for name in sorted(old | new)
@@ -64,21 +65,26 @@ def dependency_changes(file: ChangedFile) -> tuple[DependencyChange, ...]:
     )
 
 
-def _versions(diff: str, sign: str) -> Iterator[tuple[str, str]]:
-    """Libraries and versions of the lines of one side."""
-    entry = ""
+def _versions(diff: str, sign: str) -> dict[str, str]:
+    """Libraries of the lines of one side, each with the first version that stands there."""
+    entry, versions = "", dict[str, str]()
     for row in diff.split("\n"):
         text = row[1:].strip()
         if row.startswith("@@"):
             entry = ""
         if header := _HEADER.search(text):
             entry = next(value for value in header.groups() if value)
-        if not row.startswith(sign) or not (version := _VERSION.search(text)):
-            continue
-        library = _LIBRARY.search(text[: version.start()].lstrip("\"'-<>&"))
-        name = library[0].rstrip("./-@") if library else ""
-        if name := entry if name.lower() in _FIELDS or not name else name:
-            yield name, version[0]
+        version = _VERSION.search(text)
+        if row.startswith(sign) and version and not text.startswith(_COMMENTS):
+            versions.setdefault(_library(text[: version.start()], entry), version[0])
+    return {name: version for name, version in versions.items() if name}
+
+
+def _library(text: str, entry: str) -> str:
+    """The library before a version; that of the entry where the line names a field of it."""
+    library = _LIBRARY.search(text.lstrip("\"'-<>&"))
+    name = library[0].rstrip("./-@") if library else ""
+    return entry if not name or name.lower() in _FIELDS else name
 
 
 def _replaced(diff: str) -> Iterator[tuple[list[str], list[str]]]:

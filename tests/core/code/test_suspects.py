@@ -1,0 +1,126 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from nightwatch_core.code.suspects import suspects
+from nightwatch_core.models.code import LoggedCommit, MergedPull, Release
+from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.research import (
+    AuthorKind,
+    CodeChanges,
+    DependencyChange,
+    LineAuthor,
+    Onset,
+    Rename,
+)
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+
+BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
+FRAMES = (
+    Frame(path="/srv/shop/cart.py", line=7, repo_path="shop/cart.py", in_app=True),
+    Frame(path="/venv/lib/python3.11/site-packages/flask_sqlalchemy/model.py", line=3),
+)
+CASE = Case(
+    leader=ErrorGroup(fingerprint="v1:1", source="file", error_class="E", first_seen=BEGAN),
+    trace=Trace(links=(ExceptionLink(frames=FRAMES),)),
+)
+
+
+def commit(letter: str, days: float = 1, pull: int = 0) -> LoggedCommit:
+    """Made that many days before the error began."""
+    at = BEGAN - timedelta(days=days)
+    return LoggedCommit(sha=letter * 40, author="Ann", at=at, subject="Count", pull=pull)
+
+
+def wrote(one: LoggedCommit, kind: AuthorKind = "failing", line: int = 7) -> LineAuthor:
+    return LineAuthor(path="shop/cart.py", line=line, kind=kind, commit=one)
+
+
+def changes(*authors: LineAuthor, **more: object) -> CodeChanges:
+    return CodeChanges.model_validate({"onset": Onset(at=BEGAN), "authors": authors, **more})
+
+
+def merged(number: int, *commits: str, days: float = 1) -> MergedPull:
+    return MergedPull(
+        number=number,
+        title="Count lines",
+        sha=str(number) * 40,
+        merged_at=BEGAN - timedelta(days=days),
+        files=("shop/cart.py",),
+        commits=tuple(letter * 40 for letter in commits),
+    )
+
+
+def names(known: CodeChanges, *pulls: MergedPull, releases: tuple[Release, ...] = ()) -> list[str]:
+    return [one.pull.name for one in suspects(CASE, known, pulls, releases)]
+
+
+def test_the_commit_of_the_failing_line_is_suspected_and_not_an_old_merge_of_its_file() -> None:
+    old, other = merged(1, days=20), merged(2, days=2)
+    (suspect,) = suspects(CASE, changes(wrote(commit("a"))), (old, other))
+    assert suspect.pull.name == "commit aaaaaaaaaa"
+    assert suspect.because == (
+        "wrote shop/cart.py:7, the line that fails",
+        "24 h before first seen",
+    )
+    assert suspect.score == 0.95
+
+
+def test_having_touched_the_same_file_is_no_reason() -> None:
+    assert names(changes(), merged(1), merged(2)) == []
+
+
+def test_a_commit_stands_under_the_pull_request_that_brought_it() -> None:
+    known = changes(wrote(commit("a")), wrote(commit("b", pull=9), "caller"))
+    assert names(known, merged(1, "a")) == ["pull request #1", "pull request #9"]
+
+
+def test_what_came_after_or_long_before_is_no_suspect() -> None:
+    for days in (-0.1, 31, 400):
+        assert names(changes(wrote(commit("a", days)))) == []
+    assert names(changes(wrote(commit("a", 29)))) == ["commit aaaaaaaaaa"]
+    assert names(changes(wrote(commit("a")), onset=None)) == []
+
+
+def test_the_release_that_brought_it_counts_however_long_it_took() -> None:
+    before, after = (
+        Release(version=version, sha=version * 40, at=BEGAN - timedelta(days=days))
+        for version, days in (("1", 60), ("2", 0.01))
+    )
+    (suspect,) = suspects(CASE, changes(wrote(commit("a", 40))), (), (after, before))
+    assert suspect.because[-1] == (
+        "part of release 2, which was running when it was first seen, made 14 min before first seen"
+    )
+    assert names(changes(wrote(commit("a", 61))), releases=(after, before)) == []
+
+
+def test_the_better_reason_comes_first_and_all_are_told() -> None:
+    known = changes(
+        wrote(commit("a"), "caller", 3),
+        wrote(commit("b"), "used", 5),
+        wrote(commit("c", 12)),
+        wrote(commit("c", 12), "used", 6),
+        renames=(Rename(old="sum", new="total", path="shop/sum.py", commit=commit("d")),),
+    )
+    told = suspects(CASE, known, limit=9)
+    assert [one.pull.sha[0] for one in told] == ["d", "c", "b", "a"]
+    assert told[0].because[0] == "renames `sum` to `total` in shop/sum.py"
+    assert told[1].because[1] == "wrote shop/cart.py:6, which is used there"
+    assert len(suspects(CASE, known)) == 3
+    assert suspects(CASE, known, limit=0) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_suspect"),
+    [("Flask-SQLAlchemy", True), ("flask", False), ("model", False), ("x", False), ("", False)],
+)
+def test_another_version_counts_where_the_trace_goes_through_the_library(
+    name: str, is_suspect: bool
+) -> None:
+    one = DependencyChange(name=name, old="2.5", new="3.0", path="poetry.lock", commit=commit("a"))
+    told = suspects(CASE, changes(dependencies=(one,)))
+    assert [suspect.because[0] for suspect in told] == (
+        [f"changes {name} from 2.5 to 3.0"] if is_suspect else []
+    )
+    nobody = one.model_copy(update={"commit": None})
+    assert suspects(CASE, changes(dependencies=(nobody,))) == ()
