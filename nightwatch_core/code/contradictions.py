@@ -70,7 +70,7 @@ def markup(place: FailingPlace) -> str:
 
 def outside_its_function(place: FailingPlace) -> str:
     """The function that the record names stands elsewhere in the file, or is not in it."""
-    name = _function_name(place)
+    name = "" if place.shares_line else _function_name(place)
     if not name or not has_grammar(place.path) or place.line > len(place.rows):
         return ""
     same = [one for one in definitions_in(place.path, place.text) if one.name == name]

@@ -24,6 +24,7 @@ class FailingPlace(NamedTuple):
     language: Language
     symptom: Symptom | None  # only where the root error was raised by this very line
     loading: frozenset[str]  # files that were being loaded when it failed
+    shares_line: bool  # with another frame: of a native function, which has no line of its own
     read: Read
     search: Search
 
@@ -96,6 +97,12 @@ class FailingPlaces:
             language=language_of(frame.repo_path, language),
             symptom=self._symptom if frame == self._raising else None,
             loading=self._loading,
+            shares_line=any(
+                (one.path, one.line) == (frame.path, frame.line) and one.function != frame.function
+                for one in self._case.trace.frames
+            )
+            if self._case.trace
+            else False,
             read=self._read,
             search=self._search,
         )

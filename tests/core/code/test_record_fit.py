@@ -237,6 +237,14 @@ def test_what_was_raised_deeper_says_nothing_about_our_line():
     assert why(traced((own,), link)) == ""
 
 
+def test_a_native_function_is_printed_at_the_line_that_calls_it():
+    native, outer = (
+        failing("cart.rb", 14, function).trace.frames[0] for function in ("total", "tally")
+    )
+    assert why(traced((native, outer))) == ""
+    assert why(traced((native,)))
+
+
 def test_names_are_not_missing_while_their_file_is_loaded():
     said = {"error_class": "NameError", "message": "name 'load' is not defined"}
     frames = failing("a.py", 18, "count").trace.frames
