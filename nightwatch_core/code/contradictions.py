@@ -73,9 +73,11 @@ def outside_its_function(place: FailingPlace) -> str:
     name = "" if place.shares_line else _function_name(place)
     if not name or not has_grammar(place.path) or place.line > len(place.rows):
         return ""
-    same = [one for one in definitions_in(place.path, place.text) if one.name == name]
-    if any(_may_span(one, place.line) for one in same):
-        return ""
+    defined = definitions_in(place.path, place.text)
+    same = [one for one in defined if one.name == name]
+    begins_class = any(one.kind == "class" and one.line == place.line for one in defined)
+    if begins_class or any(_may_span(one, place.line) for one in same):
+        return ""  # what a compiler adds to a class has the line of its head
     if same and all(_is_plain_function(one, place) for one in same):
         where = ", ".join(str(one.line) for one in same[:3])
         return f"{place.name} is not in {name}, which {place.path} defines in line {where}"
