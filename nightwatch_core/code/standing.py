@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.limits import COMPARED_LINES, LATER_COMMITS
@@ -69,17 +70,17 @@ def failing_places(analysis: Analysis) -> tuple[Place, ...]:
 
 
 def _changed(places: Iterable[Place], then: CodeReader, now: CodeReader) -> Standing | None:
-    """What changed a failing line after the code that failed: the newest such commit."""
+    """What changed a failing line first after the code that failed; later ones may just tidy up."""
     commits = [one for place in places for one in _commits_since(place, then, now)]
     if not commits:
         return None
-    last = max(commits, key=lambda one: (one.at, one.sha))
-    name = f"#{last.pull}" if last.pull else f"commit {last.sha[:10]}"
-    day = f"{last.at.astimezone(UTC):%Y-%m-%d}"
+    first = min(commits, key=lambda one: (one.at, one.sha))
+    name = f"#{first.pull}" if first.pull else f"commit {first.sha[:10]}"
+    day = f"{first.at.astimezone(UTC):%Y-%m-%d}"
     return Standing(
         kind="changed",
-        pull=last.pull,
-        sha=last.sha,
+        pull=first.pull,
+        sha=first.sha,
         detail=f"{_branch(now.commit)} has other lines there since {name} of {day}, which is not "
         "in the code that failed: already changed, awaiting its deploy.",
     )
@@ -94,8 +95,8 @@ def _commits_since(place: Place, then: CodeReader, now: CodeReader) -> Iterator[
         return
     heads = frozenset(one.line for one in definitions_in(place.path, old))
     for lost, (start, end) in changed_spans(old, new, place.lines, heads):
-        wrote = _wrote(now, path, start, end)
-        later = tuple(_later(wrote, then)) or tuple(_later(_removed(now, path, lost), then))
+        removed = tuple(_later(_removed(now, path, lost), then))
+        later = removed or tuple(_later(_wrote(now, path, start, end), then))
         yield from later or tuple(_later(_logged(now, path), then))
 
 
@@ -189,12 +190,10 @@ def _logged(now: CodeReader, path: str, text: str = "") -> tuple[LaterCommit, ..
 
 
 def _later(commits: Iterable[LaterCommit], then: CodeReader) -> Iterator[LaterCommit]:
-    """The newest of those that the code which failed did not have."""
-    newest = sorted({one.sha: one for one in commits}.values(), key=lambda one: one.at)
-    for one in reversed(newest[-LATER_COMMITS:]):
-        if then.show_commit(one.sha) is None:
-            yield one
-            return
+    """The oldest of those that the code which failed did not have."""
+    newest = sorted({one.sha: one for one in commits}.values(), key=lambda one: one.at)[::-1]
+    later = takewhile(lambda one: then.show_commit(one.sha) is None, newest[:LATER_COMMITS])
+    yield from tuple(later)[-1:]
 
 
 def _drifted(

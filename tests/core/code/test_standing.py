@@ -15,6 +15,7 @@ from nightwatch_core.models.code import ChangedFile, Commit, CommitDiff, LoggedC
 FAILING = "    sums = [line.price for line in lines]\n"
 CART = f"import money\n\n\ndef total(lines):\n{FAILING}    return sum(sums)\n"
 PAY = "def pay(card):\n    return gateway.charge(card)\n"
+PAID = Evidence(path="shop/pay.py", line=2, quote="return gateway.charge(card)", verified=True)
 FIRST = Change("First", {"shop/cart.py": CART, "shop/pay.py": PAY})
 
 
@@ -95,6 +96,20 @@ def test_what_changed_the_failing_line_awaits_its_deploy(tmp_path: Path, text: s
     assert "since #5 of 2025-11-24" in found.detail
 
 
+def test_the_first_change_is_named_not_what_tidied_up_later(tmp_path: Path) -> None:
+    mended, tidied = (CART.replace("line.price", name) for name in ("line.cost", "line.costs"))
+    found = stands(
+        tmp_path,
+        Change("Mend (#5)", {"shop/cart.py": mended}),
+        Change("Tidy (#6)", {"shop/cart.py": tidied}),
+        Change("Pay (#7)", {"shop/pay.py": PAY.replace("charge", "pay")}),
+        of=analysis(evidence=(PAID,)),
+    )
+
+    assert found is not None
+    assert (found.kind, found.pull) == ("changed", 5)
+
+
 def test_a_commit_without_a_pull_request_is_named_by_its_sha(tmp_path: Path) -> None:
     found = stands(tmp_path, Change("Guard", {"shop/cart.py": CART.replace("line.price", "1")}))
 
@@ -104,11 +119,10 @@ def test_a_commit_without_a_pull_request_is_named_by_its_sha(tmp_path: Path) -> 
 
 
 def test_evidence_that_was_looked_up_is_failing_code_too(tmp_path: Path) -> None:
-    pay = Evidence(path="shop/pay.py", line=2, quote="return gateway.charge(card)", verified=True)
     change = Change("Pay (#6)", {"shop/pay.py": "def pay(card):\n    return 1\n"})
 
-    cited = stands(tmp_path / "a", change, of=analysis(evidence=(pay,)))
-    guessed = pay.model_copy(update={"verified": False})
+    cited = stands(tmp_path / "a", change, of=analysis(evidence=(PAID,)))
+    guessed = PAID.model_copy(update={"verified": False})
     uncited = stands(tmp_path / "b", change, of=analysis(evidence=(guessed,)))
 
     assert (kind(cited), kind(uncited)) == ("changed", "live")
