@@ -52,7 +52,9 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
     options = with_default_ports(night_options(kept | given))
-    return report.model_copy(update={"options": options, "banner": banner(options)})
+    return report.model_copy(
+        update={"options": options, "banner": banner(options), "advice": advice()}
+    )
 
 
 @task(
@@ -112,11 +114,15 @@ def banner(options: NightOptions) -> tuple[str, ...]:
         ),
         ("Issues and draft pull requests stay on this machine.", options.delivery == "local"),
     )
-    missing_settings = (
+    return tuple(line for line, holds in lines if holds)
+
+
+def advice() -> tuple[str, ...]:
+    """What is half set, for whoever runs it; no news for a team's channel."""
+    return tuple(
         f"Not connected: {service}, for which {' and '.join(missing)} must be set."
         for service, missing in half_described().items()
     )
-    return (*(line for line, holds in lines if holds), *missing_settings)
 
 
 def begin_night(

@@ -13,7 +13,7 @@ from nightwatch_core.report import view as reports
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
 from tasks.futures import attempt
-from tasks.night import banner
+from tasks.night import advice, banner
 from tasks.policies import PATIENTLY
 from tasks.wiring import publishing, reading
 
@@ -24,7 +24,7 @@ LAST = 7  # nights that are still news
 def open_report(options: NightOptions, night: Night) -> RunReport:
     """The report that the night will fill."""
     now = reading(options).clock.now()
-    return builder.start_report(night, options, banner(options), now)
+    return builder.start_report(night, options, banner(options), now, advice())
 
 
 @task(name="keep report", task_run_name="keep report", **PATIENTLY)

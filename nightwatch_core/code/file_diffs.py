@@ -55,7 +55,7 @@ def numbered_diff(old: list[str], new: list[str]) -> str:
     first = max(0, head - DIFF_AROUND)
     before, after = (text[first : len(text) - max(0, tail - DIFF_AROUND)] for text in (old, new))
     if max(len(before), len(after)) > DIFF_COMPARED:
-        return ""
+        return "@@ too large to be shown @@"
     rows = [*unified_diff(before, after, n=DIFF_AROUND, lineterm="")][2:]
     return "\n".join(_HEAD.sub(lambda at: _moved(at, first), row, count=1) for row in rows)
 
@@ -66,8 +66,9 @@ def _moved(at: re.Match[str], first: int) -> str:
 
 
 def _known(edit: Edit) -> str:
-    rows = [*unified_diff(_lines(edit.old), _lines(edit.new), n=DIFF_AROUND, lineterm="")][3:]
-    return "\n".join("@@" if row.startswith("@@") else row for row in rows)
+    """Without the numbers of lines, which nobody knows."""
+    rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
+    return "\n".join("@@" if row.startswith("@@ -") else row for row in rows).removeprefix("@@\n")
 
 
 def _changed(path: str, diff: str) -> ChangedFile:

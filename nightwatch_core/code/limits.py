@@ -6,7 +6,7 @@ SHOWN_LINE = 1_000  # characters of a line among others that a tool shows, or th
 MESSAGE = 2_000  # characters of an error's message that are looked at
 ROOT_CAUSE, QUESTION = 8_000, 500  # characters
 DIFF_CONTEXT = 2  # unchanged lines that a diff shows around a change
-DIFF_AROUND, DIFF_COMPARED = 3, 3_000  # likewise of a whole file; lines that are compared
+DIFF_AROUND, DIFF_COMPARED = 3, 1_000  # likewise of a whole file; lines that are compared
 
 # Parsing: beyond these, parsers and queries take seconds
 PARSED_FILE, PARSED_YAML = 500_000, 100_000  # characters; YAML's parser is slow

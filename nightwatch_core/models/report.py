@@ -130,6 +130,7 @@ class RunReport(Value):
     degraded: tuple[str, ...] = ()  # why the status is not complete
     untold: bool = False  # the team could not be told of it: the next night does
     banner: tuple[str, ...] = ()  # what was local tonight
+    advice: tuple[str, ...] = ()  # what might be set, for whoever runs it
     commit: Commit | None = None  # that runs in production
     base: Commit | None = None  # that fixes are made on; None: `commit`
     commits: tuple[Commit, ...] = ()  # that cases were read at, each once; empty: `commit` alone

@@ -35,8 +35,8 @@ class Permalinks(NamedTuple):
         return self.line(found[1], int(found[2]), int(found[3] or 0)) if found and found[2] else ""
 
     def code(self, code: str) -> str:
-        """The address of a place or a commit in prose; empty for everything else."""
-        return self.place(code) or self.commit(code)
+        """The address of a place or a commit in prose; empty for a file's name alone."""
+        return (self.place(code) if "/" in code else "") or self.commit(code)
 
     def line(self, path: str, number: int, last: int = 0) -> str:
         """The address of a line, or of all lines up to `last`."""

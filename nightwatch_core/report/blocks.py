@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.report import Status
 from nightwatch_core.models.value import Value
+from nightwatch_core.publish.permalinks import Permalinks
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt
 from nightwatch_core.report.publications import Publication
@@ -128,14 +129,23 @@ class Finding(Value):
     where: str
     seen: str
     confidence: Confidence
+    sureness: str = ""  # the same in words, with that in what should happen instead
     proved: str = ""  # how often as sure a finding proved right here
     hourly: tuple[int, ...] = ()
     known: str = ""
     news: str = ""  # why a known error was looked at again, or is no news
     team: str = ""  # what the team said about it at the source
     regression: bool = False
+    source: str = ""  # which application, and which code was read
+    address: str = ""  # of its repository on the web
+    commit: str = ""  # that was read
     publications: tuple[Publication, ...] = ()
     sections: tuple["Section", ...] = ()
+
+    @property
+    def links(self) -> Permalinks:
+        """Addresses of its code."""
+        return Permalinks(self.address, self.commit)
 
 
 class Findings(CutList[Finding]):
@@ -191,6 +201,7 @@ class ReportView(Value):
     status: Status
     standing: Standing
     headline: str
+    source: str = ""  # which applications, and which code was read
     warnings: tuple[str, ...] = ()
     banner: tuple[str, ...] = ()
     counts: tuple[Fact, ...] = ()

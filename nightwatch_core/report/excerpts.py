@@ -1,17 +1,16 @@
 """Code as reports show it: quoted lines with numbers, fixes as diffs."""
 
-from difflib import unified_diff
-
-from nightwatch_core.models.answer import Edit, Evidence
+from nightwatch_core.models.answer import Evidence
+from nightwatch_core.models.code import ChangedFile
 from nightwatch_core.models.value import Value
 from nightwatch_core.report.limits import CODE_LINE, DIFF_LINES, EDIT, LONG, QUOTE, TITLE
 from nightwatch_core.text.escaping import MORE, block, line
 
-_ACTIONS = {"edit": "changed", "create": "new file", "delete": "deleted"}
+HUNK = "@@"  # begins the line that says which lines follow
 
 
 class CodeLine(Value):
-    """A line of code; `mark` is "+", "-", " " or "…" (lines left out) in a diff."""
+    """A line of code; `mark` is "+", "-", " ", "@@" (which lines follow) or "…" in a diff."""
 
     text: str
     number: int | None = None
@@ -24,11 +23,12 @@ class Excerpt(Value):
     place: str
     remark: str = ""  # "verified", or what is done to the file
     note: str = ""
+    address: str = ""  # of the place, on the web
     lines: tuple[CodeLine, ...] = ()
     verified: bool = False
 
 
-def evidence_excerpt(evidence: Evidence, most: int = QUOTE) -> Excerpt:
+def evidence_excerpt(evidence: Evidence, most: int = QUOTE, address: str = "") -> Excerpt:
     """At most `most` quoted lines, numbered from where the evidence points.
 
     >>> evidence_excerpt(Evidence(path="app/a.py", line=7, quote="x = 1\\ny = 2")).lines[1]
@@ -39,6 +39,7 @@ def evidence_excerpt(evidence: Evidence, most: int = QUOTE) -> Excerpt:
         place=f"{line(evidence.path, TITLE)}:{evidence.line}",
         remark="verified" if evidence.verified else "",
         note=line(evidence.note, LONG),
+        address=address,
         lines=tuple(
             CodeLine(text=text, number=number) for number, text in enumerate(quoted, evidence.line)
         ),
@@ -46,19 +47,20 @@ def evidence_excerpt(evidence: Evidence, most: int = QUOTE) -> Excerpt:
     )
 
 
-def fix_excerpt(edit: Edit, most: int = 2 * DIFF_LINES) -> Excerpt:
-    """Old text against new text, at most `most` lines.
+def diff_excerpt(file: ChangedFile, note: str = "", most: int = 2 * DIFF_LINES) -> Excerpt:
+    """What a fix does to a file, at most `most` lines.
 
-    >>> [l.mark + l.text for l in fix_excerpt(Edit(path="a.py", old="a\\nb", new="a\\nc")).lines]
+    >>> [l.mark + l.text for l in diff_excerpt(ChangedFile(path="a.py", diff=" a\\n-b\\n+c")).lines]
     [' a', '-b', '+c']
     """
-    compared = list(unified_diff(_lines(edit.old), _lines(edit.new), lineterm=""))[2:]
-    lines = tuple(_diff_line(text) for at, text in enumerate(compared) if at or text[:2] != "@@")
+    rows = block(file.diff, EDIT, code=True).split("\n") if file.diff else []
+    left = len(rows) - most
+    more = (CodeLine(text=f" {left:,} more lines", mark=MORE),) if left > 0 else ()
     return Excerpt(
-        place=line(edit.path, TITLE),
-        remark=_ACTIONS.get(edit.action, edit.action),
-        note=line(edit.description, LONG),
-        lines=lines[:most],
+        place=line(file.path, TITLE),
+        remark=f"+{file.added} -{file.removed}",
+        note=line(note, LONG),
+        lines=(*map(_diff_line, rows[:most]), *more),
     )
 
 
@@ -75,15 +77,7 @@ def code_text(lines: tuple[CodeLine, ...]) -> str:
     )
 
 
-def _lines(text: str) -> list[str]:
-    kept = block(text, EDIT, code=True).split("\n") if text else []
-    short = [each if len(each) <= CODE_LINE else each[:CODE_LINE] + MORE for each in kept]
-    if len(short) <= DIFF_LINES:
-        return short
-    return [*short[:DIFF_LINES], f"{MORE} {len(short) - DIFF_LINES:,} more lines"]
-
-
-def _diff_line(text: str) -> CodeLine:
-    if text.startswith("@@"):
-        return CodeLine(text="", mark=MORE)
-    return CodeLine(text=text[1:], mark=text[:1])
+def _diff_line(row: str) -> CodeLine:
+    text = row if len(row) <= CODE_LINE else row[:CODE_LINE] + MORE
+    mark = HUNK if text.startswith(HUNK) else text[:1]
+    return CodeLine(text=text[len(mark) :], mark=mark or " ")

@@ -1,13 +1,15 @@
 """One analysis as a finding of the report."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Hypothesis, Learning
-from nightwatch_core.models.code import Suspect
-from nightwatch_core.models.error import Case
-from nightwatch_core.models.proposal import Receipt
-from nightwatch_core.models.trace import Trace
+from nightwatch_core.models.code import Commit, Suspect
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish.permalinks import Permalinks
+from nightwatch_core.report import finding_facts as say
 from nightwatch_core.report.blocks import (
     Bullets,
     Command,
@@ -23,22 +25,40 @@ from nightwatch_core.report.blocks import (
     section,
 )
 from nightwatch_core.report.error_rows import NO_CAUSE, known_since
-from nightwatch_core.report.excerpts import evidence_excerpt, fix_excerpt
-from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, TRACE, Limits
-from nightwatch_core.report.publications import Publication, capture_command, one_command
+from nightwatch_core.report.excerpts import Excerpt, diff_excerpt, evidence_excerpt
+from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, Limits
+from nightwatch_core.report.publications import (
+    Publication,
+    capture_command,
+    one_command,
+    published_for,
+)
 from nightwatch_core.text.escaping import block, line
-from nightwatch_core.text.units import caching, moment, plural, rebinned, spending
+from nightwatch_core.text.units import moment, rebinned
 
 
-def finding(
-    rank: int,
-    analysis: Analysis,
-    publications: tuple[Publication, ...],
-    receipts: tuple[Receipt, ...],
-    limits: Limits,
-) -> Finding:
+class Shown(NamedTuple):
+    """An analysis as a report shows it, with the other errors of its cause."""
+
+    analysis: Analysis
+    report: RunReport
+    twins: tuple[Analysis, ...] = ()
+
+    @property
+    def publications(self) -> tuple[Publication, ...]:
+        """What was published for it."""
+        case = self.analysis.case
+        return published_for(self.report, (case.fingerprint, *case.aliases))
+
+    @property
+    def links(self) -> Permalinks:
+        """Addresses of the code it was found in."""
+        return Permalinks.of(self.report.commit, self.analysis.commit)
+
+
+def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
     """Everything the morning reader wants to know about one analysis."""
-    case = analysis.case
+    analysis, case, links = shown.analysis, shown.analysis.case, shown.links
     known = known_since(analysis)
     without = limits.without | (limits.without_if_known if known else frozenset())
     return Finding(
@@ -47,135 +67,126 @@ def finding(
         title=line(analysis.title, TITLE) or line(case.title, TITLE),
         error=line(case.leader.error_class, NAME),
         where=line(case.leader.transaction, TITLE),
-        seen=_seen(case),
+        seen=say.seen(case),
         confidence=analysis.confidence,
-        proved=_proved(analysis),
-        hourly=rebinned(_hourly(case)),
+        sureness=parts.sureness(analysis),
+        proved=say.proved(analysis),
+        hourly=rebinned(say.hourly(case)),
         known=known,
-        news=_news(analysis),
+        news=say.news(analysis),
         team=line(": ".join(filter(None, case.triage_texts)), TEXT),
         regression=case.regressed,
-        publications=publications,
+        source=source_of((case.leader.app,), shown.report.commit, analysis.commit),
+        address=links.address,
+        commit=links.sha,
+        publications=shown.publications,
         sections=tuple(
-            each
-            for each in _sections(analysis, publications, receipts, limits)
-            if each.blocks and each.kind not in without
+            each for each in _sections(shown, limits) if each.blocks and each.kind not in without
         ),
     )
 
 
-def _sections(
-    analysis: Analysis,
-    publications: tuple[Publication, ...],
-    receipts: tuple[Receipt, ...],
-    limits: Limits,
-) -> Iterator[Section]:
-    case, many = analysis.case, limits.texts
-    yield section("facts", "", Facts(items=tuple(_facts(case))[: limits.facts]))
+def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
+    analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
+    yield section("facts", "", Facts(items=tuple(say.facts(case))[: limits.facts]))
+    caveats = filter(None, (parts.misfit(analysis), parts.standing(analysis)))
+    yield _bullets("caveats", "Mind", caveats, many)
     if message := block(case.leader.message, MESSAGE):
         yield section("message", "", Verbatim(text=message))
-    cause = Paragraphs(text=block(analysis.root_cause, CAUSE) or NO_CAUSE, remark=_ending(analysis))
+    text = block(analysis.root_cause, CAUSE) or NO_CAUSE
+    cause = Paragraphs(text=text, remark=say.ending(analysis))
     yield section("cause", "Root cause", cause)
-    evidence = (evidence_excerpt(each, limits.code_lines) for each in analysis.evidence)
-    yield section("evidence", "Evidence", cut(Excerpts, evidence, limits.evidence))
-    fix = (fix_excerpt(each, limits.code_lines) for each in analysis.fix)
-    yield section("fix", "Proposed fix", cut(Excerpts, fix, limits.files))
-    yield _bullets("considered", "Considered", map(_hypothesis, analysis.hypotheses), many)
-    yield _bullets("suspects", "Suspects", map(_suspect, analysis.suspects), limits.suspects)
+    asked = filter(None, (parts.question(analysis),))
+    yield _bullets("question", "A question to the team", asked, 1)
+    yield from _evidence(shown, limits)
+    yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
+    refused = (f"{one.path}: {one.reason}" for one in analysis.refused)
+    yield _bullets("refused", "Not proposed", refused, many)
+    yield _suspects(analysis, limits)
+    undecided = map(_hypothesis, parts.open_explanations(analysis))
+    yield _bullets("open", "Open explanations", undecided, many)
     yield _bullets("next", "Next steps", analysis.next_steps, many)
+    yield _bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
     also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
     yield _bullets("also", "Also this error", also, many)
+    decided = map(_decided, parts.decided_explanations(analysis))
+    yield _bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
     yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
-    files = ", ".join(line(each.path, TITLE) for each in analysis.fix[: limits.files])
-    verdict = Fact(name="Fix", text=f"yes, in {files}" if files else "no")
+    yield from _end(shown, limits)
+
+
+def _evidence(shown: Shown, limits: Limits) -> Iterator[Section]:
+    """The first pieces, and the others folded; where nothing folds, the first alone."""
+    links = shown.links
+    found = [
+        evidence_excerpt(
+            each, limits.code_lines, links.line(each.path, each.line) if each.verified else ""
+        )
+        for each in parts.shown_evidence(shown.analysis)
+    ]
+    at_once = min(parts.FIRST, limits.evidence)
+    if "evidence_more" in limits.without:
+        yield section("evidence", "Evidence", cut(Excerpts, found, at_once))
+        return
+    yield section("evidence", "Evidence", cut(Excerpts, found[:at_once], at_once))
+    more = cut(Excerpts, found[at_once:], limits.evidence)
+    name = f"{len(found) - at_once:,} more"
+    yield Section(kind="evidence_more", title=name, blocks=more, folded=True)
+
+
+def _fix(analysis: Analysis, limits: Limits) -> Iterator[Excerpt]:
+    for file in parts.shown_changes(analysis):
+        yield diff_excerpt(file, parts.descriptions(analysis, file.path), limits.code_lines)
+
+
+def _suspects(analysis: Analysis, limits: Limits) -> Section:
+    shown = (*map(_suspect, parts.shown_suspects(analysis)), parts.named_change(analysis))
+    title = "Suspected change" if analysis.suspect_commit else "Suspects"
+    return _bullets("suspects", title, filter(None, shown), limits.suspects)
+
+
+def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
+    """What was done, and how it was found."""
+    analysis, case = shown.analysis, shown.analysis.case
+    files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
+    verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
     yield section("verdict", "", Facts(items=(verdict,)))
-    yield section("done", "What was done", cut(Publications, publications, len(publications)))
-    if capture := capture_command(analysis, receipts):
+    done = cut(Publications, shown.publications, len(shown.publications))
+    yield section("done", "What was done", done)
+    if capture := capture_command(analysis, shown.report.receipts):
         yield section("capture", "", Command(name="Capture what was learned", text=capture))
-    because = tuple(line(each, LONG) for each in analysis.because[:many])
-    how = Facts(items=tuple(_how(analysis))[: limits.how], because=because)
+    because = tuple(line(each, LONG) for each in analysis.because[: limits.texts])
+    how = Facts(items=tuple(say.how(analysis))[: limits.how], because=because)
     yield Section(kind="how", title="How it was found", blocks=(how,), folded=True)
     if again := one_command(case.fingerprint):
         yield section("again", "", Command(name="Again", text=again))
-    if trace := _trace(case.trace):
+    if trace := say.trace_text(case.trace):
         yield section("trace", "", Verbatim(name="Stack trace", text=trace))
+
+
+def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
+    """Say which applications failed, and in which repository.
+
+    >>> source_of(("shop", ""), Commit(repository="acme/shop", sha="0123456789abcdef"))
+    'shop · acme/shop at 0123456789'
+    """
+    named = list(dict.fromkeys(filter(None, (line(app, NAME) for app in apps))))
+    shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
+    where = f"{commit.repository} at {(sha or commit.sha)[:10]}" if commit else ""
+    return line(" · ".join(filter(None, (shown, where))), TITLE)
 
 
 def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:
     return section(kind, title, cut(Bullets, (line(each, LONG) for each in texts), limit))
 
 
-def _proved(analysis: Analysis) -> str:
-    """How often as sure a finding proved right here; empty before that is known."""
-    record = analysis.track_record
-    if record is None:
-        return ""
-    lowered = f", lowered from {analysis.said}" if analysis.said else ""
-    times = f"{record.right:g} of {record.decided:,} times"
-    return f"proved right here {times} when said {record.said}{lowered}"
-
-
-def _seen(case: Case) -> str:
-    users = case.leader.users
-    return plural(case.occurrences, "time") + (
-        f", {plural(users, 'user')}" if users is not None else ""
-    )
-
-
-def _facts(case: Case) -> Iterator[Fact]:
-    leader = case.leader
-    when = ""
-    if leader.first_seen or leader.last_seen:
-        when = f"{moment(leader.first_seen)} to {moment(leader.last_seen)}"
-    for name, text in (
-        ("Seen", _seen(case)),
-        ("When", when),
-        case.triage_texts,
-        ("App", leader.app),
-        ("Release", leader.release),
-        ("Hosts", ", ".join(leader.hosts[:5])),
-        ("Source", leader.source),
-        ("Fingerprint", leader.fingerprint),
-    ):
-        if text:
-            yield Fact(name=line(name, NAME), text=line(text, TITLE))
-
-
-def _how(analysis: Analysis) -> Iterator[Fact]:
-    passes = f" in {analysis.passes} passes" if analysis.passes > 1 else ""
-    turns = plural(analysis.iterations, "turn")
-    more = len(analysis.read) - 12
-    left = f" and {more} more" if more > 0 else ""
-    for name, text in (
-        ("Score", f"{analysis.score:.2f} of 1"),
-        ("Work", f"{turns}{passes}, {spending(analysis.usage)}"),
-        ("Analyst", analysis.model),
-        ("Files read", line(", ".join(analysis.read[:12]), 900) + left),
-        ("Files asked for in vain", f"{analysis.missed:,}" if analysis.missed else ""),
-        ("Code cache", caching(analysis.code_reads) if analysis.code_reads else ""),
-        ("Suspect commit", analysis.suspect_commit),
-        ("Read at commit", analysis.commit),
-        ("Tags", ", ".join(analysis.tags)),
-    ):
-        if text:
-            yield Fact(name=name, text=line(text, 1_000))
-
-
-def _news(analysis: Analysis) -> str:
-    """What a reused finding waits for, or why a known error was looked at again."""
-    again = f"Looked at again: {analysis.news}" if analysis.news else ""
-    return line(analysis.waiting or again, TEXT)
-
-
-def _ending(analysis: Analysis) -> str:
-    if analysis.ending.kind != "wrapped up":
-        return ""
-    return line(f"Wrapped up early: {analysis.ending.detail or 'a limit was reached'}", TEXT)
-
-
 def _hypothesis(hypothesis: Hypothesis) -> str:
     because = f": {hypothesis.because}" if hypothesis.because else ""
-    return f"{hypothesis.standing}: {hypothesis.statement}{because}"
+    return f"{hypothesis.statement}{because}"
+
+
+def _decided(hypothesis: Hypothesis) -> str:
+    return f"{hypothesis.standing}: {_hypothesis(hypothesis)}"
 
 
 def _learning(learning: Learning) -> str:
@@ -187,16 +198,3 @@ def _suspect(suspect: Suspect) -> str:
     author = f" by {pull.author}" if pull.author else ""
     because = f": {'; '.join(suspect.because)}" if suspect.because else ""
     return f"{pull.name} “{pull.title}”{author}, merged {moment(pull.merged_at)}{because}"
-
-
-def _hourly(case: Case) -> Sequence[int]:
-    hours = [group.hourly for group in case.groups if group.hourly]
-    length = max(map(len, hours), default=0)
-    return tuple(sum(each[at] for each in hours if at < len(each)) for at in range(length))
-
-
-def _trace(trace: Trace | None) -> str:
-    if trace is None:
-        return ""
-    frames = (f"{frame.place} {frame.function}".rstrip() for frame in trace.frames[:60])
-    return block(trace.raw or "\n".join(frames), TRACE, code=True)

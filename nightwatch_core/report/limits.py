@@ -28,6 +28,7 @@ class Limits(Value):
     texts: int = 10
     how: int = 12
     paths: int = 10  # where the report lies
+    advice: bool = True  # what whoever runs it might set, and commands to type there
     without: frozenset[str] = frozenset()
     without_if_known: frozenset[str] = frozenset()
 
@@ -43,11 +44,11 @@ BRIEF = Limits(
     evidence=3,
     code_lines=4,
     suspects=1,
-    texts=2,
+    texts=3,
     paths=1,
     without=frozenset(
-        {"facts", "message", "fix", "considered", "also", "learned", "capture", "how", "trace"}
-        | {"scoreboard", "run", "files"}
+        {"facts", "message", "fix", "considered", "learned", "capture", "how", "trace"}
+        | {"evidence_more", "scoreboard", "run", "files"}
     ),
-    without_if_known=frozenset({"evidence", "suspects", "next", "verdict"}),
+    without_if_known=frozenset({"evidence", "suspects", "next", "verdict", "also", "open"}),
 )

@@ -1,6 +1,7 @@
 """The report as GitHub-flavoured Markdown: complete, and every foreign string escaped or fenced."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import blocks
@@ -9,10 +10,11 @@ from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.limits import CAUSE, FULL, Limits
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.report.view import view
-from nightwatch_core.text.escaping import code_span, fenced, link, markdown
+from nightwatch_core.text.escaping import code_span, fenced, is_web, link, markdown
 from nightwatch_core.text.units import CutList, plural
 
 _MOST_CODE = 60_000  # characters of one excerpt
+Say = Callable[[str], str]  # a line of prose in Markdown
 
 
 def as_markdown(report: RunReport, limits: Limits = FULL) -> str:
@@ -28,19 +30,24 @@ def _top(shown: ReportView) -> Iterator[str]:
         yield f"> **This night {'is incomplete' if shown.standing == 'degraded' else 'failed'}**"
         yield _list(map(markdown, shown.warnings))
     yield f"**{markdown(shown.headline)}**"
+    yield markdown(shown.source)
     yield "  \n".join(map(markdown, shown.banner))
 
 
-def _section(section: Section, heading: str) -> Iterator[str]:
-    if section.title:
+def _section(section: Section, heading: str, say: Say = markdown) -> Iterator[str]:
+    if section.folded:
+        yield f"<details><summary>{section.title}</summary>"
+    elif section.title:
         yield heading.format(section.title)
     for block in section.blocks:
-        yield from _block(block)
+        yield from _block(block, say)
         if isinstance(block, CutList) and not isinstance(block, blocks.Bullets):
             yield block.rest
+    if section.folded:
+        yield "</details>"
 
 
-def _block(block: Block) -> Iterable[str]:
+def _block(block: Block, say: Say) -> Iterable[str]:
     match block:
         case blocks.Facts():
             facts = (f"{markdown(fact.name)}: {markdown(fact.text)}" for fact in block.items)
@@ -48,7 +55,7 @@ def _block(block: Block) -> Iterable[str]:
             return (_list((*facts, *because)),)
         case blocks.Paragraphs():
             remark = f"*{markdown(block.remark)}*" if block.remark else ""
-            return (_paragraphs(block.text), remark)
+            return (_paragraphs(block.text, say), remark)
         case blocks.Verbatim():
             opening = f"<details><summary>{block.name}</summary>"
             text = fenced(block.text)
@@ -56,7 +63,7 @@ def _block(block: Block) -> Iterable[str]:
         case blocks.Command():
             return (f"{block.name}: {code_span(block.text)}",)
         case blocks.Bullets():
-            return (_list(map(markdown, (*block.items, block.rest))),)
+            return (_list(map(say, (*block.items, block.rest))),)
         case blocks.Paths():
             paths = tuple(map(code_span, block.items))
             return (f"{block.name}: {', '.join(paths)}",) if block.name else (_list(paths),)
@@ -65,7 +72,7 @@ def _block(block: Block) -> Iterable[str]:
         case blocks.Publications():
             return (_list(map(_publication, block.items)),)
         case blocks.Excerpts():
-            return (part for each in block.items for part in _excerpt(each))
+            return (part for each in block.items for part in _excerpt(each, say))
         case blocks.Table():
             return (_table(block),)
         case blocks.ErrorTable():
@@ -81,14 +88,17 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield f"### {finding.rank}\\. {markdown(finding.title)}"
     where = f" in {code_span(finding.where)}" if finding.where else ""
     proved = f" ({markdown(finding.proved)})" if finding.proved else ""
-    yield f"{code_span(finding.error)}{where} · confidence: **{finding.confidence}**{proved}"
+    confidence = f"confidence: **{finding.sureness or finding.confidence}**{proved}"
+    yield f"{code_span(finding.error)}{where} · {confidence}"
+    yield markdown(finding.source)
     if finding.known:
         yield f"**{markdown(finding.known)}**"
     yield markdown(finding.news)
     if finding.regression:
         yield "**Regression**"
+    say = partial(markdown, limit=CAUSE, address_of=finding.links.code)
     for section in finding.sections:
-        yield from _section(section, "**{}**")
+        yield from _section(section, "**{}**", say)
 
 
 def _error_table(table: blocks.ErrorTable) -> str:
@@ -129,10 +139,12 @@ def _drop_reasons(block: blocks.DropReasons) -> Iterator[str]:
         yield each.rest
 
 
-def _excerpt(excerpt: Excerpt) -> Iterator[str]:
+def _excerpt(excerpt: Excerpt, say: Say) -> Iterator[str]:
     remark = f" ({excerpt.remark})" if excerpt.remark else ""
-    note = f": {markdown(excerpt.note)}" if excerpt.note else ""
-    yield f"{code_span(excerpt.place)}{remark}{note}"
+    note = f": {say(excerpt.note)}" if excerpt.note else ""
+    place = code_span(excerpt.place)
+    linked = f"[{place}](<{excerpt.address}>)" if is_web(excerpt.address) else place
+    yield f"{linked}{remark}{note}"
     if excerpt.lines:
         language = "diff" if any(line.mark for line in excerpt.lines) else ""
         yield fenced(code_text(excerpt.lines), language, _MOST_CODE)
@@ -155,5 +167,5 @@ def _list(texts: Iterable[str]) -> str:
     return "\n".join(f"- {text}" for text in texts if text)
 
 
-def _paragraphs(text: str) -> str:
-    return "\n\n".join(markdown(each, CAUSE) for each in text.splitlines() if each.strip())
+def _paragraphs(text: str, say: Say) -> str:
+    return "\n\n".join(say(each[:CAUSE]) for each in text.splitlines() if each.strip())

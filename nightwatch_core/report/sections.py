@@ -70,7 +70,7 @@ def unreadable(report: RunReport, limits: Limits) -> Section:
         for each in report.rejects[: limits.lines]
     ]
     total = len(report.rejects)
-    paths = report_files(report)[-1:] if entries else ()
+    paths = report_files(report)[-1:] if entries and limits.paths else ()
     where = [Command(name="All of them are in", text=path) for path in paths]
     title = f"{plural(total, 'record')} could not be read"
     return section("unreadable", title, cut(Entries, entries, limits.lines, total), where)

@@ -16,6 +16,7 @@ from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.report.view import view
+from nightwatch_core.text.plain_text import shortened
 from nightwatch_core.text.units import CutList
 
 NAME = 28  # columns that a name may claim before it is broken
@@ -60,6 +61,8 @@ def _top(shown: ReportView) -> Parts:
         yield Text(f"! {text}", STANDING[shown.standing])
     yield Text()
     yield Text(shown.headline, STANDING[shown.standing])
+    if shown.source:
+        yield Text(shown.source, "dim")
 
 
 def _section(section: Section, width: int) -> Parts:
@@ -114,6 +117,8 @@ def _about(finding: Finding) -> Parts:
     confidence = (finding.confidence, COLOURS[finding.confidence])
     seen = f"{finding.error}{where} · {finding.seen} · confidence: "
     yield Text.assemble((seen, "dim"), confidence, (proved, "dim"))
+    if finding.sureness != finding.confidence:
+        yield Text(f"confidence: {finding.sureness}", "dim")
     if any(finding.hourly):
         yield Text(f"{sparkline(finding.hourly)}  by hour", "dim")
     if finding.known:
@@ -164,9 +169,9 @@ def _cells(row: Row, *, wide: bool) -> Parts:
     yield str(row.rank)
     yield from (error, where) if wide else (Text("\n").join(filter(None, (error, where))),)
     yield f"{row.count:,}"
-    yield Text(_cut(row.cause, 130 if wide else 90))
+    yield Text(shortened(row.cause, 130 if wide else 90))
     yield Text(row.confidence, COLOURS[row.confidence])
-    yield Text(_cut(row.done, 90), "dim" if row.known else "")
+    yield Text(shortened(row.done, 90), "dim" if row.known else "")
 
 
 def _excerpt(excerpt: Excerpt) -> Parts:
@@ -202,7 +207,3 @@ def _named(name: str, text: str) -> Text:
 
 def _indented(each: RenderableType, columns: int = 2) -> RenderableType:
     return Padding(each, (0, 0, 0, columns), expand=False) if columns else each
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"

@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from itertools import starmap
 
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
+from nightwatch_core.publish.twins import causes
 from nightwatch_core.report import sections
 from nightwatch_core.report.blocks import (
     Entries,
@@ -21,7 +23,7 @@ from nightwatch_core.report.blocks import (
     section,
 )
 from nightwatch_core.report.error_rows import error_row
-from nightwatch_core.report.finding import finding
+from nightwatch_core.report.finding import Shown, finding, source_of
 from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
 from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import PUBLISHED, Publication, published_for
@@ -45,8 +47,9 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         status=report.status,
         standing=_standing(report),
         headline=headline(report),
+        source=source_of((group.app for group in _groups(report)), report.commit),
         warnings=_warnings(report, limits),
-        banner=tuple(line(each, TEXT) for each in _banner(report)),
+        banner=tuple(line(each, TEXT) for each in _banner(report, limits)),
         counts=tuple(_counts(report)),
         sections=tuple(each for each in made if each.blocks and each.kind not in limits.without),
     )
@@ -96,8 +99,13 @@ def _errors(report: RunReport, limits: Limits) -> Section:
 
 
 def _findings(report: RunReport, limits: Limits) -> Section:
+    twins = {
+        one.fingerprint: tuple(other for other in cause if other is not one)
+        for cause in causes(report.analyses)
+        for one in cause
+    }
     items = tuple(
-        finding(rank, each, _published(report, each), report.receipts, limits)
+        finding(rank, Shown(each, report, twins[each.fingerprint]), limits)
         for rank, each in enumerate(report.analyses[: limits.findings], 1)
     )
     found = Findings(items=items, more=len(report.analyses) - len(items))
@@ -145,6 +153,13 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     sections.files,
     sections.end,
 )
+
+
+def _groups(report: RunReport) -> Iterator[ErrorGroup]:
+    """The leaders of everything that was there tonight, the analysed ones first."""
+    yield from (each.case.leader for each in report.analyses)
+    yield from (each.case.leader for each in report.failures)
+    yield from (each.group for each in report.dropped)
 
 
 def _published(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]:
@@ -224,5 +239,6 @@ def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
     return reasons if report.status == "complete" or reasons else (UNSAID,)
 
 
-def _banner(report: RunReport) -> tuple[str, ...]:
-    return (*report.banner, DRY) if report.options.dry_run else report.banner
+def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:
+    dry = (DRY,) if report.options.dry_run else ()
+    return (*report.banner, *(report.advice if limits.advice else ()), *dry)

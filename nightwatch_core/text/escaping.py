@@ -100,10 +100,18 @@ def title(text: str, limit: int = 120) -> str:
     >>> title("fixes #12 for @dana, see GH-7 and https://git.example/a")
     'fixes # 12 for @ dana, see GH- 7 and git.example/a'
     """
-    told = line(text, 2 * limit)
-    while (plain := _SCHEME.sub("", told)) != told:  # what is left may be another one
-        told = plain
-    return line(_REFERENCE.sub(r"\g<0> ", told), limit)
+    return line(_REFERENCE.sub(r"\g<0> ", without_schemes(line(text, 2 * limit))), limit)
+
+
+def without_schemes(text: str) -> str:
+    """The text with its web addresses as people say them, which programs do not link.
+
+    >>> without_schemes("see https://git.example/a, hhttp://ttp://b")
+    'see git.example/a, b'
+    """
+    while (plain := _SCHEME.sub("", text)) != text:  # what is left may be another one
+        text = plain
+    return text
 
 
 def code_span(text: str, limit: int = 300, *, cell: bool = False) -> str:

@@ -5,9 +5,10 @@ from typing import Any
 
 from core.scoreboard_shapes import record
 
+from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
-from nightwatch_core.models.analysis import Analysis, Ending, Failure
+from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
 from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, RejectedRecord, Window
@@ -76,6 +77,8 @@ def trace() -> Trace:
 
 
 def analysis(number: int = 1, **changes: object) -> Analysis:
+    """An analysis; each number has files of its own, and so a cause of its own."""
+    own = "" if number == 1 else f"_{number}"
     values: dict[str, object] = {
         "case": Case(leader=group(number), trace=trace(), signature=f"s1:{number:016x}"),
         "title": "Confirming a booking fails for currencies without a rate",
@@ -87,17 +90,17 @@ def analysis(number: int = 1, **changes: object) -> Analysis:
         "confidence": "high",
         "evidence": (
             Evidence(
-                path="tidepool/rates.py",
+                path=f"tidepool/rates{own}.py",
                 line=40,
                 quote="def rate_for(currency: str) -> Decimal:\n    return RATES[currency.upper()]",
                 note="no default, no check",
                 verified=True,
             ),
-            Evidence(path="tidepool/importer.py", line=19, quote="if rate == old: continue"),
+            Evidence(path=f"tidepool/importer{own}.py", line=19, quote="if rate == old: continue"),
         ),
         "fix": (
             Edit(
-                path="tidepool/importer.py",
+                path=f"tidepool/importer{own}.py",
                 old="for code, rate in rows:\n    if rate == old.get(code):\n        continue\n"
                 "    RATES[code] = rate\n",
                 new="for code, rate in rows:\n    RATES[code] = rate\n",
@@ -407,6 +410,74 @@ def failed() -> RunReport:
         status="failed",
         degraded=("export.jsonl cannot be read: permission denied. Make it readable, run again.",),
     )
+
+
+def stated() -> RunReport:
+    """Findings in every state that a morning has to tell: twins, doubts, refusals, questions."""
+    sha = "9f8e7d6c5b4a39281706"
+    base = analysis(1)
+    more = tuple(
+        Evidence(path=f"tidepool/feeds/{name}.py", line=at, quote=f"feed_{name} = read()", **held)
+        for at, (name, held) in enumerate(
+            (("ecb", {"verified": True}), ("boe", {"verified": True}), ("fed", {})), 7
+        )
+    )
+    edits = (
+        Edit(path="tidepool/rates.py", old="return RATES[code]", new="return RATES.get(code)"),
+        Edit(path="tidepool/rates.py", old="RATES = {}", new="RATES: Rates = {}",
+             description="say what it holds"),
+    )  # fmt: skip
+    text = "import feeds\n\nRATES = {}\n\n\ndef rate_for(code):\n    return RATES[code]\n"
+    known = {
+        "evidence": (*base.evidence, *more),
+        "fix": edits,
+        "changes": file_diffs(edits, {"tidepool/rates.py": text}.get),
+        "root_cause": "tidepool/rates.py:7 reads `RATES`, which Tidepool::Import fills since "
+        "0a1b2c3d4e; see https://git.example/tidepool/wiki/rates_of_day and dict[str, Rate].",
+        "suspects": base.suspects,
+        "suspect_commit": sha,
+        "model": "claude-opus-4-5",
+        "hypotheses": (
+            Hypothesis(statement="The feed of the ECB was empty", because="nobody kept it"),
+            *base.hypotheses,
+        ),
+        "fix_confidence": "medium",
+        "question": "no rate, or yesterday's?",
+        "refused": (RefusedEdit(path=".github/workflows/ci.yml", reason="it configures CI"),),
+        "standing": Standing(kind="drifted", detail="rates.py:7 is rates.py:11 there"),
+    }
+    twin = group(2, error_class="TypeError", transaction="invoices/show", occurrences=77)
+    analyses = (
+        analysis(1, **known),
+        analysis(2, **(known | {"case": Case(leader=twin), "title": "An invoice has no rate"})),
+        analysis(
+            3,
+            case=Case(leader=group(3, error_class="AttributeError", transaction="guests/show")),
+            misfit="app/guests.py:14 is blank there, and the record printed `guest.name`",
+            confidence="low",
+            fix=(),
+        ),
+        analysis(
+            4,
+            case=Case(leader=group(4, transaction="rooms/show")),
+            standing=Standing(kind="changed", pull=431),
+            suspects=(),
+            suspect_commit="0a1b2c3d4e5f",
+        ),
+    )
+    one, two = (each.fingerprint for each in analyses[:2])
+    commit = Commit(repository="acme/tidepool", sha=sha, branch="main", because="release 2026.11.3",
+                    address="https://github.com/acme/tidepool")  # fmt: skip
+    return complete(
+        commit=commit,
+        analyses=analyses,
+        receipts=(
+            Receipt(key="k1", kind="issue", fingerprint=one, also=(two,), status="done",
+                    title="A rate is missing", number=12,
+                    url="https://github.com/acme/tidepool/issues/12"),
+        ),
+        advice=("Not connected: Slack, for which SLACK_CHANNEL must be set.",),
+    )  # fmt: skip
 
 
 def huge() -> RunReport:

@@ -7,16 +7,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.permalinks import Permalinks
 from nightwatch_core.report.blocks import Block
 from nightwatch_core.report.excerpts import CodeLine
 from nightwatch_core.report.limits import FULL, Limits
 from nightwatch_core.report.view import view
+from nightwatch_core.text.code_words import pieces
 from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.units import plural
 
 HEIGHT = 36  # of the sparkline, in its own units
 PITCH = 5  # from bar to bar
-LINE_KINDS = {"+": "added", "-": "removed", "…": "gap"}
+LINE_KINDS = {"+": "added", "-": "removed", "@@": "gap", "…": "gap"}
 
 
 def as_html(report: RunReport, limits: Limits = FULL) -> str:
@@ -35,20 +37,22 @@ def bars(counts: tuple[int, ...]) -> tuple[tuple[int, int, int], ...]:
     return tuple((at * PITCH, HEIGHT - height, height) for at, height in enumerate(heights))
 
 
-def prose(text: str) -> Markup:
-    """Text with `code in backticks` set as code; paragraphs stay lines.
+def prose(text: str, links: Permalinks | None = None) -> Markup:
+    """Text with `code in backticks`, paths and names set as code, places and commits as links.
 
-    >>> prose("`a<b` & c")
-    Markup('<code>a&lt;b</code> &amp; c')
+    >>> prose("`a<b` & c in a/b.py:3")
+    Markup('<code>a&lt;b</code> &amp; c in <code>a/b.py:3</code>')
     """
-    parts = text.split("`")
-    if len(parts) % 2 == 0:  # a backtick without its partner
-        return escape(text)
-    coded = (
-        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
-        for at, part in enumerate(parts)
+    return Markup("").join(
+        _code(part, links) if is_code else escape(part) for part, is_code in pieces(text)
     )
-    return Markup("").join(coded)
+
+
+def _code(text: str, links: Permalinks | None) -> Markup:
+    code = Markup("<code>{}</code>").format(text)
+    address = links.code(text) if links else ""
+    linked = Markup('<a href="{}" rel="noreferrer">{}</a>')
+    return linked.format(address, code) if is_web(address) else code
 
 
 def address_of(address: str) -> str:

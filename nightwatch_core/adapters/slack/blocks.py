@@ -3,6 +3,7 @@
 Links are text, not buttons: a button of an app without a server shows a warning sign.
 """
 
+import re
 from collections.abc import Sequence
 
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from nightwatch_core.report import blocks as report
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt, code_text
 from nightwatch_core.report.publications import Publication
+from nightwatch_core.text.escaping import is_web
 from nightwatch_core.text.units import NOT_SHOWN, plural
 
 Block = dict[str, JsonValue]
@@ -26,7 +28,8 @@ COLUMNS: tuple[tuple[str, dict[str, JsonValue]], ...] = (
     ("Done", {"is_wrapped": True}),
 )
 _REST = 60  # characters of the line that ends a cut list
-_BESIDE_CODE = 310  # characters of an excerpt's place, remark and note
+_ADDRESS = 200  # characters of an excerpt's address
+_FOLDERS = re.compile(r"(?<![\w:/.])/(?:[\w.@+-]+/)+(?=[\w.@+-])")
 _REMARK = 230  # characters of what is set apart below prose
 
 
@@ -96,7 +99,7 @@ def _text(block: report.Block, room: int) -> str:
         case report.DropReasons():
             return bulleted([_drop_reason(each) for each in block.items], room, block.more)
         case report.Excerpts():
-            each_room = (room - _REST) // max(1, len(block.items)) - _BESIDE_CODE
+            each_room = (room - _REST) // max(1, len(block.items))
             texts = (_excerpt(each, each_room) for each in block.items)
             return "\n".join((*texts, *((block.rest,) if block.more else ())))
         case report.ErrorTable() | report.Findings() | report.Table():
@@ -123,9 +126,18 @@ def bulleted(texts: Sequence[str], room: int, more: int = 0) -> str:
 
 
 def publication(each: Publication) -> str:
-    """Something published, with its address, or why not."""
-    name = link(each.text, each.address)
-    return f"{name}: {mrkdwn(each.note, 160)}" if each.note else name
+    """Something published, with its address on the web, or why not."""
+    name = link(each.text, each.address if is_web(each.address) else "")
+    return f"{name}: {mrkdwn(without_folders(each.note), 160)}" if each.note else name
+
+
+def without_folders(text: str) -> str:
+    """The text with files of this machine by their names alone; where they lie is nobody's news.
+
+    >>> without_folders("/var/lib/me/ignore.yml line 4: see https://git.example/a/b.md")
+    'ignore.yml line 4: see https://git.example/a/b.md'
+    """
+    return _FOLDERS.sub("", text)
 
 
 def whole_lines(text: str, limit: int) -> str:
@@ -140,8 +152,9 @@ def whole_lines(text: str, limit: int) -> str:
 
 
 def _entry(entry: report.Entry) -> str:
-    head = link(entry.head, entry.address) if entry.address else f"*{mrkdwn(entry.head, 200)}*"
-    text = f": {mrkdwn(entry.text, 300)}" if entry.text else ""
+    address = entry.address if is_web(entry.address) else ""
+    head = link(entry.head, address) if address else f"*{mrkdwn(entry.head, 200)}*"
+    text = f": {mrkdwn(without_folders(entry.text), 300)}" if entry.text else ""
     small = f" ({mrkdwn(entry.small, 200)})" if entry.small else ""
     return f"{head}{text}{small}"
 
@@ -154,8 +167,11 @@ def _drop_reason(each: report.DropReason) -> str:
 def _excerpt(excerpt: Excerpt, room: int) -> str:
     remark = f" ({mrkdwn(excerpt.remark, 20)})" if excerpt.remark else ""
     note = f": {mrkdwn(excerpt.note, 150)}" if excerpt.note else ""
-    head = f"{code(excerpt.place, 130)}{remark}{note}"
-    quoted = fenced(code_text(excerpt.lines), room)
+    linked = is_web(excerpt.address) and size(excerpt.address) <= _ADDRESS
+    place = link(excerpt.place, excerpt.address) if linked else code(excerpt.place, 130)
+    head = f"{place}{remark}{note}"
+    left = room - size(head) - 2
+    quoted = fenced(code_text(excerpt.lines), left) if left > _REST else ""
     return f"{head}\n{quoted}" if quoted else head
 
 

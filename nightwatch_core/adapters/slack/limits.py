@@ -17,9 +17,17 @@ TABLE = 10_000  # characters of all cells
 TABLE_ROWS = 100
 # Characters of a part; what the parent message has left is the table's.
 PARENT = {"trouble": 1_500, "headline": 500, "banner": 500, "failures": 900, "dropped": 700}
-PARENT |= {"unreadable": 400, "complaints": 600, "end": 1_500}
-REPLY = {"about": 900, "message": 600, "cause": 1_800, "evidence": 1_700, "fix": 1_700}
-REPLY |= {"considered": 330, "suspects": 400, "next": 400, "done": 700, "how": 250, "again": 150}
+PARENT |= {"unreadable": 400, "source": 300, "end": 1_500}
+REPLY = {"about": 900, "caveats": 330, "message": 450, "cause": 1_400, "question": 330}
+REPLY |= {
+    "evidence": 1_450,
+    "fix": 1_450,
+    "refused": 330,
+    "suspects": 400,
+    "open": 330,
+    "next": 400,
+}
+REPLY |= {"twins": 250, "also": 250, "done": 500, "again": 150}
 FOLLOW_UP = {"links": 2_500, "outcomes": 1_700, "patterns": 2_300, "suggestions": 2_300}
 SHOWN = Limits(
     rows=50,
@@ -34,10 +42,11 @@ SHOWN = Limits(
     code_lines=25,
     suspects=2,
     texts=3,
-    how=2,
-    paths=3,
+    paths=0,
+    advice=False,
     without=frozenset(
-        {"verdict", "also", "learned", "capture", "trace", "scoreboard", "run", "files"}
+        {"verdict", "evidence_more", "considered", "learned", "capture", "how", "trace"}
+        | {"scoreboard", "run", "files", "complaints"}
     ),
 )
 _COUNTED = frozenset({"text", "url", "alt_text", "title", "value"})

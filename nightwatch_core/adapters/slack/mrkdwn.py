@@ -6,7 +6,8 @@
 
 import re
 
-from nightwatch_core.text.escaping import MORE, block, is_web, line, shown
+from nightwatch_core.text.code_words import pieces
+from nightwatch_core.text.escaping import MORE, block, is_web, line, shown, without_schemes
 
 TICK = "\u02cb"  # looks like a backtick and formats nothing
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -17,7 +18,6 @@ _HALVES = re.compile(
     r"|(?<=@)(?=channel|here|everyone|group)",  # even within a word: a cut may end it there
     re.IGNORECASE,
 )
-_SPAN = re.compile(r"(`[^`\n]+`)")
 
 
 def size(text: str) -> int:
@@ -33,32 +33,40 @@ def plain(text: str, limit: int = 300) -> str:
     """One clean line for text that Slack does not interpret.
 
     >>> plain("<!channel> see https://x.example")
-    '< !channel> see https: //x.example'
+    '< !channel> see x.example'
     """
-    return _cut(_HALVES.sub(" ", line(text, 4 * limit)), limit, {})
+    told = _HALVES.sub(" ", without_schemes(line(text, 4 * limit)))
+    return _cut(told, limit, {}, at_word=True)
 
 
 def mrkdwn(text: str, limit: int = 300) -> str:
-    """One line of prose; `code in backticks` stays code.
+    """One line of prose; `code in backticks` stays code, and paths, names, addresses become it.
 
-    >>> mrkdwn("<@U1> `a < b` & ```")
-    '&lt; @U1&gt; `a &lt; b` &amp; ˋˋˋ'
+    >>> mrkdwn("<@U1> `a < b` & ``` in user_id")
+    '&lt; @U1&gt; `a &lt; b` &amp; ˋˋˋ in `user_id`'
     """
-    return _paired(_cut(_HALVES.sub(" ", line(text, 4 * limit)), limit, _ENTITIES))
+    told = "".join(
+        _span(part) if is_code else _plain_words(part)
+        for part, is_code in pieces(line(text, 4 * limit))
+    )
+    return _whole_spans(_cut(told.replace("``", "` `"), limit, _ENTITIES, at_word=True))
 
 
 def prose(text: str, limit: int = 2_000) -> str:
     r"""Lines of prose.
 
     >>> prose("one\n\n two <b>\nthree", 14), prose("one\n\n two")
-    ('one\ntwo &lt;…', 'one\ntwo')
+    ('one\ntwo…', 'one\ntwo')
     """
     kept = ""
     for each in filter(None, map(str.strip, block(text, 4 * limit).splitlines())):
         room = limit - size(kept) - 2  # for a newline and the ellipsis
         if room < 4:
             return kept.removesuffix(MORE) + MORE
-        kept += ("\n" if kept else "") + mrkdwn(each, room)
+        told = mrkdwn(each, room)
+        kept += ("\n" if kept else "") + told
+        if told.endswith(MORE) and not each.endswith(MORE):
+            return kept
     return kept
 
 
@@ -88,13 +96,24 @@ def link(label: str, address: str) -> str:
     >>> link("issue #12", "https://git.example/12?a&b"), link("#12", "javascript:x")
     ('<https://git.example/12?a&amp;b|issue #12>', '#12 (`javascript:x`)')
     """
-    name = mrkdwn(label, 120).replace("`", TICK).replace("|", "¦") or "link"
+    told = _HALVES.sub(" ", without_schemes(line(label, 120))).replace("`", TICK)
+    name = _cut(told, 120, _ENTITIES).replace("|", "¦") or "link"
     if is_web(address):
         return f"<{address.translate(_ESCAPE)}|{name}>"
     return f"{name} ({code(address)})" if address else name
 
 
-def _cut(text: str, limit: int, entities: dict[str, str]) -> str:
+def _span(text: str) -> str:
+    return f"`{text.replace('`', TICK)}`"
+
+
+def _plain_words(text: str) -> str:
+    """Words that are no code; an address becomes code all the same, as nothing is linked there."""
+    words = re.split(r"(\s+)", text.replace("`", TICK))
+    return "".join(_span(word) if "://" in word else _HALVES.sub(" ", word) for word in words)
+
+
+def _cut(text: str, limit: int, entities: dict[str, str], *, at_word: bool = False) -> str:
     """Escaped, and whole or ended by an ellipsis within `limit`; no entity is cut in two."""
     whole = text.translate(_ESCAPE) if entities else text
     if size(whole) <= limit:
@@ -106,10 +125,13 @@ def _cut(text: str, limit: int, entities: dict[str, str]) -> str:
         if left < 0:
             break
         kept.append(piece)
-    return "".join(kept).rstrip() + MORE
+    cut = "".join(kept)
+    end = cut.rfind(" ") if at_word and not text[len(kept)].isspace() else -1
+    return (cut[:end] if 3 * end >= limit else cut).rstrip() + MORE
 
 
-def _paired(text: str) -> str:
-    """Only backticks that come in pairs stay."""
-    parts = _SPAN.split(text)
-    return "".join(each if odd % 2 else each.replace("`", TICK) for odd, each in enumerate(parts))
+def _whole_spans(text: str) -> str:
+    """Without the beginning of a code span whose end was cut off."""
+    if text.count("`") % 2 == 0:
+        return text
+    return text[: text.rindex("`")].rstrip() + MORE

@@ -13,6 +13,7 @@ from nightwatch_core.adapters.slack.blocks import (
     section_text,
     table,
     whole_lines,
+    without_folders,
 )
 from nightwatch_core.adapters.slack.limits import (
     FOLLOW_UP,
@@ -70,19 +71,26 @@ def _parent(shown: ReportView) -> Message:
     title += ENDS.get(shown.standing, "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
     trouble, end = _trouble(shown), _end(shown)
-    banner = mrkdwn(" ".join(shown.banner), PARENT["banner"])
-    above = (*header(title), *section(trouble), *section(headline), *context(banner))
-    kinds = ("failures", "dropped", "unreadable", "complaints")
+    banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])
+    source = mrkdwn(shown.source, PARENT["source"])
+    above = (
+        *header(title),
+        *section(trouble),
+        *section(headline),
+        *context(source),
+        *context(banner),
+    )
+    kinds = ("failures", "dropped", "unreadable")
     below = (*_sections(shown, kinds, PARENT), *context(end))
     errors = (each for each in shown.section("errors").blocks if isinstance(each, ErrorTable))
     room = MESSAGE - weight(above) - weight(below)
     rows = tuple(block for each in errors for block in table(each, room))
-    plainly = (title, trouble, headline, *_plain_rows(shown), end)
+    plainly = (title, trouble, headline, source, *_plain_rows(shown), end)
     return Message(part="parent", blocks=(*above, *rows, *below), text=_plainly(plainly))
 
 
 def _trouble(shown: ReportView) -> str:
-    texts = [mrkdwn(each, 400) for each in shown.warnings]
+    texts = [mrkdwn(without_folders(each), 400) for each in shown.warnings]
     return f"*What is missing tonight*\n{bulleted(texts, PARENT['trouble'] - 30)}" if texts else ""
 
 
@@ -107,7 +115,7 @@ def _reply(name: str, finding: Finding) -> Message:
         for each in finding.sections
         if each.kind != "facts"
     }
-    small = " · ".join(texts.pop(kind) for kind in ("how", "again") if kind in texts)
+    small = texts.pop("again", "")
     sections = (block for text in (about, *texts.values()) for block in section(text))
     plainly = (mrkdwn(title), about, texts["cause"], texts.get("done", ""))
     blocks = (*header(title), *sections, *context(small))
@@ -121,7 +129,9 @@ def _about(finding: Finding) -> str:
     facts = (
         section_text(each, REPLY["about"]) for each in finding.sections if each.kind == "facts"
     )
-    return "\n".join((f"{error}{where} · confidence: *{finding.confidence}*{known}", *facts))
+    confidence = finding.sureness or finding.confidence
+    source = (mrkdwn(finding.source, 200),) if finding.source else ()
+    return "\n".join((f"{error}{where} · confidence: *{confidence}*{known}", *source, *facts))
 
 
 def _follow_up(shown: ReportView) -> Iterator[Message]:
@@ -131,7 +141,9 @@ def _follow_up(shown: ReportView) -> Iterator[Message]:
     for kind in ("outcomes", "patterns", "suggestions"):
         texts.append(section_text(shown.section(kind), FOLLOW_UP[kind]))
     texts[-1] += f"\n{ACCEPT}" if texts[-1] else ""
+    source = mrkdwn(shown.source, PARENT["source"])
     if blocks := tuple(block for text in texts for block in section(text)):
+        blocks = (*context(source), *blocks)
         yield Message(part="follow-up", blocks=blocks, text=_plainly(texts))
 
 

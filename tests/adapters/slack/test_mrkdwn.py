@@ -52,9 +52,10 @@ def test_a_link_has_one_address_and_it_is_ours(text: str) -> None:
     ("text", "shown"),
     [
         ("&lt;!channel&gt;", "&amp;lt;!channel&amp;gt;"),
-        ("<https://evil.example|your bank>", "&lt;https: //evil.example|your bank&gt;"),
+        ("<https://evil.example|your bank>", "`&lt;https://evil.example|your` bank&gt;"),
         ("call `rate_for(<x>)` twice", "call `rate_for(&lt;x&gt;)` twice"),
         ("one ` only", "one ˋ only"),
+        ("https://a.example and user_id", "`https://a.example` and `user_id`"),
         ("@everyone @Here @dana", "@ everyone @ Here @dana"),
     ],
 )
@@ -63,7 +64,7 @@ def test_prose_shows_what_was_written(text: str, shown: str) -> None:
 
 
 def test_a_cut_pair_of_backticks_formats_nothing() -> None:
-    assert slack_text.mrkdwn("see `abcdefghijk` now", 10) == "see ˋabcd…"
+    assert slack_text.mrkdwn("see `abcdefghijk` now", 10) == "see…"
 
 
 def test_long_prose_says_that_it_goes_on() -> None:

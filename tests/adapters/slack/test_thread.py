@@ -127,7 +127,7 @@ def test_errors_of_one_name_are_told_apart_and_keep_their_names_when_reordered()
 @pytest.mark.parametrize(
     ("report", "title", "second"),
     [
-        (failed(), "🔴 NightWatch 2026-11-20-3fa9c1 failed", "export.jsonl cannot be read"),
+        (failed(), "🔴 NightWatch 2026-11-20-3fa9c1 failed", "`export.jsonl` cannot be read"),
         (degraded(), "🟠 NightWatch 2026-11-20-3fa9c1 is incomplete", "ended in the middle of"),
         (complete(), "🟢 NightWatch 2026-11-20-3fa9c1", "4 of 9 error groups analysed"),
         (empty(), "🟢 NightWatch 2026-11-20-3fa9c1", "A calm night"),

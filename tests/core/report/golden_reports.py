@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2])] * (__name__ == "__main__")
 
-from core.report_fixture import empty, failed, regression, remembered  # noqa: E402
+from core.report_fixture import empty, failed, regression, remembered, stated  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 from nightwatch_core.adapters.html.page import as_html  # noqa: E402
@@ -26,6 +26,7 @@ NIGHTS = {
     "regression": regression(),
     "failed": failed(),
     "empty": empty(),
+    "stated": stated(),
 }
 
 

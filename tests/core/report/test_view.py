@@ -17,6 +17,7 @@ from core.report_fixture import (
     shown,
 )
 
+from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.models.analysis import Analysis, Ending
 from nightwatch_core.models.answer import Edit, Evidence
 from nightwatch_core.models.code import Commit
@@ -26,7 +27,7 @@ from nightwatch_core.models.proposal import Receipt, Skip
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.blocks import Command, Fact, Facts
 from nightwatch_core.report.error_rows import known_since
-from nightwatch_core.report.excerpts import evidence_excerpt, fix_excerpt
+from nightwatch_core.report.excerpts import diff_excerpt, evidence_excerpt
 from nightwatch_core.report.limits import BRIEF, DIFF_LINES, Limits
 from nightwatch_core.report.view import headline, record_of, view
 
@@ -133,22 +134,23 @@ def test_evidence_lines_are_numbered() -> None:
 
 def test_diffs_of_every_action() -> None:
     def marks(**edit: Any) -> list[str]:
-        return [each.mark for each in fix_excerpt(Edit(path="a", **edit)).lines]
+        return [each.mark for each in diff_excerpt(*file_diffs((Edit(path="a", **edit),))).lines]
 
     assert marks(action="create", new="x\ny\n") == ["+", "+"]
     assert marks(action="delete") == []
     far = "\n".join(map(str, range(60)))
     changed = marks(old=far, new=f"a\n{far}\nz")
-    assert (changed[0], changed[-1], changed.count("…")) == ("+", "+", 1)
+    assert (changed[0], changed[-1], changed.count("@@")) == ("+", "+", 1)
 
 
 def test_diffs_of_huge_texts_are_short() -> None:
     edit = Edit(path="a", old="a\nb\n" * 50_000, new="b\na\n" * 50_000)
-    assert len(fix_excerpt(edit).lines) <= 2 * DIFF_LINES + 10
+    assert len(diff_excerpt(*file_diffs((edit,))).lines) <= 2 * DIFF_LINES + 10
 
 
 def test_a_diff_shows_characters_that_hide() -> None:
-    assert fix_excerpt(Edit(path="a", old="x", new="x\u202e")).lines[-1].text == "x\\u202e"
+    (file,) = file_diffs((Edit(path="a", old="x", new="x\u202e"),))
+    assert diff_excerpt(file).lines[-1].text == "x\\u202e"
 
 
 def test_lists_are_cut_and_say_so() -> None:
