@@ -237,7 +237,7 @@ def test_refused_blocks_become_text(team, code, caplog):
     assert parent.blocks == []
     assert "is incomplete" in parent.text
     assert "`export.jsonl` ended in the middle" in parent.text
-    assert "report.html" in parent.text
+    assert "nightwatch one" in parent.text
     assert code in caplog.text
     team.slack.fail(UPDATE, code)
     team.tell(complete())
