@@ -24,7 +24,9 @@ LAST = 7  # nights that are still news
 def open_report(options: NightOptions, night: Night) -> RunReport:
     """The report that the night will fill."""
     now = reading(options).clock.now()
-    return builder.start_report(night, options, banner(options), now, advice())
+    return builder.start_report(night, options, banner(options), now).model_copy(
+        update={"advice": advice()}
+    )
 
 
 @task(name="keep report", task_run_name="keep report", **PATIENTLY)

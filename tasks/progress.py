@@ -13,7 +13,7 @@ from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from tasks.futures import attempt
-from tasks.night import advice, banner, begin_night
+from tasks.night import banner, begin_night
 from tasks.notify import notify
 from tasks.wiring import publishing, reading
 
@@ -102,7 +102,7 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
 def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:
     now = reading(options).clock.now()
     night = progress.night or begin_night(options, Window(since=now, until=now))
-    known = progress.report or builder.start_report(night, options, banner(options), now, advice())
+    known = progress.report or builder.start_report(night, options, banner(options), now)
     if len(known.receipts) < len(progress.receipts):
         known = builder.add_publications(known, progress.published(PublishResult()))
     return builder.fail_report(known, why, now, progress.selection)

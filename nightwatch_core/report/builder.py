@@ -37,16 +37,10 @@ NOTHING_SELECTED = Selection()
 
 
 def start_report(
-    night: Night,
-    options: NightOptions,
-    banner: tuple[str, ...],
-    now: datetime,
-    advice: tuple[str, ...] = (),
+    night: Night, options: NightOptions, banner: tuple[str, ...], now: datetime
 ) -> RunReport:
     """Start a report that says only which night it is, and what no night has read."""
-    report = RunReport(
-        night=night, options=options, banner=banner, advice=advice, started=now, finished=now
-    )
+    report = RunReport(night=night, options=options, banner=banner, started=now, finished=now)
     return degrade(report, night.left_out)
 
 
