@@ -1,5 +1,6 @@
 """What the history says about a case: who wrote its lines, and what came before it began."""
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
@@ -26,6 +27,7 @@ from nightwatch_core.models.research import (
 )
 from nightwatch_core.ports import CodeReader
 
+_ASIDE = re.compile(r"(?:^|[/._-])(?:tests?|docs?|dev|lint)(?:[/._-])", re.IGNORECASE)
 FRESH = timedelta(hours=2)  # what was deployed later than that before an error is shown whole
 
 
@@ -58,12 +60,13 @@ def _authors_of_frames(past: Past) -> Iterator[LineAuthor]:
 
 
 def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
-    """Who wrote the newest line of each definition that the failing lines use."""
+    """Who wrote the newest line of each definition that the failing lines use, where it is new."""
     used = [one for one in previews if one.kind == "flow"][: limits.BLAMED_DEFINITIONS]
     for preview in used:
         blames = past.blame(preview.path, preview.start, preview.end)
-        if newest := max(blames, key=lambda blame: blame.at, default=None):
-            commit, line = _commit(newest), newest.line
+        newest = max(blames, key=lambda blame: blame.at, default=None)
+        if newest and past.is_near(commit := _commit(newest)):
+            line = newest.line
             yield LineAuthor(path=preview.path, line=line, kind="used", commit=commit)
 
 
@@ -89,14 +92,14 @@ def _dependencies(past: Past) -> tuple[DependencyChange, ...]:
     between = (
         one
         for file in past.released_files
-        if is_manifest(file.path)
+        if _is_of_application(file)
         for one in dependency_changes(file)
     )
     recent = (
         one.model_copy(update={"commit": shown.commit})
         for shown in past.recent_diffs
         for file in shown.files
-        if is_manifest(file.path)
+        if _is_of_application(file)
         for one in dependency_changes(file)
     )
     known = {(one.name, one.new): one for one in (*between, *recent)}
@@ -164,6 +167,11 @@ def _commit(blame: Blame) -> LoggedCommit:
     return LoggedCommit(
         sha=blame.sha, author=blame.author, at=blame.at, subject=blame.subject, pull=blame.pull
     )
+
+
+def _is_of_application(file: ChangedFile) -> bool:
+    """Tests and documents have libraries of their own."""
+    return is_manifest(file.path) and not _ASIDE.search(file.path)
 
 
 def _is_bulk(file: ChangedFile) -> bool:

@@ -1,6 +1,7 @@
 """What the first message says of the history: who wrote the lines, and what came before."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
@@ -20,7 +21,7 @@ _WHOSE = {"failing": "the line that fails", "caller": "a caller", "used": "used 
 
 def authors_text(changes: CodeChanges) -> str:
     """Write who last changed the case's lines, and what else changed before it began."""
-    return "\n".join(line(row, 240) for row in _rows(changes))
+    return "\n".join(line(row, 300) for row in _rows(changes))
 
 
 def deployment_text(deployment: Deployment | None) -> str:
@@ -37,7 +38,13 @@ def deployment_text(deployment: Deployment | None) -> str:
 def _rows(changes: CodeChanges) -> Iterator[str]:
     yield from map(_author, changes.authors)
     yield from map(_rename, changes.renames)
-    yield from map(_dependency, changes.dependencies)
+    for (path, commit), same in groupby(
+        changes.dependencies, key=lambda one: (one.path, one.commit)
+    ):
+        versions = ", ".join(
+            f"{one.name} {one.old or 'none'} -> {one.new or 'none'}" for one in same
+        )
+        yield f"{path}{_by(commit)}: {versions}"
     told = {author.commit.sha for author in changes.authors}
     others = [one for one in changes.candidates if told.isdisjoint((one.sha, *one.commits))]
     if others and changes.onset:
@@ -50,15 +57,13 @@ def _author(author: LineAuthor) -> str:
     return f"{author.path}:{author.line}, {_WHOSE[author.kind]}: {_commit(author.commit)}"
 
 
+def _versions(change: DependencyChange) -> str:
+    return f"{change.name} {change.old or 'none'} -> {change.new or 'none'}"
+
+
 def _rename(rename: Rename) -> str:
-    by = f" by {_commit(rename.commit)}" if rename.commit else ""
+    by = _by(rename.commit)
     return f"{rename.old} was replaced by {rename.new} in {rename.path}{by}"
-
-
-def _dependency(change: DependencyChange) -> str:
-    by = f" by {_commit(change.commit)}" if change.commit else ""
-    versions = f"{change.old or 'none'} -> {change.new or 'none'}"
-    return f"{change.name} {versions} in {change.path}{by}"
 
 
 def _candidate(change: MergedPull) -> str:
@@ -67,9 +72,14 @@ def _candidate(change: MergedPull) -> str:
     return f"{change.sha[:10]} {change.merged_at:%Y-%m-%d} {number}{change.title[:100]}: {files}"
 
 
+def _by(commit: LoggedCommit | None) -> str:
+    return f", by {_commit(commit)}" if commit else ""
+
+
 def _commit(commit: LoggedCommit) -> str:
     number = f"#{commit.pull} " if commit.pull else ""
-    return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {number}{commit.subject}"
+    subject = commit.subject.removesuffix(f" (#{commit.pull})")
+    return f"{commit.sha[:10]} {commit.at:%Y-%m-%d} {number}{subject}"
 
 
 def _diffs(files: tuple[ChangedFile, ...]) -> Iterator[str]:

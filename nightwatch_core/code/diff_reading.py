@@ -21,6 +21,7 @@ _HEADER = re.compile(  # of an entry of a lock file whose version stands in a li
     r'name\s*[=:]\s*"(?P<name>[^"]{1,150})"|<artifactId>(?P<artifact>[^<]{1,150})<'
     r'|"(?:node_modules/)?(?P<key>@?[\w./-]{1,150})":\s*\{|^"?(?P<yarn>@?[\w./-]{1,150})@'
 )
+_PARTS = frozenset(("packages", "dependencies", "devDependencies"))  # of lock files, no libraries
 _COMMENTS = ("#", "//", "<!--")
 _FIELDS = frozenset(("version", "resolved", "name", "python", "requires-python", "revision"))
 
@@ -77,7 +78,7 @@ def _versions(diff: str, sign: str) -> dict[str, str]:
         version = _VERSION.search(text)
         if row.startswith(sign) and version and not text.startswith(_COMMENTS):
             versions.setdefault(_library(text[: version.start()], entry), version[0])
-    return {name: version for name, version in versions.items() if name}
+    return {name: version for name, version in versions.items() if name and name not in _PARTS}
 
 
 def _library(text: str, entry: str) -> str:

@@ -18,6 +18,7 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import CodeChanges, LineAuthor, Onset
 
 _NEAR = timedelta(days=NEAR_DAYS)
+_LEAST = 0.45  # the weaker a proof, the fresher it has to be
 _NAME = 3  # characters a library's name needs to be told from chance
 
 
@@ -129,8 +130,9 @@ def _judge(change: MergedPull, ground: Ground) -> Suspect | None:
     if timing is None or not proofs:
         return None
     factor, when = timing
+    score = round(proofs[0][0] * factor, 3)
     because = (*(text for _, text in proofs[:3]), when)
-    return Suspect(pull=change, score=round(proofs[0][0] * factor, 3), because=because)
+    return Suspect(pull=change, score=score, because=because) if score >= _LEAST else None
 
 
 def _timing(change: MergedPull, ground: Ground) -> tuple[float, str] | None:

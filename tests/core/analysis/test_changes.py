@@ -1,0 +1,185 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from twins.reading import MemoryCode
+
+from nightwatch_core.analysis.changes import changes_of
+from nightwatch_core.analysis.changes_text import authors_text, deployment_text
+from nightwatch_core.code.suspects import suspects
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.code import (
+    Blame,
+    ChangedFile,
+    CommitDiff,
+    LoggedCommit,
+    MergedPull,
+    Release,
+)
+from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.research import Preview
+from nightwatch_core.models.trace import ExceptionLink, Frame, SourceFit, Trace
+
+BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
+CART, PAY = "shop/cart.py", "shop/pay.py"
+RENAME = "@@ -1,2 +1,2 @@\n-def total(lines):\n+def sum_of(lines):\n     pass"
+
+
+def commit(
+    letter: str, hours: float, *files: ChangedFile, pull: int = 0, subject: str = "Count"
+) -> CommitDiff:
+    at = BEGAN - timedelta(hours=hours)
+    logged = LoggedCommit(sha=letter * 40, author="Ann", at=at, subject=subject, pull=pull)
+    return CommitDiff(commit=logged, files=files, changed=len(files))
+
+
+def changed(path: str, diff: str = "@@ -1 +1 @@\n-a\n+b") -> ChangedFile:
+    return ChangedFile(path=path, added=1, removed=1, diff=diff)
+
+
+def frame(path: str, line: int, fit: SourceFit = "unknown") -> Frame:
+    return Frame(path=f"/srv/{path}", repo_path=path, line=line, in_app=True, fit=fit)
+
+
+def case(*frames: Frame, message: str = "it broke") -> Case:
+    group = ErrorGroup(
+        fingerprint="v1:1", source="file", error_class="AttributeError", message=message,
+        first_seen=BEGAN,
+    )  # fmt: skip
+    link = ExceptionLink(error_class="AttributeError", message=message, frames=frames)
+    return Case(leader=group, trace=Trace(language="python", links=(link,)))
+
+
+def blamed(*places: tuple[str, int, CommitDiff]) -> dict[tuple[str, int], Blame]:
+    return {
+        (path, line): Blame(
+            sha=by.commit.sha, author="Ann", at=by.commit.at, subject=by.commit.subject,
+            line=line, text="x", pull=by.commit.pull,
+        )
+        for path, line, by in places
+    }  # fmt: skip
+
+
+def test_every_frames_line_is_told_with_its_commit() -> None:
+    old, new = commit("a", 9_000, pull=3, subject="Start (#3)"), commit("b", 20)
+    tree = MemoryCode(blames=blamed((CART, 7, new), (PAY, 9, old)), commits=(new, old))
+    known = changes_of(case(frame(CART, 7), frame(PAY, 9), frame(CART, 7)), (), (), tree)
+    assert authors_text(known).splitlines() == [
+        "shop/cart.py:7, the line that fails: bbbbbbbbbb 2026-11-20 Count",
+        "shop/pay.py:9, a caller: aaaaaaaaaa 2025-11-10 #3 Start",
+    ]
+
+
+def test_a_record_of_other_code_has_no_blame() -> None:
+    tree = MemoryCode(blames=blamed((CART, 7, commit("a", 2)), (PAY, 9, commit("b", 3))))
+    known = changes_of(case(frame(CART, 7, "differs"), frame(PAY, 9, "same")), (), (), tree)
+    assert [one.path for one in known.authors] == [PAY]
+
+
+def test_an_old_merge_of_the_top_file_stands_back_for_the_commit_of_the_failing_line() -> None:
+    fresh = commit("b", 24, changed(PAY))
+    old = MergedPull(
+        number=1, title="Big", sha="e" * 40, merged_at=BEGAN - timedelta(days=20), files=(CART,)
+    )
+    tree = MemoryCode(blames=blamed((CART, 7, fresh)), commits=(fresh,))
+    known = changes_of(case(frame(CART, 7)), (), (), tree, (old,))
+    assert [one.pull.name for one in suspects(case(frame(CART, 7)), known, (old,))] == [
+        "commit bbbbbbbbbb"
+    ]
+    assert known.candidates == (old,)
+    told = authors_text(known)
+    assert "touching these files; nothing is proved:\neeeeeeeeee 2026-10-31 #1 Big" in told
+
+
+def test_new_lines_of_what_is_called_there_are_told() -> None:
+    old, new = commit("a", 9_000), commit("b", 20)
+    blames = blamed((PAY, 3, old), (PAY, 4, new), (PAY, 9, old))
+    shown = (
+        Preview(path=PAY, start=3, end=5, text="", kind="flow"),
+        Preview(path=PAY, start=9, end=9, text="", kind="flow"),
+        Preview(path=PAY, start=4, end=4, text="", kind="sibling"),
+    )
+    known = changes_of(case(), shown, (), MemoryCode(blames=blames))
+    assert [(one.line, one.kind, one.commit.sha[0]) for one in known.authors] == [(4, "used", "b")]
+
+
+def test_a_rename_that_a_recent_change_shows_is_recognised() -> None:
+    renamed = commit("b", 30, changed("shop/sums.py", RENAME))
+    of = case(frame(CART, 7), message="module 'sums' has no attribute 'total'")
+    known = changes_of(of, (), (), MemoryCode(commits=(renamed,)))
+    assert authors_text(known).startswith(
+        "total was replaced by sum_of in shop/sums.py, by bbbbbbbbbb 2026-11-19 Count"
+    )
+    assert suspects(of, known)[0].because[0] == "renames `total` to `sum_of` in shop/sums.py"
+    late = commit("b", -1, changed("shop/sums.py", RENAME))
+    assert changes_of(of, (), (), MemoryCode(commits=(late,))).renames == ()
+
+
+def released(hours: float) -> tuple[tuple[Release, ...], MemoryCode]:
+    lock = '@@ -9,3 +9,3 @@\n name = "flask"\n-version = "2.1.0"\n+version = "3.0.0"'
+    second = commit("b", 40, changed("a/first.py"), changed(CART), changed("poetry.lock", lock))
+    aside = commit("c", 41, changed("tests/requirements.txt", "@@ -1 +1 @@\n-a==1.0\n+a==2.0"))
+    tree = MemoryCode(commits=(second, aside, commit("a", 99)))
+    releases = (
+        Release(version="2", sha="b" * 40, at=BEGAN - timedelta(hours=hours)),
+        Release(version="1", sha="a" * 40, at=BEGAN - timedelta(hours=90)),
+    )
+    return releases, tree
+
+
+def test_what_the_first_failing_release_changed_is_told() -> None:
+    releases, tree = released(5)
+    known = changes_of(case(frame(CART, 7)), (), (), tree, (), releases)
+    assert [(one.name, one.old, one.new) for one in known.dependencies] == [
+        ("flask", "2.1.0", "3.0.0")
+    ]
+    told = deployment_text(known.deployment)
+    assert told.startswith(
+        "release 2, made 5 h before first seen, against 1; 4 files changed: "
+        "shop/cart.py, a/first.py, poetry.lock, tests/requirements.txt\n\nshop/cart.py (+1 -1)"
+    )
+    assert "a/first.py (+1" not in told
+
+
+def test_what_went_live_within_two_hours_is_shown_with_its_changes() -> None:
+    releases, tree = released(1.5)
+    told = deployment_text(changes_of(case(frame(CART, 7)), (), (), tree, (), releases).deployment)
+    assert told.index("shop/cart.py (+1 -1)") < told.index("a/first.py (+1 -1)")
+    assert "poetry.lock (+" not in told
+
+
+def test_without_releases_the_commits_of_two_hours_stand_for_one() -> None:
+    fresh, before = commit("b", 1, changed(PAY)), commit("a", 3, changed(CART))
+    tree = MemoryCode(commits=(fresh, before))
+    told = deployment_text(changes_of(case(frame(CART, 7)), (), (), tree).deployment)
+    assert told.startswith("bbbbbbbbbb, committed within 2 h before first seen; 1 files changed")
+    assert "-a\n+b" in told
+    assert changes_of(case(), (), (), MemoryCode(commits=(before,))).deployment is None
+
+
+def test_texts_are_bounded() -> None:
+    long = "@@ -1 +1 @@\n" + "".join(f"+value_{n} = {n}\n" for n in range(9_000))
+    files = tuple(changed(f"shop/{'x' * 200}{n}.py", long) for n in range(60))
+    tree = MemoryCode(commits=(commit("b", 1, *files),))
+    known = changes_of(case(frame(CART, 7)), (), (), tree)
+    assert len(deployment_text(known.deployment)) < 7_000
+    assert len(authors_text(known)) < 3_000
+
+
+@pytest.mark.parametrize("trouble", [GiveUp("away"), TryLater("busy")])
+def test_a_reader_that_cannot_tell_costs_no_case(trouble: Exception) -> None:
+    class Unwell(MemoryCode):
+        def blame(self, path: str, start: int, end: int | None = None) -> tuple[Blame, ...]:
+            raise trouble
+
+        def history(
+            self, path: str = "", text: str = "", limit: int = 20
+        ) -> tuple[LoggedCommit, ...]:
+            raise trouble
+
+        def paths_changed(self, old_sha: str, new_sha: str) -> tuple[str, ...]:
+            raise trouble
+
+    releases, _ = released(1)
+    known = changes_of(case(frame(CART, 7)), (), (), Unwell(), (), releases)
+    assert (known.authors, known.deployment, known.candidates) == ((), None, ())
+    assert authors_text(known) == deployment_text(known.deployment) == ""
