@@ -189,7 +189,7 @@ def _chosen(name: str, host: CodeHost) -> Commit:
             f"{ascii(name[:80])} is no tag, branch or commit of {host.head().repository}: set "
             "`commit` to one that is there, fetch it first, or leave it empty"
         )
-    return commit.model_copy(update={"because": f"{commit.because}, as chosen"})
+    return commit.model_copy(update={"because": f"{commit.because}, as chosen", "is_named": True})
 
 
 def _newest_release(groups: tuple[ErrorGroup, ...]) -> str:

@@ -44,7 +44,9 @@ def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
         return None, ""
     sha, named = sha_of(release, sighting.deployed), host.commit_of(release)
     if sha and not (named and named.sha.startswith(sha)) and (commit := host.commit_of(sha)):
-        return _because(commit, f"release {_shown(release)}, deployed as {commit.sha[:10]}"), ""
+        return _named(commit, f"release {_shown(release)}, deployed as {commit.sha[:10]}"), ""
+    if named:
+        named = _named(named, named.because)
     return named, "" if named else f"release {_shown(release)} is no tag or commit here"
 
 
@@ -60,7 +62,7 @@ def _by_deployment(sighting: Sighting, host: CodeHost) -> Outcome:
     if commit is None:
         return None, f"{name}, which was deployed then, is no tag or commit here"
     day = f"{last.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return _because(commit, f"{name}, deployed on {day}, ran when it was last seen"), ""
+    return _named(commit, f"{name}, deployed on {day}, ran when it was last seen"), ""
 
 
 def _by_time(sighting: Sighting, host: CodeHost) -> Outcome:
@@ -98,6 +100,10 @@ def merged_before(pulls: Iterable[MergedPull], commit: Commit) -> tuple[MergedPu
         for pull in pulls
         if commit.at is None or pull.merged_at <= commit.at or is_of(pull, commit.sha)
     )
+
+
+def _named(commit: Commit, why: str) -> Commit:
+    return commit.model_copy(update={"because": why, "is_named": True})
 
 
 def _because(commit: Commit, why: str) -> Commit:

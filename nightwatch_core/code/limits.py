@@ -45,6 +45,7 @@ TEST_FILES = 3  # that test one file
 
 # What speaks against a record
 FITTED_PLACES, CLASS_FILES = 10, 3  # own frames looked at; files that may define one class
+DRIFT = 12  # lines by which a line may have moved between the commit that failed and one near it
 MESSAGE_LINES, STATEMENT_AROUND = 8, 2  # around a failing line: for its names; its statement
 SHOWN_SOURCE = 120  # characters of a record's line in a reason
 NEIGHBOUR_COMMITS, NEIGHBOUR_FILES = 8, 3  # looked at for a record's source; files of frames

@@ -2,7 +2,7 @@
 
 from nightwatch_core.code.contradictions import contradiction
 from nightwatch_core.code.failing_place import FailingPlace, FailingPlaces, Read, Search
-from nightwatch_core.code.limits import FITTED_PLACES, SHOWN_SOURCE
+from nightwatch_core.code.limits import DRIFT, FITTED_PLACES, SHOWN_SOURCE
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case
@@ -15,10 +15,12 @@ def misfit(case: Case, read: Read, search: Search | None = None) -> str:
     """Say why the record of a case is not of the commit that `read` reads; empty where it may be.
 
     The innermost own frame decides; those around it only where more of them speak against the
-    commit than for it.
+    commit than for it. Where the commit is known by a time alone, lines may have moved: one
+    that is only implausible is no misfit if a line near it is plausible.
     """
+    is_named = case.commit is not None and case.commit.is_named
     places = FailingPlaces(case, read, search or _nothing, FITTED_PLACES)
-    reasons = [(place.frame, _against(place)) for place in places.all()]
+    reasons = [(place.frame, _against_file(place, is_named)) for place in places.all()]
     against = [reason for _, reason in reasons if reason]
     holding = sum(frame.fit in ("same", "moved") for frame, _ in reasons)
     if not against or reasons[0][0].fit in ("same", "moved"):
@@ -43,6 +45,23 @@ def _against(place: FailingPlace) -> str:
         printed = f" ({code})" if code else ""
         return f"{place.name} and the file around it do not hold the line of the record{printed}"
     return contradiction(place)
+
+
+def _against_file(place: FailingPlace, is_named: bool) -> str:
+    """What speaks against the line and, of an unnamed commit, against those it may have been."""
+    why = _against(place)
+    is_certain = is_named or place.frame.fit == "differs"
+    return why if is_certain or not why or not _may_have_moved(place) else ""
+
+
+def _may_have_moved(place: FailingPlace) -> bool:
+    """Whether a line near it, of another number only, would be plausible."""
+    distances = (n for k in range(1, DRIFT + 1) for n in (-k, k))
+    near = (place.line + n for n in distances if 0 < place.line + n <= len(place.rows))
+    return any(
+        not contradiction(place._replace(frame=place.frame.model_copy(update={"line": line})))
+        for line in near
+    )
 
 
 def _nothing(_query: str) -> tuple[SearchHit, ...]:

@@ -17,6 +17,7 @@ class Commit(Value):
     at: datetime | None = None
     address: str = ""  # of the repository on the web; empty: not known
     because: str = ""  # why this one: "release 2026.11.3", "head of main"
+    is_named: bool = False  # by a release, a deployment or an option; not by a time alone
 
 
 class SearchHit(Value):

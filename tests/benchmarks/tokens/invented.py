@@ -118,7 +118,7 @@ SHOP: tuple[tuple[Scenario, Sequence[Look]], ...] = (
         ),
         (
             ("failing", "src/webhooks/payments.js", 128, "settle", "settle",
-             "const capture = eventBody(event).resource;", ""),
+             "const capture = eventBody(event).resource.captureId;", ""),
             ("caller", "src/webhooks/payments.js", 44, "handle", "handle (",
              "await settle(JSON.parse(req.rawBody), req.providerVersion);", ""),
             ("fault", "src/webhooks/providers/body.js", 38, "eventBody", "eventBody",

@@ -1,7 +1,7 @@
 """What a record says and the code at its line excludes, and what only seems to."""
 
 import pytest
-from analysis_shapes import case, tree
+from analysis_shapes import COMMIT, case, tree
 
 from nightwatch_core.code.record_fit import MISFIT, misfit, objection
 from nightwatch_core.models.answer import Evidence
@@ -107,12 +107,30 @@ def failing(path, line, function="", said=("E", "it broke"), fit="unknown", code
 def traced(frames, link=None):
     link = link or ExceptionLink(error_class="E", message="it broke", frames=frames)
     language = LANGUAGES[frames[0].path.rpartition(".")[2]]
-    return case().model_copy(update={"trace": Trace(language=language, links=(link,))})
+    named = COMMIT.model_copy(update={"is_named": True})
+    update = {"trace": Trace(language=language, links=(link,)), "commit": named}
+    return case().model_copy(update=update)
 
 
 def why(one, files=FILES):
     code = tree(files)
     return misfit(one, code.read_file, code.search)
+
+
+@pytest.mark.parametrize(
+    ("one", "fits"),
+    [
+        (failing("a.py", 10), True),  # blank, and code stands near it
+        (failing("a.py", 18, "total"), True),
+        (failing("a.py", 300), False),
+        (failing("a.py", 18, fit="differs", code="return self.size  +  1"), False),
+        (failing("cart.js", 5, "total", ("ReferenceError", "price is not defined")), False),
+    ],
+)
+def test_of_a_commit_known_by_a_time_alone_lines_may_have_moved(one, fits):
+    assert why(one)
+    by_time = one.model_copy(update={"commit": COMMIT})
+    assert (why(by_time) == "") is fits
 
 
 NO_FACTOR = ("AttributeError", "'NoneType' object has no attribute 'factor'")
