@@ -19,6 +19,7 @@ saw, says so, and names no cause that it did not see. Thinking is paid for as th
 """
 
 import json
+import re
 from typing import Any
 
 from benchmarks.tokens.reading import Shown, shown
@@ -136,10 +137,9 @@ def _range(path: str, start: int, end: int) -> Call:
 
 def _end(seen: Shown, path: str) -> int:
     """How many lines the file has, as far as it was said."""
-    marker = f"{path} (lines "
-    rows = [row for row in seen.found.split("\n") if row.startswith(marker)]
-    sizes = [int(row.rpartition(" of ")[2].partition(")")[0]) for row in rows]
-    return max(sizes, default=0)
+    size = re.compile(rf"{re.escape(path)}(?: \(lines \d+-\d+ of (\d+)\)|, (\d+) lines)")
+    said = (size.match(row) for row in seen.found.split("\n"))
+    return max((int(one[1] or one[2]) for one in said if one), default=0)
 
 
 def _changed(fault: Fact) -> str:
