@@ -81,6 +81,11 @@ class Settings(BaseSettings):
     anthropic_api_key: SecretStr | None = _from("ANTHROPIC_API_KEY", "Anthropic API key.", None)
     anthropic_base_url: str = _from("ANTHROPIC_BASE_URL", "Address of a compatible server.")
 
+    libraries: str = _from(
+        "NIGHTWATCH_LIBRARIES",
+        "Folders of installed dependencies (environments, node_modules, gems), commas between; "
+        "empty: those beside the checkout; none: their source is not read.",
+    )
     clear_at_tokens: int = _from(
         "NIGHTWATCH_CLEAR_AT_TOKENS",
         "Prompt size at which the service clears old tool results; 0: never.",

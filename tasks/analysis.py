@@ -153,4 +153,5 @@ def _briefing(
         plan=plan,
         allowance=assignment.allowance,
         clock=clock,
+        libraries=reading(options).libraries,
     )

@@ -13,6 +13,7 @@ from nightwatch_core.ports import (
     ErrorSource,
     KnowledgeReader,
     KnowledgeWriter,
+    LibraryReader,
     Model,
     Nights,
     Notifier,
@@ -38,6 +39,7 @@ class ReadingPorts:
     stand_in: Model | None = None  # answers where `model` cannot be reached
     recall: Recall | None = None  # without it the index is read through
     tasks: TaskStore | None = None  # without it only lessons hold notes
+    libraries: LibraryReader | None = None  # without it nothing outside the repository is read
     source_maps: SourceMaps | None = None  # without it frames of bundles stay where they are
 
 

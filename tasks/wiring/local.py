@@ -1,5 +1,6 @@
 """What stands behind the ports on this machine, as options and settings describe it."""
 
+import os
 from pathlib import Path
 
 from nightwatch_core import sample
@@ -7,6 +8,7 @@ from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
+from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.adapters.stores import result_folder
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
@@ -17,6 +19,8 @@ from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource, SourceMaps
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
+
+NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 
 
 def error_files(options: NightOptions) -> ErrorSource:
@@ -91,6 +95,16 @@ class CodeRecords:
 def prune_results(folder: Path) -> result_folder.Pruned:
     """Delete records that no night used for long, and the oldest where they are too many."""
     return result_folder.prune(folder)
+
+
+def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:
+    """The folders that were named, else those beside the checkout; None where there are none."""
+    if at.libraries == NO_LIBRARIES:
+        return None
+    named = tuple(Path(one).expanduser() for one in listed(at.libraries))
+    if not named and options.repo and options.code in default_ports.ON_THIS_MACHINE:
+        named = beside(Path(options.repo).expanduser().resolve(), os.environ)
+    return InstalledLibraries(named) if named else None
 
 
 def _paths(errors: str) -> tuple[Path, ...]:

@@ -1,0 +1,227 @@
+"""The source of installed libraries: virtual environments, gems, node_modules, modules, vendor.
+
+Nothing is executed, and nothing is read but files that belong to the package that was asked for:
+every path is listed first, resolved, and has to lie inside the package's own folder. A checkout may
+come from a stranger, so a folder found beside it is not followed where it is a link.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from nightwatch_core.adapters.git.limits import FILE_BYTES
+from nightwatch_core.adapters.git.objects import decode_text
+from nightwatch_core.adapters.local.library_versions import (
+    composer_version,
+    distribution_of,
+    listed_files,
+    package_version,
+)
+from nightwatch_core.models.code import Ecosystem, Library
+
+_FILES = 5_000  # of a package
+_COPIES = 20  # of a package
+_FOLDERS = 20_000  # of a folder of packages that are looked at
+_NO_SOURCE = frozenset(
+    (
+        *(".pyc", ".pyo", ".so", ".pyd", ".dll", ".dylib", ".a", ".o", ".node", ".exe", ".wasm"),
+        *(".png", ".jpg", ".gif", ".ico", ".woff", ".woff2", ".ttf", ".zip", ".gz", ".mo", ".jar"),
+    )
+)
+_NOT_OF_IT = ("node_modules", ".git", "__pycache__", "vendor")
+# Where packages of each kind are, below a folder that was named or found.
+_SHELVES: tuple[tuple[Ecosystem, tuple[str, ...]], ...] = (
+    (
+        "python",
+        (".", "lib/python*/site-packages", "lib64/python*/site-packages", "Lib/site-packages")
+        + ("lib/python*/dist-packages", "archive-v*/*"),
+    ),
+    (
+        "ruby",
+        ("gems", "ruby/*/gems", "bundle/ruby/*/gems", "vendor/bundle/ruby/*/gems")
+        + ("lib/ruby/gems/*/gems", "bundler/gems"),
+    ),
+    ("javascript", (".", "node_modules")),
+    ("go", (".", "pkg/mod")),
+    ("php", (".", "vendor")),
+)
+
+
+class _Copy(NamedTuple):
+    """A package that is here: its folder, and for Python the list of what belongs to it."""
+
+    library: Library
+    folder: Path  # that its paths count from
+    record: Path | None = None
+
+
+class InstalledLibraries:
+    """A `LibraryReader` over folders of this machine; safe for many threads."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        """Look below `roots`, the application's own first; nothing is read yet."""
+        self._roots = tuple(roots)
+
+    def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
+        """Return the copies that are here, each version once."""
+        return tuple(dict.fromkeys(copy.library for copy in self._copies(ecosystem, package)))
+
+    def paths(self, library: Library) -> tuple[str, ...]:
+        """Return its source files, sorted; of very many the first 5,000."""
+        copy = self._copy(library)
+        return _sources(copy) if copy else ()
+
+    def read_file(self, library: Library, path: str) -> str | None:
+        """Return the text of one of its files; None for what is none, binary, or over 2 MiB."""
+        copy = self._copy(library)
+        if copy is None or path not in self.paths(library):
+            return None
+        try:
+            file = (copy.folder / path).resolve(strict=True)
+            inside = file.is_relative_to(copy.folder.resolve()) and file.is_file()
+            if not inside or file.stat().st_size > FILE_BYTES:
+                return None
+            return decode_text(file.read_bytes())
+        except OSError:
+            return None
+
+    def _copy(self, library: Library) -> _Copy | None:
+        known = self._copies(library.ecosystem, library.package)
+        return next((copy for copy in known if copy.library == library), None)
+
+    def _copies(self, ecosystem: Ecosystem, package: str) -> tuple[_Copy, ...]:
+        shelves = tuple(shelf for kind, shelf in self._shelves if kind == ecosystem)
+        return _find(ecosystem, package, shelves)
+
+    @cached_property
+    def _shelves(self) -> tuple[tuple[Ecosystem, Path], ...]:
+        """Folders of packages, each within the root it was found in."""
+        found = (
+            (ecosystem, shelf)
+            for root in self._roots
+            for ecosystem, patterns in _SHELVES
+            for pattern in patterns
+            for shelf in _below(root, pattern)
+        )
+        return tuple(dict.fromkeys(found))
+
+
+def beside(checkout: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return folders beside a checkout, and package caches, that may hold its libraries.
+
+    Links beside the checkout are left out: they may come with it, and lead anywhere.
+    """
+    own = [checkout / name for name in (".venv", "venv", "env", "node_modules", "vendor")]
+    own += [checkout.parent / name for name in (".venv", "venv")]
+    own += [folder / "node_modules" for folder in _folders(checkout)]
+    home = Path(environment.get("HOME") or "/nonexistent")
+    named = (environment.get(name) for name in ("GEM_HOME", "BUNDLE_PATH", "GOMODCACHE", "GOPATH"))
+    shared = [Path(one) for one in named if one]
+    shared += [home / "go", Path(environment.get("UV_CACHE_DIR") or home / ".cache" / "uv")]
+    kept = [one for one in own if one.is_dir() and not one.is_symlink()]
+    return tuple(dict.fromkeys((*kept, *(one for one in shared if one.is_dir()))))
+
+
+def _folders(checkout: Path) -> tuple[Path, ...]:
+    try:
+        entries = [one for one in os.scandir(checkout) if one.is_dir(follow_symlinks=False)]
+    except OSError:
+        return ()
+    names = sorted(one.name for one in entries if one.name not in _NOT_OF_IT)
+    return tuple(checkout / name for name in names[:200])
+
+
+def _below(root: Path, pattern: str) -> Iterator[Path]:
+    places = (root,) if pattern == "." else sorted(root.glob(pattern))[:_FOLDERS]
+    for place in places:
+        if place.is_dir() and place.resolve().is_relative_to(root.resolve()):
+            yield place
+
+
+@lru_cache(maxsize=256)
+def _find(ecosystem: Ecosystem, package: str, shelves: tuple[Path, ...]) -> tuple[_Copy, ...]:
+    if not package or any(part in ("", ".", "..") for part in package.split("/")):
+        return ()
+    copies = (copy for shelf in shelves for copy in _FINDERS[ecosystem](shelf, package))
+    kept = (copy for copy in copies if _is_own(copy.folder, shelves))
+    return tuple(copy for copy, _ in zip(kept, range(_COPIES), strict=False))
+
+
+def _is_own(folder: Path, shelves: Sequence[Path]) -> bool:
+    """Whether a package's folder lies where packages do, links followed."""
+    return folder.is_dir() and any(folder.resolve().is_relative_to(s.resolve()) for s in shelves)
+
+
+def _python(shelf: Path, package: str) -> Iterator[_Copy]:
+    if about := distribution_of(shelf, package):
+        name, _, version = about.name.removesuffix(".dist-info").rpartition("-")
+        library = Library(ecosystem="python", package=name, version=version)
+        yield _Copy(library, shelf, about / "RECORD")
+
+
+def _ruby(shelf: Path, package: str) -> Iterator[_Copy]:
+    for folder in _named(shelf, f"{package}-"):
+        version = folder.name.removeprefix(f"{package}-")
+        if version[:1].isdigit():
+            yield _Copy(Library(ecosystem="ruby", package=package, version=version), folder)
+
+
+def _javascript(shelf: Path, package: str) -> Iterator[_Copy]:
+    stores = _named(shelf / ".pnpm", f"{package.replace('/', '+')}@")
+    for folder in (shelf / package, *(one / "node_modules" / package for one in stores)):
+        if version := package_version(folder / "package.json"):
+            yield _Copy(Library(ecosystem="javascript", package=package, version=version), folder)
+
+
+def _go(shelf: Path, package: str) -> Iterator[_Copy]:
+    parent, _, name = "".join(f"!{c.lower()}" if c.isupper() else c for c in package).rpartition(
+        "/"
+    )
+    for folder in _named(shelf / parent, f"{name}@"):
+        version = folder.name.partition("@")[2]
+        yield _Copy(Library(ecosystem="go", package=package, version=version), folder)
+
+
+def _php(shelf: Path, package: str) -> Iterator[_Copy]:
+    if version := composer_version(shelf / "composer" / "installed.json", package):
+        yield _Copy(Library(ecosystem="php", package=package, version=version), shelf / package)
+
+
+_FINDERS = {
+    "python": _python,
+    "ruby": _ruby,
+    "javascript": _javascript,
+    "go": _go,
+    "php": _php,
+}
+
+
+def _named(folder: Path, start: str) -> tuple[Path, ...]:
+    try:
+        names = sorted(one.name for one in os.scandir(folder) if one.name.startswith(start))
+    except OSError:
+        return ()
+    return tuple(folder / name for name in names[:_COPIES])
+
+
+@lru_cache(maxsize=64)
+def _sources(copy: _Copy) -> tuple[str, ...]:
+    return tuple(sorted(_files(copy)))
+
+
+def _files(copy: _Copy) -> Iterator[str]:
+    if copy.record is not None:
+        listed = listed_files(copy.record)[:_FILES]
+        yield from (name for name in listed if Path(name).suffix not in _NO_SOURCE)
+        return
+    left = _FILES
+    for place, folders, names in os.walk(copy.folder):
+        folders[:] = sorted(name for name in folders if name not in _NOT_OF_IT)
+        for name in sorted(names):
+            left -= 1
+            if left < 0:
+                return
+            if Path(name).suffix not in _NO_SOURCE:
+                yield (Path(place) / name).relative_to(copy.folder).as_posix()

@@ -1,0 +1,84 @@
+"""Tests of read_library: which version, which file, and what is said where there is none."""
+
+import pytest
+from small_repo import SmallRepo, case, frame
+from twins.reading import MemoryLibraries
+
+from nightwatch_core.analysis import tools
+from nightwatch_core.models.code import Library
+from nightwatch_core.models.conversation import ToolCall
+
+CASE = case("KeyError", "'a'", frame("app/a.py", 3, "total"))
+OLD = Library(ecosystem="python", package="requests", version="2.28.0")
+NEW = Library(ecosystem="python", package="requests", version="2.31.0")
+SOURCE = {"requests/__init__.py": "", "requests/sessions.py": "class Session:\n    pass\n"}
+LIBRARIES = MemoryLibraries({OLD: SOURCE, NEW: SOURCE})
+FILES = {"app/a.py": "x\n", "requirements.txt": "requests==2.31.0\n"}
+
+
+def read(place, files=FILES, libraries=LIBRARIES, known=frozenset(), **given):
+    call = ToolCall(id="1", name="read_library", arguments={"place": place, **given})
+    return tools.run(call, SmallRepo(files), CASE, (), known, libraries)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/srv/venv/lib/python3.11/site-packages/requests/sessions.py",
+        "requests/sessions.py",
+        "C:\\venv\\Lib\\site-packages\\requests\\sessions.py",
+    ],
+)
+def test_a_frames_file_is_read_at_the_locked_version(place):
+    assert read(place).text == (
+        "requests 2.31.0: the version in requirements.txt.\n"
+        "library/requests@2.31.0/requests/sessions.py (lines 1-2 of 2)\n"
+        "    1| class Session:\n    2|     pass"
+    )
+
+
+def test_another_version_than_the_locked_one_is_said():
+    only = MemoryLibraries({OLD: SOURCE})
+    text = read("requests/sessions.py", libraries=only).text
+    assert text.startswith("requests 2.28.0: requirements.txt has 2.31.0, so lines may differ.")
+    text = read("requests/sessions.py", files={"app/a.py": "x"}, libraries=only).text
+    assert text.startswith("requests 2.28.0: no lock file names it, so lines may differ.")
+
+
+def test_a_frame_may_name_its_version_itself():
+    gems = [Library(ecosystem="ruby", package="rack", version=v) for v in ("2.2.8", "3.0.0")]
+    shelf = MemoryLibraries({one: {"lib/rack.rb": "module Rack\nend\n"} for one in gems})
+    text = read("/usr/lib/ruby/gems/3.2.0/gems/rack-3.0.0/lib/rack.rb", {}, shelf, start=1).text
+    assert text.startswith("rack 3.0.0: the frame's version.\nlibrary/rack@3.0.0/lib/rack.rb (")
+
+
+def test_a_package_alone_lists_its_files():
+    assert read("requests").text.endswith("\nrequests/__init__.py\nrequests/sessions.py")
+
+
+def test_what_stands_above_is_named():
+    known = frozenset(f"library/requests@2.31.0/requests/sessions.py:{n}" for n in (1, 2))
+    assert "shown above, lines 1-2" in read("requests/sessions.py", known=known).text
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("flask/app.py", "Not available: flask (python)"),
+        ("requests/gone.py", "It has no file requests/gone.py"),
+        ("requests/session.py", "Near matches: requests/sessions.py"),
+        ("app/a.py", "is in the repository: use read_file"),
+        ("../../etc/passwd", "Give a frame's path"),
+        ("site-packages/../x.py", "Give a frame's path"),
+        ("a\nb", "Give a frame's path"),
+        ("x" * 900, "Give a frame's path"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_way_on(place, said):
+    result = read(place)
+    assert result.is_error
+    assert said in result.text
+
+
+def test_without_libraries_it_says_so():
+    assert "Library source is not available here" in read("requests", libraries=None).text
