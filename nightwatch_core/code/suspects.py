@@ -15,7 +15,13 @@ from nightwatch_core.code.named_change import is_of
 from nightwatch_core.code.onset import FirstFailing, ago, fading, first_failing
 from nightwatch_core.models.code import LoggedCommit, MergedPull, Release, Suspect
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.research import CodeChanges, LineAuthor, Onset
+from nightwatch_core.models.research import (
+    CodeChanges,
+    DependencyChange,
+    LineAuthor,
+    Onset,
+    Rename,
+)
 
 _NEAR = timedelta(days=NEAR_DAYS)
 _LEAST = 0.45  # the weaker a proof, the fresher it has to be
@@ -85,9 +91,8 @@ def suspects(
         return ()
     failing = first_failing(case, changes.onset, releases)
     ground = Ground(changes, changes.onset, failing, _libraries(case))
-    known = tuple(pulls)
-    brought = {change.sha: change for one in _commits(changes) for change in [_change(one, known)]}
-    judged = [suspect for change in brought.values() if (suspect := _judge(change, ground))]
+    known = _changes(changes, tuple(pulls))
+    judged = [suspect for change in known if (suspect := _judge(change, ground))]
     judged.sort(key=lambda one: (-one.score, -one.pull.merged_at.timestamp(), one.pull.sha))
     return tuple(judged[: max(0, limit)])
 
@@ -113,15 +118,22 @@ def as_change(commit: LoggedCommit, *files: str) -> MergedPull:
     )
 
 
-def _commits(changes: CodeChanges) -> list[LoggedCommit]:
-    renames = (one.commit for one in changes.renames)
-    libraries = (one.commit for one in changes.dependencies)
-    authors = (one.commit for one in changes.authors)
-    return [one for one in (*authors, *renames, *libraries) if one]
-
-
-def _change(commit: LoggedCommit, pulls: tuple[MergedPull, ...]) -> MergedPull:
-    return next((pull for pull in pulls if is_of(pull, commit.sha)), as_change(commit))
+def _changes(changes: CodeChanges, pulls: tuple[MergedPull, ...]) -> tuple[MergedPull, ...]:
+    """What did something that may count: each commit, or the pull request that brought it, once."""
+    named: tuple[LineAuthor | Rename | DependencyChange, ...] = (
+        *changes.authors,
+        *changes.renames,
+        *changes.dependencies,
+    )
+    files: dict[LoggedCommit, list[str]] = {}
+    for one in named:
+        if commit := one.commit:
+            files.setdefault(commit, []).append(one.path)
+    found = (
+        next((pull for pull in pulls if is_of(pull, commit.sha)), as_change(commit, *paths))
+        for commit, paths in files.items()
+    )
+    return tuple({change.sha: change for change in found}.values())
 
 
 def _judge(change: MergedPull, ground: Ground) -> Suspect | None:

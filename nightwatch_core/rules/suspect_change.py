@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from nightwatch_core.code.limits import NEAR_DAYS
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.rules.findings import FailingLine
@@ -9,6 +10,7 @@ from nightwatch_core.rules.known_code import Context, brought
 from nightwatch_core.rules.limits import BLAMED_LINES
 
 _SUSPICIOUS = timedelta(days=14)
+_NEAR = timedelta(days=NEAR_DAYS)
 _DAY = timedelta(days=1)  # blame tells days only, in no certain time zone
 
 
@@ -55,9 +57,9 @@ def _first_seen(context: Context) -> datetime | None:
 
 
 def _possible(blame: Blame, context: Context) -> bool:
-    """Whether the line was not written after the error was first seen."""
+    """Whether the line was written within a month before the error was first seen, if known."""
     seen = _first_seen(context)
-    return seen is None or blame.at.date() <= seen.date() + _DAY
+    return seen is None or -_DAY <= seen.date() - blame.at.date() <= _NEAR
 
 
 def _recent(blame: Blame, context: Context) -> bool:
