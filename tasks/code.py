@@ -70,7 +70,8 @@ def commit_of_group(
     if options.commit:
         return code.commit
     release = next((trace.release for trace in traces if trace.release), group.release)
-    sighting = Sighting(release=release, seen=group.last_seen, deployed=code.deployed)
+    own = group.commit if release == group.release else ""
+    sighting = Sighting(release=release, commit=own, seen=group.last_seen, deployed=code.deployed)
     return failed_commit(sighting, reading(options).code)
 
 

@@ -17,6 +17,7 @@ class Sighting(Value):
     """
 
     release: str = ""
+    commit: str = ""  # that records of the release name besides
     seen: datetime | None = None
     deployed: tuple[Release, ...] = ()
 
@@ -38,8 +39,11 @@ Outcome = tuple[Commit | None, str]  # with why there is none, where that is wor
 
 
 def _by_release(sighting: Sighting, host: CodeHost) -> Outcome:
-    """The release that its record names: deployed under that name, else a tag or a commit."""
-    release = sighting.release.strip()
+    """The commit that its record names, else its release: as it was deployed, a tag, a commit."""
+    release, own = sighting.release.strip(), sighting.commit.strip()
+    if own and own != release and (commit := host.commit_of(own)):
+        name = f"release {_shown(release)}, " if release else ""
+        return _because(commit, f"{name}commit {commit.sha[:10]} by its record"), ""
     if not release:
         return None, ""
     sha, named = sha_of(release, sighting.deployed), host.commit_of(release)

@@ -33,6 +33,7 @@ class _Group:
     hosts: set[str] = field(default_factory=set)
     span: Span = None
     releases: dict[str, tuple[datetime, int]] = field(default_factory=dict)  # by first sighting
+    commits: dict[str, str] = field(default_factory=dict)  # by release that names one besides
     hours: dict[int, int] | None = field(default_factory=dict)  # None: spread over unknown hours
     stacks: dict[tuple[str, int], tuple[datetime, int, str]] = field(default_factory=dict)
 
@@ -71,7 +72,7 @@ class Tally:
         _add_who(counted, occurrence)
         _add_hours(counted, occurrence)
         if occurrence.release:
-            _add_release(counted, occurrence.release, first, self.records)
+            _add_release(counted, occurrence, first, self.records)
         if occurrence.stacktrace:
             self._add_stack(counted, occurrence, last)
 
@@ -140,6 +141,7 @@ class Tally:
             last_seen=counted.span[1] if counted.span else None,
             release=releases[-1] if releases else "",
             releases=releases,
+            commit=counted.commits.get(releases[-1], "") if releases else "",
             hourly=tuple(hours.get(hour, 0) for hour in hours_of(window)) if hours else (),
         )
 
@@ -194,11 +196,15 @@ def _add_hours(counted: _Group, occurrence: Occurrence) -> None:
         counted.hours = {hour: counted.hours[hour] for hour in newest}
 
 
-def _add_release(counted: _Group, release: str, seen: datetime, place: int) -> None:
+def _add_release(counted: _Group, occurrence: Occurrence, seen: datetime, place: int) -> None:
+    release = occurrence.release
+    if occurrence.commit:
+        counted.commits[release] = occurrence.commit
     if release not in counted.releases or seen < counted.releases[release][0]:
         counted.releases[release] = (seen, place)
     if len(counted.releases) > 2 * limits.RELEASES:
         counted.releases = {name: counted.releases[name] for name in _releases(counted)}
+        counted.commits = {n: sha for n, sha in counted.commits.items() if n in counted.releases}
 
 
 def _releases(counted: _Group) -> tuple[str, ...]:

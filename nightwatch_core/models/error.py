@@ -27,6 +27,7 @@ class Occurrence(Value):
     stacktrace: str = ""
     app: str = ""
     release: str = ""
+    commit: str = ""  # the sha that the record names, perhaps shortened
     host: str = ""
     user: str = ""
     users: int | None = None  # a count the source made; None where single users are named
@@ -56,6 +57,7 @@ class ErrorGroup(Value):
     last_seen: datetime | None = None
     release: str = ""  # newest release seen failing
     releases: tuple[str, ...] = ()  # every release seen failing, oldest first
+    commit: str = ""  # the sha that records of `release` name besides, perhaps shortened
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
     triage: Triage = Triage()  # what the team said at the source
     regressed_at: datetime | None = None  # when it came back; aware, and only where triage says so

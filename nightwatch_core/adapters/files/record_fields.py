@@ -49,6 +49,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "app_version", "deployment.version", "version", "vcs.ref.head.revision", "git.sha",
         "revision", "commit",
     ),
+    "commit": (
+        "tags.commit", "vcs.ref.head.revision", "git.sha", "git.commit.sha", "revision", "commit",
+    ),
     "host": (
         "host.name", "host", "server_name", "server", "k8s.pod.name", "pod",
         "service.instance.id", "instance",
@@ -158,6 +161,7 @@ def occurrence_of(
         stacktrace=with_header(stack, error_class, message),
         app=name_of(_first(fields, "app", _is_text)),
         release=name_of(_first(fields, "release", _is_text)),
+        commit=name_of(_first(fields, "commit", _is_text)),
         host=name_of(_first(fields, "host", _is_text)),
         user=name_of(_first(fields, "user", _is_text)),
         users=number_of(_first(fields, "users")),

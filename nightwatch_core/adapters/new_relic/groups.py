@@ -89,6 +89,7 @@ def groups(
                 last_seen=newest.last,
                 release=releases[-1] if releases else "",
                 releases=releases,
+                commit=newest.commit if newest.release in releases[-1:] else "",
                 hourly=_hourly(draft, counts, window) if alone else (),
             )
         )

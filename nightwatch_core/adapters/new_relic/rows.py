@@ -34,6 +34,7 @@ class Row:
     last: datetime | None = None
     hosts: tuple[str, ...] = ()
     release: str = ""
+    commit: str = ""
     inbox_id: str = ""
 
     @property
@@ -143,6 +144,7 @@ def text(value: object, limit: int = LONGEST_MESSAGE) -> str:
 def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
     message = names[2] if len(names) == len(DETAIL) else ""
     users = [integer(fields.get(f"u{at}")) for at in range(len(USERS))]
+    commit = text(fields.get("commit"), LONGEST_LABEL)
     hosts = fields.get("hosts")
     hosts = hosts[:HOSTS] if isinstance(hosts, list) else []
     return Row(
@@ -153,7 +155,8 @@ def _row(fields: Mapping[str, Any], names: tuple[str, ...], count: int) -> Row:
         first=moment(fields.get("first")),
         last=moment(fields.get("last")),
         hosts=tuple(text(host, LONGEST_LABEL) for host in hosts),
-        release=text(fields.get("ver"), LONGEST_LABEL) or text(fields.get("commit"), LONGEST_LABEL),
+        release=text(fields.get("ver"), LONGEST_LABEL) or commit,
+        commit=commit,
         inbox_id=text(fields.get("inbox"), LONGEST_LABEL),
     )
 

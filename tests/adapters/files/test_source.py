@@ -30,6 +30,20 @@ def test_json_lines_say_all(tmp_path: Path) -> None:
     assert "2 records" in files.probe()
 
 
+def test_a_record_may_name_its_commit_besides_its_release(tmp_path: Path) -> None:
+    sha = "0a1b2c3d4e"
+    for fields, release, commit in (
+        ({"release": "2.1", "git.sha": sha}, "2.1", sha),
+        ({"release": "2.1", "commit": sha}, "2.1", sha),
+        ({"commit": sha}, sha, sha),
+        ({"release": "2.1"}, "2.1", ""),
+    ):
+        record = {name: value for name, value in FULL.items() if "version" not in name}
+        files = ErrorFiles((written(tmp_path, json_lines([{**record, **fields}])),))
+        (group,) = groups_of(files, None, NOW).groups
+        assert (group.release, group.commit) == (release, commit)
+
+
 def test_files_tell_of_no_deployments(tmp_path: Path) -> None:
     assert ErrorFiles((written(tmp_path, json_lines([FULL])),)).releases() == ()
 

@@ -91,6 +91,14 @@ def test_a_window_that_was_read_before_is_said_to_be(service):
     assert "were read before" in found.partial[0]
 
 
+def test_a_group_carries_the_commit_of_its_newest_release(service):
+    for ago, version, sha in ((20, "v1", "a" * 9), (3, "v2", "b" * 9)):
+        tags = {"service.version": version, "tags.commit": sha}
+        service.error("KeyError", "GET /orders/17", "no 'total'", ago * HOUR, **tags)
+    group = only(fetched(service))
+    assert (group.release, group.commit) == ("v2", "b" * 9)
+
+
 def test_groups_carry_counts_users_hosts_releases_and_hours(service):
     for ago, user, version in ((20, "ann", "v1"), (3, "bob", "v2"), (1, "bob", "v2")):
         service.error(

@@ -36,6 +36,8 @@ RAN = (deployed("blue", "b" * 10, 4), deployed("green", "c" * 40, 5))
     [
         (Sighting(release="v1", seen=DAY + timedelta(days=8)), "a", "release v1"),
         (Sighting(release="b" * 12), "b", "release bbbbbbbbbbbb"),
+        (Sighting(release="1.0", commit="b" * 9), "b", "1.0, commit bbbbbbbbbb by its record"),
+        (Sighting(release="v1", commit="e" * 9), "a", "release v1"),
         (Sighting(release="blue", deployed=RAN), "b", "release blue, deployed as bbbbbbbbbb"),
         (
             Sighting(seen=DAY + timedelta(days=4.5), deployed=RAN),

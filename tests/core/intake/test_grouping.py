@@ -42,6 +42,27 @@ def test_one_group_says_all():
     assert only.message == "no order 3"
 
 
+def test_the_commit_is_that_of_the_newest_release():
+    first = [
+        seen(1, release="1.0", commit="a" * 9),
+        seen(5, release="2.0", commit="b" * 9),
+        seen(9, release="1.0", commit="a" * 9),
+    ]
+    (found,) = group(first, "f", WINDOW)
+    assert (found.release, found.commit) == ("2.0", "b" * 9)
+    (found,) = group([*first, seen(10, release="3.0")], "f", WINDOW)
+    assert (found.release, found.commit) == ("3.0", "")
+
+
+def test_the_commit_stays_known_among_many_releases():
+    tally = Tally("f")
+    for number in range(1_000):
+        tally.add(seen(number / 100, release=f"r{number}", commit=f"{number:07x}"))
+    (found,) = tally.groups(WINDOW)
+    assert (found.release, found.commit) == ("r999", f"{999:07x}")
+    assert len(found.releases) == limits.RELEASES
+
+
 def test_most_frequent_first_then_by_title():
     found = group(
         [seen(error_class="B"), seen(error_class="A"), seen(error_class="C", count=5)],
