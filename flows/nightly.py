@@ -22,8 +22,9 @@ from tasks.notify import keep_report, open_report, tell_the_team
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
 from tasks.progress import report_on_failure
+from tasks.records import prune_records
 from tasks.runner import NightRunner
-from tasks.selection import select_groups
+from tasks.selection import known_errors, select_groups
 
 
 @flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
@@ -35,7 +36,8 @@ def nightly(**choices: Any) -> RunReport:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
-        selection = progress.select(select_groups(options, fetched))
+        known = known_errors(options, night)
+        selection = progress.select(select_groups(options, fetched, known))
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )
@@ -56,5 +58,6 @@ def nightly(**choices: Any) -> RunReport:
         learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
         report = progress.update(builder.add_learning(report, learned.value))
 
+        attempt("pruning records", prune_records, otherwise=None)
         troubles = (outcomes.trouble, acted.trouble, learned.trouble)
         return tell_the_team(builder.degrade(report, *troubles))

@@ -1,11 +1,9 @@
 """The analysis: one case, one task, one verdict."""
 
-import hashlib
 import logging
-from datetime import timedelta
 from typing import Any
 
-from prefect import Task, task
+from prefect import task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
@@ -28,7 +26,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import Clock, Model
 from tasks.code import reader_of
 from tasks.futures import each, same, settled
-from tasks.policies import KEPT, PATIENTLY
+from tasks.policies import KEPT, PATIENTLY, digest
 from tasks.records import records
 from tasks.wiring import reading, transcripts
 
@@ -37,20 +35,32 @@ _LOOK_AGAIN = "look again · {assignment.case.leader.short}"
 SCHEMA = 2  # raised when Analysis changes its meaning, so that no older record is taken for one
 
 
-def analysis_key(_context: TaskRunContext, parameters: dict[str, Any]) -> str:
-    """Names an analysis by everything that shapes it, so that a resumed night finds it again."""
+def analysis_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:
+    """Names an analysis by its night, its case and who makes it, and by what it was told tonight.
+
+    Not by what earlier nights taught, nor by counts and allowances: whatever was learned or merged
+    since the night began, a Retry of it and a night that is taken up find what was paid for. With
+    `force` only the run itself finds it.
+    """
     assignment, options = parameters["assignment"], parameters["options"]
     agent, plan = led_by(assignment, options)
-    said = (str(SCHEMA), agent.digest, plan.model_dump_json(), assignment.model_dump_json())
-    digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
-    return f"analysis/{assignment.night}/{digest}"
+    case, first = assignment.case, assignment.first
+    shaping = (
+        *(str(SCHEMA), agent.digest, plan.model_dump_json(), assignment.commit.sha),
+        *(group.fingerprint for group in case.groups),
+        *assignment.research.leader_findings,
+        first.model_dump_json() if first else "",
+        *(str(options.token_budget_per_error), str(options.cost_per_error)),
+        *(str(options.total_token_budget), str(options.cost_per_night)),
+        str(context.task_run.flow_run_id) if options.force else "",
+    )
+    return f"analysis/{assignment.night}/{digest(*shaping)}"
 
 
 @task(
     name="analyse",
     task_run_name="analyse · {assignment.case.leader.short}",
     cache_policy=CacheKeyFnPolicy(cache_key_fn=analysis_key),
-    cache_expiration=timedelta(hours=20),
     **KEPT,
     **PATIENTLY,
 )
@@ -83,11 +93,6 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
     )
 
 
-def analysis_task(options: NightOptions) -> Task[[Assignment, NightOptions], Analysis]:
-    """The analysis as a task; with `force` it takes no earlier result."""
-    return analyse.with_options(refresh_cache=True) if options.force else analyse
-
-
 @task(name="answer by rules", task_run_name="answer by rules · {left.assignment.case.leader.short}")
 def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analysis:
     """Explain a case whose model was away; never kept, so that the model is asked next time."""
@@ -100,7 +105,7 @@ def answer_by_rules(left: UnansweredAssignment, options: NightOptions) -> Analys
 
 def explained(options: NightOptions, assignments: tuple[Assignment, ...]) -> WaveResult:
     """Explain cases side by side; the rules answer where the model could not be reached."""
-    wave = settled(analysis_task(options).map(each(assignments), same(options)), assignments)
+    wave = settled(analyse.map(each(assignments), same(options)), assignments)
     stand_in = None if wave.stopped else reading(options).stand_in
     left = unanswered_assignments(wave, assignments) if stand_in else ()
     asked = tuple(one.assignment for one in left)
@@ -115,7 +120,7 @@ def looked_again(
 ) -> tuple[WaveResult, ...]:
     """Look again at what stayed weak, side by side; the better verdict of each error is kept."""
     wave = third_wave(options, waves, results, able)
-    second = analysis_task(options).with_options(name="look again", task_run_name=_LOOK_AGAIN)
+    second = analyse.with_options(name="look again", task_run_name=_LOOK_AGAIN)
     runs = second.map(each(wave.assignments), same(options)) if wave.assignments else []
     return with_second_looks(results, wave, settled(runs, wave.assignments))
 

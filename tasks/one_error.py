@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from prefect import task
+from prefect.cache_policies import RUN_ID, TASK_SOURCE
 
 from nightwatch_core.errors import NotTonight
 from nightwatch_core.intake.windows import lookback_for
@@ -13,7 +14,7 @@ from nightwatch_core.report.lookup import case_of
 from nightwatch_core.settings import night_options
 from nightwatch_core.text.typed_fingerprints import SHORTEST
 from tasks.night import given_options
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import (
     keep_pasted_record,
     nights,
@@ -64,9 +65,14 @@ def seek_error(
     return fetched.model_copy(update={"groups": wanted}), Selection(kept=wanted)
 
 
-@task(name="open the run", task_run_name="open the run")
+@task(
+    name="open the run",
+    task_run_name="open the run",
+    cache_policy=TASK_SOURCE + RUN_ID,
+    **KEPT,
+)
 def open_single(options: NightOptions, fetched: Fetched, selection: Selection) -> Night:
-    """A night of its own for one error."""
+    """A night of its own for one error, the same one when the run is retried."""
     now = reading(options).clock.now()
     name = f"one-{selection.kept[0].fingerprint.partition(':')[2][:8]}-{now:%Y%m%d-%H%M%S}"
 

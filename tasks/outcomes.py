@@ -1,5 +1,7 @@
 """What became of our issues and pull requests, and of the errors they were about."""
 
+from typing import Any
+
 from prefect import task
 
 from nightwatch_core.memory.lessons.all_lessons import lessons_in
@@ -16,7 +18,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import Night
 from tasks.code import reader_of, reads_of
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY, kept_by_night
 from tasks.wiring import nights, reading
 
 
@@ -26,7 +28,23 @@ def read_outcomes(options: NightOptions) -> tuple[OwnItem, ...]:
     return reading(options).tracker.own_items()
 
 
-@task(name="follow up", task_run_name="follow up", **PATIENTLY)
+def _followed(told: dict[str, Any]) -> tuple[str, ...]:
+    """What shapes following up, besides lessons and the nights that were."""
+    own, groups = told["earlier"].own, told["selection"].kept
+    return (
+        *(told["options"].model_dump_json(), told["code"].commit.sha),
+        "unread" if own is None else "read",
+        *(group.fingerprint for group in groups),
+    )
+
+
+@task(
+    name="follow up",
+    task_run_name="follow up",
+    cache_policy=kept_by_night("followed", _followed),
+    **KEPT,
+    **PATIENTLY,
+)
 def follow_up(
     options: NightOptions,
     night: Night,

@@ -1,5 +1,7 @@
 """Memory before an analysis: what lessons still explain, and what resembles the rest."""
 
+from typing import Any
+
 from prefect import task
 
 from nightwatch_core.analysis.research import PromptLearnings
@@ -24,13 +26,28 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.ports import KnowledgeReader
 from tasks.code import Trees, commit_of_case
 from tasks.futures import attempt
-from tasks.policies import PATIENTLY
+from tasks.policies import KEPT, PATIENTLY, kept_by_night
 from tasks.wiring import reading
 
 NO_PAST, NO_LEARNINGS = PastOutcomes(), PromptLearnings()
 
 
-@task(name="recall", task_run_name="recall", **PATIENTLY)
+def _recalled(told: dict[str, Any]) -> tuple[str, ...]:
+    """What shapes a recall, besides lessons, notes and patterns."""
+    code, cases = told["code"], told["cases"]
+    return (
+        *(told["options"].model_dump_json(), told["past"].model_dump_json()),
+        *(f"{case.fingerprint} {commit_of_case(case, code).sha}" for case in cases),
+    )
+
+
+@task(
+    name="recall",
+    task_run_name="recall",
+    cache_policy=kept_by_night("recalled", _recalled),
+    **KEPT,
+    **PATIENTLY,
+)
 def recall_cases(
     options: NightOptions,
     night: Night,

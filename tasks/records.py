@@ -21,6 +21,7 @@ from prefect.settings import get_current_settings
 from prefect.types._datetime import now
 from pydantic import AwareDatetime, BaseModel, Json
 
+from nightwatch_core.errors import GiveUp
 from tasks.wiring import local as wiring
 
 KEEP = timedelta(hours=20)
@@ -115,7 +116,10 @@ def code_records() -> PrefectRecords:
 @task(name="prune records", task_run_name="prune records")
 def prune_records() -> None:
     """Delete records that no night used for a month, and the oldest beyond half a gibibyte."""
-    pruned = wiring.prune_results(results())
+    try:
+        pruned = wiring.prune_results(results())
+    except OSError as error:
+        raise GiveUp(f"the results in {results()} cannot be pruned: {error}") from error
     log.info(
         "%d records are kept (%.1f MiB), %d were pruned",
         *(pruned.left, pruned.bytes / 2**20, pruned.deleted),

@@ -6,14 +6,35 @@ from nightwatch_core.intake import cases as families
 from nightwatch_core.intake import ignore_rules as ignoring
 from nightwatch_core.intake import limits, selection
 from nightwatch_core.intake.selection import Narrowed
-from nightwatch_core.models.assignment import RecallResult, Traced
+from nightwatch_core.models.assignment import KnownErrors, RecallResult, Traced
 from nightwatch_core.models.error import Case, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night
+from tasks.policies import KEPT, kept_by_night
 from tasks.wiring import reading
+
+NOTHING_KNOWN = KnownErrors()
+
+
+@task(
+    name="list known errors",
+    task_run_name="list known errors",
+    cache_policy=kept_by_night("known", lambda told: (told["options"].model_dump_json(),)),
+    **KEPT,
+)
+def known_errors(options: NightOptions, night: Night) -> KnownErrors:
+    """Names of errors that had a lesson when the night began."""
+    if not options.compound_enabled or options.force:
+        return KnownErrors()
+    index = reading(options).knowledge.index()
+    names = {name for e in index.solutions for name in (e.fingerprint, *e.aliases)}
+    return KnownErrors(names=tuple(sorted(names)))
 
 
 @task(name="select", task_run_name="select")
-def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
+def select_groups(
+    options: NightOptions, fetched: Fetched, known: KnownErrors = NOTHING_KNOWN
+) -> Selection:
     """Drop what the rules ignore, rank the rest, keep the best; every drop has its reason.
 
     Rules that do not hold tonight drop nothing, and are told.
@@ -23,16 +44,9 @@ def select_groups(options: NightOptions, fetched: Fetched) -> Selection:
     every = reading(options).knowledge.ignore_rules()
     rules, sentences = ignoring.rules_in_force(every, fetched.groups, fetched.window)
     candidates = limits.GROUPS_A_CASE * (options.max_errors or 5)
-    known = _known_names(options)
-    selected = selection.select(fetched.groups, rules, candidates, fetched.window, known)
+    names = frozenset(known.names)
+    selected = selection.select(fetched.groups, rules, candidates, fetched.window, names)
     return selected.model_copy(update={"told": sentences})
-
-
-def _known_names(options: NightOptions) -> frozenset[str]:
-    if not options.compound_enabled or options.force:
-        return frozenset()
-    index = reading(options).knowledge.index()
-    return frozenset(name for e in index.solutions for name in (e.fingerprint, *e.aliases))
 
 
 @task(name="put groups into cases", task_run_name="put groups into cases")

@@ -24,6 +24,12 @@ class Traced(Value):
     code_reads: CodeReads = CodeReads()  # by placing its frames
 
 
+class KnownErrors(Value):
+    """Errors that had a lesson when the night began."""
+
+    names: tuple[str, ...] = ()
+
+
 class CodeTonight(Value):
     """The commit that runs in production, and what was merged and released lately.
 

@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 
-from night_world import CART, PAY, worlds
+from night_world import CART, PAY, SEEN, worlds
 from prefect.context import TaskRunContext
 from twins.reading import MemoryAgents
 
 from nightwatch_core.models.assignment import Assignment
-from nightwatch_core.models.code import Commit
+from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.usage import Allowance
 from tasks.analysis import analysis_key
 from tasks.dependencies import using
 
 ALLOWANCE = Allowance(iterations=5, tokens=100_000, cost=1.0, seconds=600)
+RELEASE = Release(version="v2", sha="c" * 40, at=SEEN)
 COMMIT = Commit(repository="shop", sha="a" * 40)
 CASE = Assignment(case=Case(leader=CART), allowance=ALLOWANCE, commit=COMMIT, night="n1")
 OPTIONS = NightOptions(model="memory")
@@ -35,7 +37,8 @@ def test_the_same_analysis_is_found_again() -> None:
 
 
 def test_whatever_shapes_an_analysis_makes_it_another_one() -> None:
-    case, allowance = Case(leader=PAY), ALLOWANCE.model_copy(update={"tokens": 9})
+    case, elsewhere = Case(leader=PAY), COMMIT.model_copy(update={"sha": "b" * 40})
+    told = ResearchContext(leader_findings=("a leader's",))
     others = [
         key(digest="of another text"),
         key(effort="high"),
@@ -43,7 +46,20 @@ def test_whatever_shapes_an_analysis_makes_it_another_one() -> None:
         key(options=OPTIONS.model_copy(update={"effort": "low"})),
         key(options=OPTIONS.model_copy(update={"max_tokens": 9_000})),
         key(CASE.model_copy(update={"case": case})),
-        key(CASE.model_copy(update={"allowance": allowance})),
+        key(options=OPTIONS.model_copy(update={"total_token_budget": 9_000})),
+        key(CASE.model_copy(update={"commit": elsewhere})),
+        key(CASE.model_copy(update={"research": told})),
         key(CASE.model_copy(update={"night": "n2"})),
     ]
     assert len({key(), *others}) == 1 + len(others)
+
+
+def test_what_was_learned_or_counted_since_the_night_began_does_not() -> None:
+    learned = ResearchContext(releases=(RELEASE,))
+    counted = CART.model_copy(update={"occurrences": 99})
+    others = [
+        key(CASE.model_copy(update={"research": learned})),
+        key(CASE.model_copy(update={"case": Case(leader=counted)})),
+        key(CASE.model_copy(update={"allowance": ALLOWANCE.model_copy(update={"tokens": 9})})),
+    ]
+    assert {key(), *others} == {key()}

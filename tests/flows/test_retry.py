@@ -1,0 +1,130 @@
+"""A Retry of a night's run, as the button in Prefect's UI makes it, on a real server."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from night_world import CART, PAY, by_case, worlds
+from prefect import Flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun
+from prefect.flow_engine import run_flow
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from prefect.states import AwaitingRetry
+from twins.reading import MemoryModel
+
+from flows.nightly import nightly
+from flows.one_error import one_error
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.report import RunReport
+from tasks.dependencies import Dependencies, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+class Retried:
+    """A flow's run, and the same run again."""
+
+    def __init__(self, world: Dependencies, flow: Flow[..., Any], **choices: object) -> None:
+        self.world, self.flow, self.choices = world, flow, choices
+        with get_client(sync_client=True) as client:
+            self.id = client.create_flow_run(flow, parameters=choices).id
+
+    def run(self) -> RunReport:
+        """Run it from where its state stands."""
+        with get_client(sync_client=True) as client:
+            run: FlowRun = client.read_flow_run(self.id)
+        with using(self.world):
+            report: RunReport = run_flow(self.flow, flow_run=run, parameters=self.choices)
+        return report
+
+    def again(self) -> RunReport:
+        """What the button does, and then the worker."""
+        with get_client(sync_client=True) as client:
+            client.set_flow_run_state(self.id, AwaitingRetry(), force=True)
+        return self.run()
+
+
+def weak_for_payments(conversation: Any) -> object:
+    """Verdicts that no lesson comes of, which any other night would ask for again."""
+    text = by_case(conversation)
+    weak = conversation.case.leader == PAY
+    return text.replace('"confidence":"medium"', '"confidence":"low"') if weak else text
+
+
+@pytest.mark.parametrize("answers", [by_case, weak_for_payments])
+@pytest.mark.parametrize("force", [False, True])
+def test_a_retry_of_a_finished_night_pays_nothing_whatever_it_learned(
+    answers: Callable[[Any], object], force: bool
+) -> None:
+    world = worlds(model=MemoryModel([answers]))
+    night = Retried(world, nightly, force=force)
+    first = night.run()
+    assert len(world.publishing.knowledge.lessons) >= 1
+    asked, published = len(world.reading.model.shown), len(world.reading.tracker.published)
+    again = night.again()
+    assert len(world.reading.model.shown) == asked
+    assert len(world.reading.tracker.published) == published
+    assert again.night.id == first.night.id
+    assert again.analyses == first.analyses
+    assert again.usage == first.usage
+    assert again.code_reads == first.code_reads
+    assert again.errors == first.errors
+
+
+def test_a_retry_changes_no_lesson() -> None:
+    world = worlds()
+    night = Retried(world, nightly)
+    night.run()
+    lessons = dict(world.publishing.knowledge.lessons)
+    night.again()
+    assert world.publishing.knowledge.lessons == lessons
+
+
+def test_a_night_after_it_knows_and_pays_nothing_either() -> None:
+    world = worlds()
+    Retried(world, nightly).run()
+    asked = len(world.reading.model.shown)
+    report = Retried(world, nightly).run()
+    assert {one.ending.kind for one in report.analyses} == {"reused"}
+    assert len(world.reading.model.shown) == asked
+
+
+def test_a_forced_night_after_it_asks_again() -> None:
+    world = worlds()
+    Retried(world, nightly).run()
+    asked = len(world.reading.model.shown)
+    Retried(world, nightly, force=True).run()
+    assert len(world.reading.model.shown) == 2 * asked
+
+
+def test_a_retry_of_one_error_pays_nothing() -> None:
+    world = worlds()
+    chosen = {"error_class": CART.error_class, "transaction": CART.transaction}
+    single = Retried(world, one_error, **chosen)
+    first = single.run()
+    world.reading.clock.pass_by(3_600)
+    assert single.again().analyses == first.analyses
+    assert len(world.reading.model.shown) == 1
+
+
+def test_what_the_model_could_not_answer_is_asked_again() -> None:
+    world = worlds(model=MemoryModel([_fails_for_payments]))
+    night = Retried(world, nightly)
+    assert len(night.run().failures) == 1
+    healthy = MemoryModel([by_case])
+    night.world = replace(world, reading=replace(world.reading, model=healthy))
+    assert not night.again().failures
+    assert [shown.case.leader for shown in healthy.shown] == [PAY]
+
+
+def _fails_for_payments(conversation: Any) -> object:
+    return GiveUp("refused") if conversation.case.leader == PAY else by_case(conversation)
