@@ -49,9 +49,10 @@ class Past:
     def released(self) -> FirstFailing | None:
         """The release that brought it, where the commits of it and the one before are known."""
         failing = first_failing(self.case, self.onset, self.releases)
-        if failing and failing.before.sha and failing.release.sha != failing.before.sha:
-            return failing
-        return None
+        if failing is None or self.onset is None:
+            return None
+        is_whole = failing.before.sha and failing.release.sha not in ("", failing.before.sha)
+        return failing if is_whole and self.onset.at - failing.release.at <= _NEAR else None
 
     @cached_property
     def released_paths(self) -> tuple[str, ...]:

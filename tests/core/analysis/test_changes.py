@@ -140,6 +140,14 @@ def test_what_the_first_failing_release_changed_is_told() -> None:
     assert "a/first.py (+1" not in told
 
 
+def test_a_release_of_long_ago_is_not_told() -> None:
+    releases, tree = released(1)
+    old = tuple(one.model_copy(update={"at": one.at - timedelta(days=31)}) for one in releases)
+    known = changes_of(case(frame(CART, 7)), (), (), tree, (), old)
+    assert known.deployment is None
+    assert [one.commit for one in known.dependencies] == [tree.commits[0].commit]
+
+
 def test_what_went_live_within_two_hours_is_shown_with_its_changes() -> None:
     releases, tree = released(1.5)
     told = deployment_text(changes_of(case(frame(CART, 7)), (), (), tree, (), releases).deployment)
