@@ -13,13 +13,16 @@ from nightwatch_core.models.analysis import Analysis
 
 _PLACE = re.compile(r"(?P<path>[\w.@+()\[\]/-]*\w\.[A-Za-z]\w{0,9}):(?P<line>\d{1,7})(?!\d)")
 _SHOWN = re.compile(r"(?P<path>.*?\S):(?P<line>\d{1,8})(?!\d)")
+_DIFFED = re.compile(r"(?:---|\+\+\+) (?:[ab]/)?(?P<path>\S{1,400})$")
+_ANY = -1  # stands for every line of a file
 
 
 def unseen_step(analysis: Analysis, shown: Collection[str]) -> str:
     """Name the first step of the cause whose line was not among those `shown`; empty for none.
 
-    Lines that a trace names or that verified evidence quotes count as shown. Of `shown` items, each
-    begins with `path:line`; those without a place are passed over.
+    Lines that a trace names or that verified evidence quotes count as shown, and all of a file of
+    which a change was. Items of `shown` begin with `path:line`, or name a file as a diff does; the
+    rest is passed over.
     """
     seen = _lines_of((*shown, *_told(analysis)))
     steps = _steps(analysis)
@@ -47,13 +50,15 @@ def _told(analysis: Analysis) -> Iterator[str]:
 def _lines_of(places: Iterable[str]) -> Mapping[str, set[int]]:
     lines: dict[str, set[int]] = {}
     for place in places:
-        if match := _SHOWN.match(place[:1_100]):
+        if diffed := _DIFFED.match(place[:500]):
+            lines.setdefault(diffed["path"], set()).add(_ANY)
+        elif match := _SHOWN.match(place[:1_100]):
             lines.setdefault(match["path"], set()).add(int(match["line"]))
     return lines
 
 
 def _is_unseen(path: str, line: int, seen: Mapping[str, set[int]]) -> bool:
     """Whether no file of that path, or of that name, was shown near the line."""
-    near = range(line - STEP_NEAR, line + STEP_NEAR + 1)
+    near = {_ANY, *range(max(1, line - STEP_NEAR), line + STEP_NEAR + 1)}
     files = (lines for one, lines in seen.items() if one == path or one.endswith(f"/{path}"))
     return all(lines.isdisjoint(near) for lines in files)

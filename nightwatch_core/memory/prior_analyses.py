@@ -147,7 +147,7 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     if doubt := turn_of(lesson, tonight, digest_of):
         return doubt
     if why_weak(lesson):
-        update = {"fix": (), "waiting": waits_for(lesson)}
+        update = {"waiting": waits_for(lesson)}
         return checked(analysis.model_copy(update=update), code)
     if reason := why_unsound(lesson, digest_of):
         return Doubt(reason)

@@ -120,6 +120,8 @@ STEPS = "shop/pay.py:2 charges, then shop/cart.py:2 asks for a price."
         (STEPS, ("shop/pay.py:3",), "high"),
         ("pay.py:2 charges.", ("shop/pay.py:1",), "high"),
         ("pay.py:2 charges.", ("shop/repay.py:1",), "medium"),
+        ("pay.py:70 charges.", ("--- shop/pay.py", "+gateway.charge(card)"), "high"),
+        ("pay.py:0 charges.", ("shop/cart.py:2", "--- shop/cart.py"), "medium"),
         ("lib/gone.py:7 is to blame.", (), "medium"),
         ("The host https://pay.example:443/v1 at 12:30, pay.internal:6379, 1.2:3.", (), "high"),
         ("It asks for a price.", (), "high"),
