@@ -6,6 +6,7 @@ line numbers that read_file shows; a bracket alone, or a scrap of a line, is no 
 """
 
 import re
+from textwrap import dedent
 
 from nightwatch_core.code.code_view import inside, visible
 from nightwatch_core.code.limits import QUOTE, QUOTE_NEAR, QUOTE_SCRAP, QUOTED_LINES
@@ -21,14 +22,26 @@ def verified(evidence: Evidence, text: str | None) -> Evidence:
     A line is put right only where the quote stands once in the file.
 
     >>> said = Evidence(path="a.py", line=1, quote="return  total")
-    >>> verified(said, "def f():\\n    return total\\n").line
-    2
+    >>> found = verified(said, "def f():\\n    return total\\n")
+    >>> found.line, found.quote
+    (2, 'return total')
     """
     path = inside(evidence.path)
     line = _line(evidence, text) if path and text is not None else 0
-    if not line:
+    if not line or text is None:
         return evidence.model_copy(update={"verified": False})
-    return evidence.model_copy(update={"path": path, "line": line, "verified": True})
+    quote = _as_it_stands(evidence.quote, text, line)
+    return evidence.model_copy(
+        update={"path": path, "line": line, "quote": quote, "verified": True}
+    )
+
+
+def _as_it_stands(quote: str, text: str, line: int) -> str:
+    """The file's own lines in the place of what was typed: as many, blank ones between them too."""
+    wanted = len(_wanted(quote))
+    rows = [row.rstrip("\r") for row in text.split("\n")[line - 1 : line - 1 + 2 * QUOTED_LINES]]
+    filled = [at for at, row in enumerate(rows, 1) if row.strip()]
+    return dedent("\n".join(rows[: filled[min(wanted, len(filled)) - 1]])) if filled else quote
 
 
 def _line(evidence: Evidence, text: str) -> int:

@@ -121,18 +121,37 @@ def standing(analysis: Analysis) -> str:
     >>> one = Analysis(case=of, title="", root_cause="", confidence="high",
     ...                standing=Standing(kind="changed", pull=12))
     >>> standing(one)
-    'Already changed by #12, awaiting deploy.'
+    'Already changed on the base branch, awaiting deploy.'
     """
     stands = analysis.standing
     if stands is None:
         return ""
-    by = f"#{stands.pull}" if stands.pull else f"commit {stands.sha[:12]}" if stands.sha else ""
-    detail = f" ({stands.detail.strip().rstrip('.')})" if stands.detail.strip() else ""
-    return {
-        "live": "On the base branch the failing lines are the same",
-        "drifted": "On the base branch the failing lines have changed since",
-        "changed": f"Already changed{f' by {by}' if by else ''}, awaiting deploy",
-    }[stands.kind] + f"{detail}."
+    said = stands.detail.strip()
+    return f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else _STANDINGS[stands.kind]
+
+
+def awaited(analysis: Analysis) -> str:
+    """Name the change that the base branch has and production has not.
+
+    >>> from nightwatch_core.models.analysis import Standing
+    >>> from nightwatch_core.models.error import Case, ErrorGroup
+    >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    >>> awaited(Analysis(case=of, title="", root_cause="", confidence="high",
+    ...                  standing=Standing(kind="changed", pull=12)))
+    'already changed by #12, awaiting deploy'
+    """
+    stands = analysis.standing
+    if stands is None or stands.kind != "changed":
+        return ""
+    by = f"#{stands.pull}" if stands.pull else f"commit {stands.sha[:10]}" if stands.sha else ""
+    return f"already changed{f' by {by}' if by else ''}, awaiting deploy"
+
+
+_STANDINGS = {
+    "live": "The base branch has the lines that failed.",
+    "drifted": "On the base branch the failing lines are other ones.",
+    "changed": "Already changed on the base branch, awaiting deploy.",
+}
 
 
 def twin_lines(twins: Iterable[Analysis]) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def source(told: Told) -> str:
 def caveats(told: Told) -> str:
     """What speaks against reading on: other code, or a change that awaits its deploy."""
     texts = (parts.misfit(told.analysis), parts.standing(told.analysis))
-    return "\n\n".join(f"**{told.prose(text)}**" for text in texts if text)
+    return "\n\n".join(told.prose(text) for text in texts if text)
 
 
 def where(told: Told) -> str:

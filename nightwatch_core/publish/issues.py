@@ -150,10 +150,10 @@ def _news_key(repository: str, known: OwnItem, night: str) -> str:
 def _room(options: NightOptions, open_now: int, new: int) -> Reason | None:
     """Why there is no room for one more issue; None where there is."""
     if new >= options.max_issues:
-        return Reason("limit", f"limit of new issues a night (max_issues {options.max_issues})")
+        return Reason("limit", f"limit of new issues a night: {options.max_issues}")
     if open_now >= options.max_open_issues:
-        limit = f"max_open_issues {options.max_open_issues}"
-        return Reason("choice", f"{open_now} of our issues are open ({limit})")
+        limit = f"limit of open issues: {options.max_open_issues}"
+        return Reason("choice", f"{open_now} of our issues are open, {limit}")
     return None
 
 

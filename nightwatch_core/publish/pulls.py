@@ -111,8 +111,8 @@ def _joined_draft(
 
 def _awaits_deploy(analysis: Analysis) -> Reason | None:
     """Why no draft is due where the base branch is past the code that failed."""
-    if analysis.standing and analysis.standing.kind == "changed":
-        return Reason("settled", parts.standing(analysis).rstrip(".").lower())
+    if awaited := parts.awaited(analysis):
+        return Reason("settled", awaited)
     return Reason("refused", parts.misfit(analysis).rstrip(".")) if analysis.misfit else None
 
 
@@ -152,8 +152,7 @@ def _already_changed(analysis: Analysis) -> Reason | None:
 def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:
     if new < options.max_pull_requests:
         return None
-    limit = f"max_pull_requests {options.max_pull_requests}"
-    return Reason("limit", f"limit of draft pull requests a night ({limit})")
+    return Reason("limit", f"limit of draft pull requests a night: {options.max_pull_requests}")
 
 
 def _settled(

@@ -220,7 +220,7 @@ def _complaints(
     names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
     return (
         *complaints,
-        f"no table knows how hard these are, so they had the middle effort: {names}",
+        f"error classes of no known kind, analysed with medium effort: {names}",
     )
 
 

@@ -88,8 +88,10 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
 
 def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
-    yield section("facts", "", Facts(items=tuple(say.facts(case))[: limits.facts]))
-    caveats = filter(None, (parts.misfit(analysis), parts.standing(analysis)))
+    facts = tuple(say.facts(analysis, shown.report.commit))[: limits.facts]
+    yield section("facts", "", Facts(items=facts))
+    calm = analysis.standing is not None and analysis.standing.kind == "live"
+    caveats = filter(None, (parts.misfit(analysis), "" if calm else parts.standing(analysis)))
     yield _bullets("caveats", "Mind", caveats, many)
     if message := block(case.leader.message, MESSAGE):
         yield section("message", "", Verbatim(text=message))

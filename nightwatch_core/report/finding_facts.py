@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.trace import Trace
+from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.report.blocks import Fact
 from nightwatch_core.report.limits import NAME, TEXT, TITLE, TRACE
 from nightwatch_core.text.escaping import block, line
@@ -29,9 +31,11 @@ def seen(case: Case) -> str:
     )
 
 
-def facts(case: Case) -> Iterator[Fact]:
-    """What is known of an error besides its cause."""
-    leader = case.leader
+def facts(analysis: Analysis, commit: Commit | None) -> Iterator[Fact]:
+    """What is known of an error besides its cause; `commit` is one of its repository."""
+    case, leader = analysis.case, analysis.case.leader
+    code = f"{commit.repository} at {(analysis.commit or commit.sha)[:10]}" if commit else ""
+    stands = analysis.standing is not None and analysis.standing.kind == "live"
     when = ""
     if leader.first_seen or leader.last_seen:
         when = f"{moment(leader.first_seen)} to {moment(leader.last_seen)}"
@@ -41,6 +45,8 @@ def facts(case: Case) -> Iterator[Fact]:
         case.triage_texts,
         ("App", leader.app),
         ("Release", leader.release),
+        ("Code", code),
+        ("Base branch", parts.standing(analysis).rstrip(".") if stands else ""),
         ("Hosts", ", ".join(leader.hosts[:5])),
         ("Source", leader.source),
         ("Fingerprint", leader.fingerprint),

@@ -90,7 +90,6 @@ def _finding(finding: Finding) -> Iterator[str]:
     proved = f" ({markdown(finding.proved)})" if finding.proved else ""
     confidence = f"confidence: **{finding.sureness or finding.confidence}**{proved}"
     yield f"{code_span(finding.error)}{where} · {confidence}"
-    yield markdown(finding.source)
     if finding.known:
         yield f"**{markdown(finding.known)}**"
     yield markdown(finding.news)

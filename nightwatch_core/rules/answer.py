@@ -33,6 +33,11 @@ RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
     "missing key": missing_key,
     "out of range": out_of_range,
 }
+_IN_WORDS = {  # kinds whose names are no words for people
+    "none receiver": "a value is missing",
+    "import": "an import fails",
+    "out of range": "an index is out of range",
+}
 _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
 
 
@@ -127,7 +132,7 @@ def _unread(symptom: Symptom, failing: FailingLine) -> Finding:
         ),
         steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
         tags=(symptom.kind.replace(" ", "-"),),
-        subject=symptom.kind,
+        subject=_IN_WORDS.get(symptom.kind, symptom.kind),
     )
 
 

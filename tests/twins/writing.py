@@ -35,6 +35,8 @@ class MemoryOutbox:
             "kind": proposal.kind,
             "fingerprint": proposal.fingerprint,
             "also": proposal.also,
+            "fix": getattr(proposal, "fix", ""),
+            "on": getattr(proposal, "on", "issue"),
         }
         if any(one.key == proposal.key for one in (*self.published, *self.items)):
             return Receipt(**told, status="already there", number=self._number(proposal))

@@ -220,7 +220,8 @@ def test_a_file_is_read_once_for_all_its_quotes():
 
 def test_a_wrong_line_is_put_right():
     one = judged(evidence=(QUOTE.model_copy(update={"line": 1}),))
-    assert one.evidence == (QUOTE.model_copy(update={"verified": True}),)
+    whole = "return sum(line.price for line in lines)"  # as the file has it
+    assert one.evidence == (QUOTE.model_copy(update={"verified": True, "quote": whole}),)
 
 
 def test_a_file_that_did_not_parse_before_may_be_changed():

@@ -176,7 +176,7 @@ def test_the_limit_of_new_issues_counts_only_new_ones():
     options = NightOptions(max_issues=1)
     plan = issues(named(1), named(2), named(3), own=(item(fingerprint="v1:1"),), options=options)
     assert [proposal.kind for proposal in plan.proposals] == ["comment", "issue"]
-    assert reasons(plan) == ["limit of new issues a night (max_issues 1)"]
+    assert reasons(plan) == ["limit of new issues a night: 1"]
 
 
 def test_the_limit_of_open_issues_counts_what_is_open():
@@ -184,7 +184,7 @@ def test_the_limit_of_open_issues_counts_what_is_open():
     own = (item(number=1, fingerprint="v1:x"), item(number=2, fingerprint="v1:y", state="closed"))
     plan = issues(*(named(n) for n in range(4)), own=own, options=options)
     assert len(plan.proposals) == 2
-    assert all("max_open_issues 3" in reason for reason in reasons(plan))
+    assert all("limit of open issues: 3" in reason for reason in reasons(plan))
 
 
 def test_limits_do_not_hold_back_news_of_open_issues():
@@ -338,7 +338,7 @@ def test_a_draft_of_tonight_is_planned_again_under_its_key():
     options = NightOptions(max_pull_requests=1)
     plan = pulls(analysis(fix=(FIX,)), named(2, fix=fix_of(2)), own=own, options=options)
     assert [pull.key for pull in plan.proposals] == ["0123456789abcdef"]
-    assert reasons(plan) == ["limit of draft pull requests a night (max_pull_requests 1)"]
+    assert reasons(plan) == ["limit of draft pull requests a night: 1"]
 
 
 def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again():
@@ -360,7 +360,7 @@ def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
     plan = pulls(other, bad, good, options=NightOptions(max_pull_requests=1))
     assert [pull.fingerprint for pull in plan.proposals] == ["v1:2"]
     assert "0 times" in reasons(plan)[0]
-    assert "max_pull_requests" in reasons(plan)[1]
+    assert "limit of draft pull requests" in reasons(plan)[1]
 
 
 def test_no_analyses_no_plan():
