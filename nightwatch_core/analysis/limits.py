@@ -33,7 +33,7 @@ WHOLE_FILE_LINES, WHOLE_FILE = 200, 5_000  # lines, characters: a failing file t
 FUNCTION_LINES, SHORT_FUNCTION = 120, 16  # shown whole; shorter ones with lines around them
 AROUND, DECORATORS = 1, 6  # lines around what sets a value; above a function
 PREVIEW_CHARACTERS = 30_000  # of all previews: the message stays far below its tokens
-OTHER_USES, TESTS = 8, 4  # lines; files
+TESTS = 4  # files
 OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; characters of each
 
 # What the history says of a case

@@ -1,32 +1,47 @@
 """What the analyst is told besides the error: files, source, suspects, releases, learnings."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.changes import changes_of
-from nightwatch_core.analysis.source_previews import Read, source_previews
+from nightwatch_core.analysis.source_previews import Read, failing_place, source_previews
 from nightwatch_core.code.called_names import frames_of
 from nightwatch_core.code.callees import callees
 from nightwatch_core.code.definition_lookup import Lookup, Search
+from nightwatch_core.code.elsewhere import other_uses, sibling_methods
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import CALLEE_HITS
+from nightwatch_core.code.named_in_message import (
+    meant_definitions,
+    named_definitions,
+    names_in_message,
+)
 from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.code.tested_by import files_testing
 from nightwatch_core.intake.cases import root_class
 from nightwatch_core.memory.notes.researcher import learnings_for_case
 from nightwatch_core.models.assignment import UnexplainedCase
-from nightwatch_core.models.code import MergedPull, Release
+from nightwatch_core.models.code import MergedPull, Release, SearchHit
 from nightwatch_core.models.error import Case, DroppedGroup
 from nightwatch_core.models.knowledge import PriorAnalysis, TaskFile
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.research import CodeChanges, Preview, ResearchContext
+from nightwatch_core.models.research import CodeChanges, LikelyFile, Preview, ResearchContext
 from nightwatch_core.models.value import Value
 from nightwatch_core.patterns import patterns_for
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.traces.path_index import PathIndex
+
+
+class Source(NamedTuple):
+    """What is shown of the code."""
+
+    previews: tuple[Preview, ...]
+    other_uses: tuple[SearchHit, ...]
+    tests: tuple[str, ...]
 
 
 def gather(
@@ -49,17 +64,15 @@ def gather(
     known = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
     find = (lambda text: search(text, "", CALLEE_HITS)) if search else None
     unfit = misfit(case, known.text, find)
-    shown = source_previews(case, likely, known.text)
-    seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
-    tests = _tests(shown, index)
-    shown += callees(case, known, seen)
+    source = _source(case, likely, known)
     merged, changes = tuple(pulls), CodeChanges()
     if code and not unfit:
-        changes = changes_of(case, shown, likely, code, merged, releases)
+        changes = changes_of(case, source.previews, likely, code, merged, releases)
     return ResearchContext(
         likely_files=likely,
-        previews=shown,
-        tests=tests,
+        previews=source.previews,
+        other_uses=source.other_uses,
+        tests=source.tests,
         suspects=suspects(case, changes, merged, releases),
         changes=changes,
         misfit=unfit,
@@ -69,11 +82,23 @@ def gather(
     )
 
 
-def _tests(shown: tuple[Preview, ...], index: PathIndex) -> tuple[str, ...]:
-    """Existing tests of the failing files."""
+def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source:
+    """Cut out where it fails, then what that comes from, then what is like it."""
+    members = names_in_message(case)
+    shown = source_previews(case, likely, known.text, members)
+    seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
+    shown += callees(case, known, seen, members)
+    shown += named_definitions(case, known, seen)
+    if all(one.kind in ("guess", "named") for one in shown):
+        shown += meant_definitions(case, known, seen)
     paths = dict.fromkeys(one.path for one in shown if one.kind == "failing")
-    tests = (test for path in paths for test in files_testing(path, index))
-    return tuple(dict.fromkeys(tests))[: limits.TESTS]
+    tests = (test for one in paths for test in files_testing(one, known.index))
+    path, line = failing_place(case, known.text)
+    return Source(
+        previews=(*shown, *(sibling_methods(path, line, known, seen) if path else ())),
+        other_uses=other_uses(path, line, known, seen) if path else (),
+        tests=tuple(dict.fromkeys(tests))[: limits.TESTS],
+    )
 
 
 class PromptLearnings(Value):

@@ -47,7 +47,7 @@ def preview_text(preview: Preview) -> str:
 
 def other_uses_text(research: ResearchContext) -> str:
     """Write lines of other places, one a row."""
-    hits = research.other_uses[: limits.OTHER_USES]
+    hits = research.other_uses
     return "\n".join(line(f"{hit.path}:{hit.line}: {hit.text.strip()}", 300) for hit in hits)
 
 

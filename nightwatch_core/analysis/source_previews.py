@@ -49,6 +49,12 @@ def source_previews(
     return _within_room(shown)
 
 
+def failing_place(case: Case, read: Read) -> tuple[str, int]:
+    """Give the innermost own place whose line is there: path and line, or ("", 0)."""
+    placed = next(_placed(frames_of(case), read), None)
+    return (placed[0], placed[2]) if placed else ("", 0)
+
+
 def failing(path: str, text: str, line: int) -> Preview:
     """Cut out the whole file where it is short, else the whole function and a little around it."""
     because = f"line {line} fails"

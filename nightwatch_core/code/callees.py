@@ -10,15 +10,17 @@ from nightwatch_core.text.plain_text import text_lines
 Shown = set[tuple[str, int]]
 
 
-def callees(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
+def callees(
+    case: Case, known: Lookup, seen: Shown, members: tuple[str, ...] = ()
+) -> tuple[Preview, ...]:
     """List definitions of what the failing statement, and those before it, call and build.
 
     The likeliest to matter first; bounded in number, lines and characters. What was `seen` is left
-    out, and what is shown is added to it.
+    out, and what is shown is added to it; `members` are names that the message says.
     """
     previews: list[Preview] = []
     left = CALLEE_CHARACTERS
-    for use in names_near(case, known.text):
+    for use in names_near(case, known.text, members):
         place = known.place(use)
         preview = cut(place, known, seen, "flow", _because(use)) if place else None
         if preview is None or len(preview.text) > left:
@@ -34,11 +36,11 @@ def callees(case: Case, known: Lookup, seen: Shown) -> tuple[Preview, ...]:
 def cut(
     place: Place, known: Lookup, seen: Shown, kind: PreviewKind, because: str = ""
 ) -> Preview | None:
-    """Cut out the lines of a definition that were not shown; None where that is too little."""
+    """Cut out the lines of a definition that were not shown; None where that is not half of it."""
     end = min(place.end, place.line + CALLEE_LINES - 1)
     new = [line for line in range(place.line, end + 1) if (place.path, line) not in seen]
     new = [line for n, line in enumerate(new) if line == new[0] + n]  # up to what was shown
-    if len(new) < min(2, end - place.line + 1):
+    if len(new) < (end - place.line + 2) // 2:
         return None
     lines = text_lines(known.text(place.path) or "")
     rows = (" ".join(one.splitlines())[:LINE] for one in lines[new[0] - 1 : new[-1]])

@@ -23,9 +23,14 @@ NEAR_FRAMES, NEAR_LINES = 3, 8  # innermost own frames, lines above theirs
 OWNERS = 3  # classes or modules that a receiver may be
 NEAR_NAMES = 24  # names of one case
 CALLEES, CALLEE_LINES, CALLEE_CHARACTERS = 8, 17, 9_000  # definitions; lines of each; of all
-CALLEE_SEARCHES, CALLEE_HITS = 8, 40  # names looked for in the whole tree; lines of one search
+CALLEE_SEARCHES, CALLEE_HITS = 12, 40  # names looked for in the whole tree; lines of one search
 SAME_NAME_PLACES = 3  # that may define a name; of more nobody knows which one is meant
 IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
+
+# What the message names, and the failing code's like elsewhere
+NAMED, NAMED_AROUND, NAMED_HITS, NAMED_SEARCHES = 3, 2, 60, 3  # definitions; lines; names
+PHRASE_WORDS = 4  # runs of words that may mean a name
+SIBLING_HITS, USE_HITS, OTHER_USES = 60, 40, 5  # lines of one search; lines told
 
 # Files, changes, releases
 LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a guess, a suspect

@@ -12,7 +12,15 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from nightwatch_core.code.grammars import is_readable, parsed
-from nightwatch_core.code.limits import CACHED_FILES, FLOW_NODES, NAMED_FILE, STATEMENT_LINES
+from nightwatch_core.code.limits import (
+    CACHED_FILES,
+    FLOW_NODES,
+    LONGEST_NAME,
+    NAMED_FILE,
+    NAMED_LINE,
+    QUERY_DEPTH,
+    STATEMENT_LINES,
+)
 
 _BODIES = frozenset(
     (
@@ -56,7 +64,8 @@ class Setting(NamedTuple):
 
 def root_of(path: str, text: str) -> Node | None:
     """Parse a file; None where no grammar reads it."""
-    root = parsed(path, text[:NAMED_FILE])
+    rows = text[:NAMED_FILE].split("\n")
+    root = parsed(path, "\n".join(row if len(row) <= NAMED_LINE else "" for row in rows))
     return root if root is not None and is_readable(root) else None
 
 
@@ -106,20 +115,24 @@ def settings_in(path: str, text: str) -> tuple[Setting, ...]:
 
 def nodes_in(root: Node, first: int = 0, last: int = 1 << 30) -> Iterator[Node]:
     """Walk the nodes that touch some rows, from the outside to the inside, in their order."""
-    waiting, left = [root], FLOW_NODES
+    waiting, left = [(root, 0)], FLOW_NODES
     while waiting and left:
-        node = waiting.pop()
+        node, depth = waiting.pop()
         left -= 1
         yield node
-        touching = (
-            one for one in node.children if one.end_point[0] >= first and one.start_point[0] <= last
-        )
-        waiting += reversed(tuple(touching))
+        touching = [
+            (one, depth + 1)
+            for one in (node.children if depth < QUERY_DEPTH else ())
+            if one.end_point[0] >= first and one.start_point[0] <= last
+        ]
+        waiting += touching[::-1]
 
 
 def text_of(node: Node) -> str:
-    """Give a node's text, bounded."""
-    return (node.text or b"")[:200].decode("utf-8", "replace")
+    """Give a node's text; empty where it is long."""
+    if node.end_byte - node.start_byte > LONGEST_NAME:
+        return ""
+    return (node.text or b"").decode("utf-8", "replace")
 
 
 def _bodies(node: Node) -> Iterator[Node]:
@@ -149,6 +162,8 @@ def _targets(node: Node) -> tuple[Node, ...]:
 
 def _names(target: Node) -> Iterator[str]:
     """The names and members in a pattern."""
+    if target.end_byte - target.start_byte > NAMED_LINE:
+        return
     if target.type in NAMES or target.type in MEMBERS:
         yield text_of(target)
     elif target.type not in _BODIES:

@@ -125,7 +125,7 @@ def _reads(root: Node, step: Step) -> tuple[str, ...]:
     nodes = nodes_in(root, step.line - 1, step.end - 1)
     names = (text_of(node) for node in nodes if node.type in NAMES)
     reads = dict.fromkeys((*_members(root, step), *names))
-    return tuple(one for one in reads if one != step.sets)[:FLOW_READS]
+    return tuple(one for one in reads if one and one != step.sets)[:FLOW_READS]
 
 
 def _members(root: Node, step: Step) -> tuple[str, ...]:

@@ -25,5 +25,5 @@ PRINTED_SHOWN = 6_000  # characters
 ROW_CHARACTERS = 1_000
 OWN_FRAMES_LISTED = 5  # where the printed trace is cut
 LIBRARY_ENDS = 4  # frames at either end of a run of libraries, where no frame is ours
-FOLDED_FRAMES = 2  # frames that are worth a note instead
+FOLDED_ROWS = 1  # more rows are worth a note instead
 SAME_FRAME = 2  # times a frame is shown that comes again and again

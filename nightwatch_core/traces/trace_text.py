@@ -138,7 +138,7 @@ def _folded(parts: Sequence[Rows], outermost_first: bool) -> list[Rows]:
 def _ends(run: list[Rows], first: int, last: int, what: str) -> list[Rows]:
     """The first and the last of many, and how many were between them."""
     left = len(run) - first - last
-    if left < limits.FOLDED_FRAMES:
+    if sum(len(part.rows) for part in run[first : len(run) - last]) <= limits.FOLDED_ROWS:
         return run
     note = Rows("text", (f"[... {left} {what} left out ...]",))
     return [*run[:first], note, *run[len(run) - last :]]

@@ -1,0 +1,165 @@
+"""Where failing values come from, in every language with a grammar."""
+
+import pytest
+
+from nightwatch_core.code.limits import FLOW_STEPS, STATEMENT_LINES
+from nightwatch_core.code.value_flow import Step, expressions_on, value_flow
+
+PYTHON = """\
+LIMIT = 3
+
+class A(B):
+    def start(self):
+        self.port = listen(self.host)
+
+    def stop(self, rows, way):
+        with opened(way) as file:
+            for row in self.rows:
+                value = row.tag
+        if (found := look(value)) and LIMIT:
+            other = 1
+            found.go(
+                value,
+                file, self.port,
+            )
+"""
+RUBY = """\
+class A < B
+  def f(xs)
+    @x = load(y)
+    xs.each do |a|
+      b = a.c
+      b.foo(@x)
+    end
+  end
+end
+"""
+TYPESCRIPT = """\
+class A extends B {
+  f(x: X, xs: X[]) {
+    const { a, b } = g(x);
+    for (const y of xs) {
+      this.z = y;
+    }
+    return xs.map((q) => {
+      return q.c + a.d + this.z;
+    });
+  }
+}
+"""
+JAVA = """\
+class A extends B {
+  void f(List<Y> ys) {
+    Foo a = g(x);
+    for (Y y : ys) {
+      this.z = y.w;
+      a.foo(y, this.z);
+    }
+  }
+}
+"""
+GO = """\
+package p
+
+func (s *S) f(xs []X) {
+	a, err := g(x)
+	for _, y := range xs {
+		s.z = y.w
+		a.foo(y, s.z)
+	}
+}
+"""
+PHP = """\
+<?php
+class A extends B {
+  function f($xs) {
+    foreach ($xs as $k => $x) {
+      $this->a = $x->b();
+    }
+    $this->a->foo();
+  }
+}
+"""
+C_SHARP = """\
+class A : B {
+  void F() {
+    var a = G(x);
+    foreach (var y in xs) {
+      this.z = y;
+      y.Foo(a, this.z);
+    }
+  }
+}
+"""
+JAVASCRIPT = "function f(xs) {\n  const a = g(1);\n  let b;\n  b = a.c;\n  return b.d;\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line", "expected"),
+    [
+        ("a.py", PYTHON, 14, {(5, "self.port"), (8, "file"), (10, "value"), (11, "found"),
+                              (9, "row")}),
+        ("a.rb", RUBY, 6, {(5, "b"), (3, "@x"), (4, "a")}),
+        ("a.ts", TYPESCRIPT, 8, {(7, "q"), (3, "a"), (5, "this.z"), (4, "y")}),
+        ("A.java", JAVA, 6, {(3, "a"), (4, "y"), (5, "this.z")}),
+        ("a.go", GO, 7, {(4, "a"), (5, "y"), (6, "s.z")}),
+        ("a.php", PHP, 7, {(5, "$this->a"), (4, "$x")}),
+        ("A.cs", C_SHARP, 6, {(3, "a"), (4, "y"), (5, "this.z")}),
+        ("a.js", JAVASCRIPT, 5, {(4, "b"), (2, "a")}),
+    ],
+    ids=["python", "ruby", "typescript", "java", "go", "php", "c#", "javascript"],
+)  # fmt: skip
+def test_what_sets_the_failing_value(
+    path: str, text: str, line: int, expected: set[tuple[int, str]]
+) -> None:
+    failing, *steps = value_flow(path, text, line)
+    assert failing.line <= line <= failing.end
+    assert {(step.line, step.sets) for step in steps} >= expected
+
+
+def test_a_statement_of_several_lines_is_one_and_ends_where_its_body_begins() -> None:
+    assert value_flow("a.py", PYTHON, 14)[0] == Step(13, 16)
+    assert value_flow("a.py", PYTHON, 11)[0] == Step(11, 11)
+    assert value_flow("a.py", PYTHON, 9)[0] == Step(9, 9)
+
+
+def test_names_of_other_functions_are_other_names() -> None:
+    text = "def f():\n    x = load(1)\n\ndef g(x):\n    return x.y\n"
+    assert value_flow("a.py", text, 5) == (Step(5, 5),)
+    assert value_flow("a.py", "x = load(1)\n\ndef g():\n    return x.y\n", 4)[1].line == 1
+
+
+def test_a_member_that_the_message_says_is_followed_on_any_object() -> None:
+    text = "def f(b):\n    new = load(b)\n    b.image = new\n    b.save(1)\n"
+    assert [step.line for step in value_flow("a.py", text, 4)] == [4]
+    assert [step.line for step in value_flow("a.py", text, 4, ("image",))] == [4, 3, 2]
+
+
+def test_without_a_tree_there_is_the_line() -> None:
+    for path in ("a.txt", "a.kt"):
+        assert value_flow(path, "x = 1\ny = x\n", 2) == (Step(2, 2),)
+    assert value_flow("a.py", "", 7) == (Step(7, 7),)
+    assert value_flow("a.py", "x = 1\n", 7) == (Step(7, 7),)
+
+
+def test_what_is_read_the_longest_first() -> None:
+    assert expressions_on("a.py", "f(a.b.c, d['x'], e.g())\n", Step(1, 1)) == (
+        "d['x']", "a.b.c", "a.b", "e.g"
+    )  # fmt: skip
+
+
+def test_everything_is_bounded() -> None:
+    sets = "".join(f"    v{n} = v{n + 1}\n" for n in range(3_000))
+    steps = value_flow(
+        "a.py", f"def f():\n{sets}    go({', '.join(f'v{n}' for n in range(99))})\n", 3_002
+    )
+    assert len(steps) <= FLOW_STEPS
+    long = "f(\n" + "    1,\n" * 900 + ")\n"
+    failing = value_flow("a.py", long, 400)[0]
+    assert failing.end - failing.line + 1 <= STATEMENT_LINES
+
+
+@pytest.mark.parametrize("row", ["(" * 50_000, "a." * 50_000, "x=" * 50_000, "{" * 50_000])
+def test_hostile_code_takes_no_time(row: str) -> None:
+    for path in ("a.py", "a.js", "a.rb"):
+        assert value_flow(path, f"{row}\n{row}\n", 1)
