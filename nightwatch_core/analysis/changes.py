@@ -8,6 +8,7 @@ from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.past import Past
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.diff_reading import dependency_changes, is_manifest, renamed_to
+from nightwatch_core.code.named_change import is_of
 from nightwatch_core.code.onset import ago
 from nightwatch_core.code.suspects import as_change
 from nightwatch_core.code.symptoms import symptom_of
@@ -40,14 +41,15 @@ def changes_of(
     releases: tuple[Release, ...] = (),
 ) -> CodeChanges:
     """Gather who wrote the case's lines, and what was changed and deployed before it began."""
-    past = Past(case, code, releases)
+    past, merged = Past(case, code, releases), tuple(pulls)
+    authors = (*_authors_of_frames(past), *_authors_of_definitions(past, previews))
     return CodeChanges(
         onset=past.onset,
-        authors=(*_authors_of_frames(past), *_authors_of_definitions(past, previews)),
+        authors=tuple(_with_pull(author, merged) for author in authors),
         renames=_renames(past),
         dependencies=_dependencies(past),
         deployment=_deployment(past, past.onset) if past.onset else None,
-        candidates=_candidates(past, likely, tuple(pulls)),
+        candidates=_candidates(past, likely, merged),
     )
 
 
@@ -161,6 +163,14 @@ def _shown(
         changed=len(paths),
         diffs=tuple(sorted(shown, key=lambda file: file.path not in own))[: limits.DIFFS],
     )
+
+
+def _with_pull(author: LineAuthor, pulls: tuple[MergedPull, ...]) -> LineAuthor:
+    """Add the number of the pull request that brought the commit, where only `pulls` knows it."""
+    commit = author.commit
+    brought = next((one.number for one in pulls if is_of(one, commit.sha)), 0)
+    commit = commit.model_copy(update={"pull": commit.pull or brought})
+    return author.model_copy(update={"commit": commit})
 
 
 def _commit(blame: Blame) -> LoggedCommit:

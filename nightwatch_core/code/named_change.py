@@ -69,8 +69,8 @@ def only_named(analysis: Analysis, pulls: Iterable[MergedPull]) -> Analysis:
     Of `pulls` the one that brought the commit stands for it, and tells its title.
     """
     sha = analysis.suspect_commit.strip().lower()
-    own = next((one for one in analysis.suspects if is_of(one.pull, sha)), None)
-    brought = next((pull for pull in pulls if is_of(pull, sha)), own.pull if own else None)
+    known = (*pulls, *(one.pull for one in analysis.suspects))
+    brought = next((pull for pull in known if is_named(pull, sha)), None)
     if brought is None:
         return analysis.model_copy(update={"suspects": ()})
     suspect = Suspect(pull=brought, score=1.0, because=(_named(brought, sha),))
@@ -83,15 +83,24 @@ def is_of(pull: MergedPull, sha: str) -> bool:
     return len(sha) >= SHORTEST_SHA and any(one.startswith(sha) for one in known)
 
 
+def is_named(pull: MergedPull, name: str) -> bool:
+    """Tell whether a name means the change: its commit, one that it brought, or its number."""
+    return is_of(pull, name) or bool(pull.number and name == f"#{pull.number}")
+
+
 def proved_change(analysis: Analysis) -> str:
     """Name the change that brought the commit the analysis found; empty where none did.
 
     Being near, or merged just before, is not enough, and neither is a commit that nobody merged.
     """
     sha = analysis.suspect_commit.strip().lower()
-    return next((one.pull.name for one in analysis.suspects if is_of(one.pull, sha)), "")
+    return next((one.pull.name for one in analysis.suspects if is_named(one.pull, sha)), "")
 
 
 def _named(pull: MergedPull, sha: str) -> str:
     """A commit of its own shows what a pull request brought; its merge is just its name."""
-    return _NAMED if pull.sha.startswith(sha) else f"brought {sha[:10]}, which the analysis names"
+    return (
+        _NAMED
+        if sha.startswith("#") or pull.sha.startswith(sha)
+        else f"brought {sha[:10]}, which the analysis names"
+    )

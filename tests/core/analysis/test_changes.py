@@ -69,6 +69,16 @@ def test_every_frames_line_is_told_with_its_commit() -> None:
     ]
 
 
+def test_a_pull_request_that_only_its_host_knows_is_told() -> None:
+    one = commit("a", 20)
+    brought = MergedPull(
+        number=8, title="Lines", sha="e" * 40, merged_at=BEGAN, commits=(one.commit.sha,)
+    )
+    tree = MemoryCode(blames=blamed((CART, 7, one)))
+    known = changes_of(case(frame(CART, 7)), (), (), tree, (brought,))
+    assert known.authors[0].commit.pull == 8
+
+
 def test_a_record_of_other_code_has_no_blame() -> None:
     tree = MemoryCode(blames=blamed((CART, 7, commit("a", 2)), (PAY, 9, commit("b", 3))))
     known = changes_of(case(frame(CART, 7, "differs"), frame(PAY, 9, "same")), (), (), tree)

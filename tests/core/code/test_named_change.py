@@ -86,6 +86,12 @@ def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
     assert (own.pull, own.because) == (guilty, ("the analysis names it",))
 
 
+def test_a_number_that_nobody_could_look_up_is_found_among_the_pulls() -> None:
+    (suspect,) = only_named(analysis("#2"), (pull(1, "e"), pull(2, "d"))).suspects
+    assert (suspect.pull.number, suspect.because) == (2, ("the analysis names it",))
+    assert only_named(analysis("#0"), (pull(0, "e"),)).suspects == ()
+
+
 def test_what_is_only_near_is_no_suspect_of_an_analysis() -> None:
     near = pull(1, "e")
     assert only_named(analysis("", near), (near,)).suspects == ()
