@@ -92,15 +92,21 @@ def _blamed(path: str, lines: Sequence[Blame]) -> str:
     """A commit with the lines it wrote."""
     one, numbers = lines[0], [line.line for line in lines]
     where = place(path, numbers[0]) if len(numbers) == 1 else f"{name(path)} lines {spans(numbers)}"
-    pull = f" (#{one.pull})" if one.pull else ""
+    pull = _pull(one.pull, one.subject)
     before = f" [then in {name(one.path)}]" if one.path and one.path != path else ""
     return f"{where} {one.sha} {one.at:%Y-%m-%d} {one.author}: {one.subject}{pull}{before}"
 
 
 def _logged(one: LoggedCommit) -> str:
     author, subject = line(one.author, _AUTHOR), line(one.subject, _SUBJECT)
-    pull = f" (#{one.pull})" if one.pull else ""
+    pull = _pull(one.pull, subject)
     return f"{one.sha[:10]} {one.at:%Y-%m-%d} {author}: {subject}{pull}"
+
+
+def _pull(number: int, subject: str) -> str:
+    """The pull request, where the subject does not name it already."""
+    named = f"(#{number})"
+    return f" {named}" if number and named not in subject else ""
 
 
 def _names(known: CommitDiff, files: Sequence[ChangedFile]) -> Iterator[str]:

@@ -20,6 +20,7 @@ _LEVELS = (
     *((6, 10, _WIDTH), (6, 5, _WIDTH), (4, 3, _WIDTH), (3, 2, _WIDTH), (2, 1, _WIDTH)),
     *((1, 1, _WIDTH), (1, 0, _WIDTH), (0, 0, _WIDTH), (0, 0, 120), (0, 0, 80)),
 )
+_TOGETHER = 3  # hits of a file that are written below its name
 _NARROW = 80  # characters of a row where not all rows fit
 _ROWS, _NUMBERS = 0.6, 0.25  # shares of the room
 _LEAST = 80  # characters for the numbers of one file
@@ -93,7 +94,13 @@ def _block(
     more = {n for span in whole for n in span}
     if context:
         more |= {n for hit in file.texts for n in range(hit - context, hit + context + 1)}
-    total = len(file.lines) if more else 0
+    is_list = not more and len(file.texts) >= _TOGETHER
+    total = len(file.lines) if more or is_list else 0
+    if is_list and total:
+        numbers = tuple(file.texts)
+        yield head(file.path, numbers[0], numbers[-1], total)
+        yield from (f"{n:>5}| {file.text(n, width)}" for n in numbers)
+        return
     more = {n for n in more if 1 <= n <= total} - file.texts.keys()
     more -= seen(file.path, more | file.texts.keys(), known)
     ends = {span.stop - 1 for span in whole}
@@ -102,7 +109,7 @@ def _block(
             yield from (f"{name(file.path)}:{n}: {file.text(n, width)}" for n in run)
             continue
         yield head(file.path, run.start, run.stop - 1, total)
-        yield from (f"{n:>5}| {file.text(n, width)}" for n in run)
+        yield from (f"{n:>5}| {file.text(n)}" for n in run)
         yield from _going_on(file, run, ends)
 
 
@@ -114,7 +121,12 @@ def _going_on(file: FileHits, run: range, ends: Collection[int]) -> Iterator[str
 
 def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str:
     """Rows for the first hits, numbers of lines for the others, counts for the last files."""
-    rows = [(file, row) for file in files for row in _block(file, (), 0, known, _NARROW)]
+    best = next((file for file in files if _expanded(file)), None)
+    rows = [
+        (file, row)
+        for file in files
+        for row in _block(file, _expanded(file)[:1] if file is best else (), 0, known, _NARROW)
+    ]
     parts: list[str] = []
     used = 0
     for _, row in rows:

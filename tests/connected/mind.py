@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-_FRAME = re.compile(r"^app  (\S+):(\d+) in ", re.MULTILINE)
-_HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)$")
+from services.own_frames import own_frames
+
+_HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
 _NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
 _MERGED = re.compile(r"^#\d+ .*?\(([0-9a-f]{10}), merged ", re.MULTILINE)
 _TOLD = re.compile(r"## The error\n\n```\n(.+?)\n```", re.DOTALL)
@@ -37,10 +38,10 @@ def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[
     if told is None:
         return [], "refusal"
     opening = next(b["text"] for b in blocks if b["type"] == "text" and "## The error" in b["text"])
-    frame = _FRAME.search(opening)
-    if frame is None:
+    frames = own_frames(opening)
+    if not frames:
         return _said(_guess(told[1]), body), "end_turn"
-    path, line = frame[1], int(frame[2])
+    path, line = frames[0]
     wanted = _spoken_of(told[1])
     results = [_text(b) for b in blocks if b["type"] == "tool_result" and not b.get("is_error")]
     if not any(b["type"] == "tool_use" for b in blocks):

@@ -7,8 +7,9 @@ shown. Found, it quotes it; not found, it asks for the file once, and refuses af
 import json
 import re
 
-_FRAME = re.compile(r"^app  (\S+):(\d+) in ", re.MULTILINE)
-_HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)$")
+from services.own_frames import own_frames
+
+_HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
 _NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
 
 
@@ -19,10 +20,10 @@ def turn(body, reads, fixes, number):
     changes it knows how to make: text of a line, and what to write instead.
     """
     texts = list(_texts(body))
-    found = _FRAME.search("\n".join(texts))
-    if found is None:
+    frames = own_frames("\n".join(texts))
+    if not frames:
         return [], "refusal"
-    path, line = found[1], int(found[2])
+    path, line = frames[0]
     quote = _line_of(texts, path, line)
     asked = any(block.get("type") == "tool_use" for block in _blocks(body))
     if not asked and (reads or quote is None) and _may_read(body):
@@ -42,17 +43,13 @@ def summary(body):
     """A summary that keeps what it can use: the frame, and the numbered lines with their head."""
     frames, lines = [], []
     for text in _texts(body):
-        frames += [f"app  {path}:{line} in …" for path, line in _FRAME.findall(text)[:1]]
-        quote = _line_of([text], *_place(frames)) if frames else None
+        frames += own_frames(text)[:1]
+        quote = _line_of([text], *frames[0]) if frames else None
         if quote is not None:
-            path, line = _place(frames)
+            path, line = frames[0]
             lines += [f"{path} (lines {line}-{line} of {line})", f"{line:>5}| {quote}"]
-    return "<summary>\n" + "\n".join([*frames[:1], *lines[:2]]) + "\n</summary>"
-
-
-def _place(frames):
-    found = _FRAME.search(frames[0])
-    return found[1], int(found[2])
+    told = [f"{path}:{line} in …  <- ours" for path, line in frames[:1]]
+    return "<summary>\n" + "\n".join([*told, *lines[:2]]) + "\n</summary>"
 
 
 def _call(path, start, name):

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from services.anthropic import Anthropic
 from services.anthropic_billing import Bills
+from services.own_frames import own_frames
 
 LATENCY = 0.2  # seconds from a request to its answer
 TURNS = 3  # read two files, search, answer
-_FRAME = re.compile(r"^app  (\S+):(\d+) in ", re.MULTILINE)
 _NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
 _TOLD = "## Found earlier tonight"  # what siblings are told
 Json = dict[str, Any]
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 def mind(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[list[Json], str]:
     """Reads the failing file and its caller, searches, and quotes the line that it was shown."""
     blocks = list(_blocks(body))
-    path, line = _FRAME.findall(_opening(body))[0]
+    path, line = own_frames(_opening(body))[0]
     results = [block for block in blocks if block["type"] == "tool_result"]
     if len(results) > 2:
         return _answer(path, int(line), _shown(results, int(line))), "end_turn"
