@@ -113,6 +113,7 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
             "failed_pulls": failed_pulls(own.lesson),
             "news": own.match.doubt,
             "unsettled_nights": own.match.unsettled_nights,
+            "fix_alone": own.match.fix_alone,
             "because": (*analysis.because, *(again if fix_digest(analysis.fix) in refused else ())),
         }
     return analysis.model_copy(update=update)

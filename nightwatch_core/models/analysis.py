@@ -100,6 +100,7 @@ class Analysis(Value):
     told: tuple[str, ...] = ()  # those lessons' fingerprints
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row
+    fix_alone: bool = False  # its cause was known, only the fix was asked for
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came
     chance: float | None = None  # how often as sure a finding proved right here; None: too few yet

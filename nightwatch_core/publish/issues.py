@@ -132,6 +132,8 @@ def _repository(commit: Commit | None) -> str:
 def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reason | None:
     if joins:
         return None
+    if analysis.fix_alone and not analysis.has_fix:
+        return Reason("nothing new", f"nothing to add to issue #{known.number}: there is no fix")
     if analysis.ending.kind == "reused":
         return Reason("nothing new", f"known, nothing new since issue #{known.number}")
     if analysis.confidence == "low" and not analysis.has_fix:

@@ -105,9 +105,7 @@ def _finding(
         "confidence": "high",
         "has_fix": bool(old),
         "file_changes": [{**change, "new": quote.replace(old, fixes[old])}] if old else [],
-        "evidence": [
-            {"path": path, "line": line, "quote": quote, "note": "fails", "verified": False}
-        ],
+        "evidence": [{"path": path, "line": line, "quote": quote, "note": "fails"}],
         "suspect_commit": suspect,
         "suggested_next_steps": [f"Look at {path}"],
     }

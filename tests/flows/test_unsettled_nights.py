@@ -160,5 +160,6 @@ def test_a_fix_that_is_never_mended_is_asked_for_more_and_more_rarely():
     nights = list(days(worlds(groups=(CART,), model=model), 4))
     asked = [bool(night.analyses[0].usage.calls) for night in nights]
     assert asked == [True, True, False, True]
+    assert [[one.kind for one in night.receipts] for night in nights] == [["issue"], [], [], []]
     assert [night.analyses[0].confidence for night in nights] == ["medium"] * 4
     assert not nights[2].analyses[0].waiting  # the finding stands: it is known
