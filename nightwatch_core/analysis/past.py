@@ -32,6 +32,7 @@ class Past:
         places = [(f.repo_path, f.line) for f in frames if f.repo_path and f.line]
         self.places = tuple(dict.fromkeys(places))[: limits.BLAMED_FRAMES]
         self.unfit = frozenset((f.repo_path, f.line) for f in frames if f.fit == "differs")
+        self.unblamed: set[str] = set()
         self.files = tuple(dict.fromkeys(path for path, _ in self.places))
 
     @cached_property
@@ -81,8 +82,12 @@ class Past:
         return self.onset is not None and timedelta() <= self.onset.at - commit.at <= _NEAR
 
     def blame(self, path: str, start: int, end: int) -> tuple[Blame, ...]:
-        """Who wrote the lines."""
-        return self._known(lambda: self.code.blame(path, start, end), tuple[Blame, ...]())
+        """Who wrote the lines; a file of which that is not known is not asked about again."""
+        if path in self.unblamed:
+            return ()
+        blames = self._known(lambda: self.code.blame(path, start, end), tuple[Blame, ...]())
+        self.unblamed |= set() if blames else {path}
+        return blames
 
     def history(self, path: str) -> tuple[LoggedCommit, ...]:
         """The last commits of a file, newest first; of all files where there is no path."""

@@ -550,8 +550,9 @@ class GitHub:
         rows = history.listed(self.git, self._at, self._web, sha, path, since)
         return self._listed(rows, query, "/commits")
 
-    def _compare(self, query: Any, given: Any, basehead: str) -> Answer:
-        return Answer(200, history.compared(self.git, self._at, self._web, basehead))
+    def _compare(self, query: dict[str, str], given: Any, basehead: str) -> Answer:
+        page = int(query.get("page", 1))
+        return Answer(200, history.compared(self.git, self._at, self._web, basehead, page))
 
     def _list_tags(self, query: dict[str, str], given: Any) -> Answer:
         rows = []

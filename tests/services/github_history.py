@@ -57,7 +57,10 @@ def listed(
     return [shapes.listed_commit(at, web, git.commit(one)) for one in shas]
 
 
-def compared(git: BareRepository, at: str, web: str, basehead: str) -> dict[str, Any]:
+def compared(
+    git: BareRepository, at: str, web: str, basehead: str, page: int = 1
+) -> dict[str, Any]:
+    """How two commits stand to each other; files are told on the first page alone."""
     base, _, head = basehead.partition("...")
     commits = [git.commit_of(name) for name in (base, head)]
     if not all(commits):
@@ -84,5 +87,5 @@ def compared(git: BareRepository, at: str, web: str, basehead: str) -> dict[str,
         "behind_by": behind,
         "total_commits": ahead,
         "commits": [],
-        "files": changed_files(git, at, web, head, base)[:300],
+        "files": changed_files(git, at, web, head, base)[:300] if page == 1 else [],
     }

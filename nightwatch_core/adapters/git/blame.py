@@ -34,11 +34,13 @@ def blamed(
     with _without_configuration(git) as (plain, objects):
         revisions = plain.folder / "ignored"
         revisions.write_text("".join(f"{one}\n" for one in ignored_revisions(ignored)))
-        for looking in LOOKING:
-            asked = ("blame", "--line-porcelain", *looking, f"--ignore-revs-file={revisions}")
-            place = ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
+        ways, place = list(LOOKING), ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
+        while ways:
+            asked = ("blame", "--line-porcelain", *ways.pop(0), f"--ignore-revs-file={revisions}")
             outcome = _answer(plain, (*asked, *place), objects)
-            if outcome and not outcome.code:
+            if outcome is None:
+                ways = ways[-1:]  # what took too long once is not worth a second wait
+            elif not outcome.code:
                 return tuple(_rows(outcome.output.decode(errors="replace"), path))
     return ()
 

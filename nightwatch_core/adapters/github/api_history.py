@@ -179,7 +179,9 @@ class ApiHistory:
 
     def _holds(self, sha: str) -> bool:
         both = f"{sha}...{self._sha}"
-        answer = self._get(lambda rest, at: rest.repos.compare_commits(*at, both, per_page=1))
+        answer = self._get(  # all files stand on the first page, which is not wanted here
+            lambda rest, at: rest.repos.compare_commits(*at, both, page=2, per_page=1)
+        )
         return read(ComparedRow, answer).status in ("ahead", "identical")
 
     def _ask_log(self, path: str, most: int) -> Any:
