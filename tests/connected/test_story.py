@@ -15,10 +15,10 @@ occurrences: 25
 NoMethodError in Controller/orders/show: undefined method 'city' for nil
 ```
 
-## Trace, innermost frame first
+## Trace
 
 ```
-app  app/models/order.rb:10 in label
+app/models/order.rb:10 in label  <- ours
 ```
 """
 
