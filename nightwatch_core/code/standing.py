@@ -6,10 +6,9 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from nightwatch_core.code.definitions import definitions_in
-from nightwatch_core.code.limits import COMPARED_LINES, LATER_COMMITS
+from nightwatch_core.code.limits import COMPARED_LINES, LATER_COMMITS, NAMED_PATHS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.analysis import Analysis, Standing
-from nightwatch_core.models.code import Commit
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import text_lines
@@ -44,7 +43,7 @@ def standing(analysis: Analysis, then: CodeReader, now: CodeReader) -> Standing 
     return (
         _changed(places, then, now)
         or _drifted(places, analysis, then, now)
-        or Standing(kind="live", detail=f"{_branch(now.commit)} still has the lines that failed.")
+        or Standing(kind="live")
     )
 
 
@@ -81,8 +80,7 @@ def _changed(places: Iterable[Place], then: CodeReader, now: CodeReader) -> Stan
         kind="changed",
         pull=first.pull,
         sha=first.sha,
-        detail=f"{_branch(now.commit)} has other lines there since {name} of {day}, which is not "
-        "in the code that failed: already changed, awaiting its deploy.",
+        detail=f"Already changed on {_branch(now)} by {name} of {day}, awaiting its deploy.",
     )
 
 
@@ -204,9 +202,9 @@ def _drifted(
     other = [path for path in paths if then.read_file(path) != now.read_file(path)]
     if not other:
         return None
-    text = f"{_branch(now.commit)} has another {', '.join(other[:3])} than the code that failed."
+    text = f"{_branch(now)} has another {', '.join(other[:NAMED_PATHS])} than the code that failed."
     return Standing(kind="drifted", detail=text)
 
 
-def _branch(commit: Commit) -> str:
-    return commit.branch or "HEAD"
+def _branch(code: CodeReader) -> str:
+    return code.commit.branch or "HEAD"

@@ -149,7 +149,7 @@ def awaited(analysis: Analysis) -> str:
 
 _STANDINGS = {
     "live": "The base branch has the lines that failed.",
-    "drifted": "On the base branch the failing lines are other ones.",
+    "drifted": "On the base branch the files that failed are other ones.",
     "changed": "Already changed on the base branch, awaiting deploy.",
 }
 

@@ -55,7 +55,6 @@ def plan_pulls(
             _not_this_one(analysis, known, night)
             or _awaits_deploy(analysis)
             or _no_pull_by_choice(options)
-            or _already_changed(analysis)
             or _settled(known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
@@ -139,14 +138,6 @@ def _no_pull_by_choice(options: NightOptions) -> Reason | None:
     if options.publish == "all":
         return None
     return Reason("choice", f"no pull requests by choice (publish {options.publish})")
-
-
-def _already_changed(analysis: Analysis) -> Reason | None:
-    """Why no draft is due where the base branch has other lines than those that failed."""
-    standing = analysis.standing
-    if standing is None or standing.kind != "changed":
-        return None
-    return Reason("settled", f"no draft: {standing.detail}")
 
 
 def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:

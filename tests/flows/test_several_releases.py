@@ -121,7 +121,7 @@ def test_every_error_is_read_at_its_own_release(shop: Path) -> None:
     assert [one.kind for one in report.receipts] == ["issue", "issue"]
     skipped = [one.reason for one in report.skips if one.kind == "pull"]
     assert len(skipped) == 1
-    assert "since #5" in skipped[0]
+    assert "already changed by #5" in skipped[0]
     assert {commit.because for commit in report.commits} == {"release v1 (tag)", "release v2 (tag)"}
     assert report.base is not None
     assert report.base.sha == git(shop, "rev-parse", "main")
@@ -246,4 +246,6 @@ def test_one_error_and_what_is_published_later_are_at_that_commit(shop: Path) ->
 
     assert commit_text(shop, finding(single, CART)) == "First"
     assert [one.kind for one in acted.receipts] == ["issue"]
-    assert ["since #5" in one.reason for one in acted.skips if one.kind == "pull"] == [True]
+    assert ["already changed by #5" in one.reason for one in acted.skips if one.kind == "pull"] == [
+        True
+    ]
