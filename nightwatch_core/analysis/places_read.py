@@ -64,4 +64,7 @@ def _cut(one: LineRange, text: str | None) -> Preview | None:
         return None
     end = min(one.end, len(every))
     rows = (" ".join(row.splitlines())[:LINE] for row in every[one.start - 1 : end])
-    return Preview(path=one.path, start=one.start, end=end, text="\n".join(rows), lines=len(every))
+    shown = "\n".join(rows)
+    return Preview(
+        path=one.path, start=one.start, end=end, text=shown, lines=len(every), kind="again"
+    )

@@ -205,6 +205,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("guess", 2, "## What the transaction or the message may mean", _source("guess")),
     Section("siblings", 1, "## The same method elsewhere", _source("sibling")),
     Section("uses", 1, "## The failing expression in other places", _uses),
+    Section("again", 5, "## Read by an earlier look", _source("again")),
     Section("files", 6, "## Further files (they exist)", _files),
     Section("changes", 7, "## Who last changed these lines", _authors),
     Section("deployed", 6, "## What was deployed before it began", _deployment),

@@ -26,8 +26,8 @@ class LikelyFile(Value):
 
 
 # Why lines are shown: where it fails, a caller, what made the failing value, what the message
-# names, the same method elsewhere, what only a name suggests.
-PreviewKind = Literal["failing", "frame", "flow", "named", "sibling", "guess"]
+# names, the same method elsewhere, what only a name suggests, what an earlier look read.
+PreviewKind = Literal["failing", "frame", "flow", "named", "sibling", "guess", "again"]
 
 
 class Preview(Value):

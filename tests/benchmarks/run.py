@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+LIVE = os.environ.get("NIGHTWATCH_LIVE", "")  # <case>/checkout, <case>/export.jsonl
 EVAL = HERE.parents[2] / "shared" / "eval"
 RUNS: tuple[tuple[str, ...], ...] = (
     ("eval_parse.py", "--adapter", "adapters:parse"),
@@ -42,6 +43,15 @@ def memory() -> int:
     return int(any(ended))
 
 
+def messages() -> int:
+    """Sizes of first messages, where the checkouts that they are made of were prepared."""
+    if not LIVE:
+        print("skipped: NIGHTWATCH_LIVE names no folder of prepared cases")
+        return 0
+    command = [sys.executable, str(HERE / "first_messages.py"), LIVE]
+    return subprocess.run(command, cwd=HERE, check=False).returncode
+
+
 def tokens() -> int:
     """What an analysis costs beside two older designs; 1 where ours is wrong and one of them not.
 
@@ -59,7 +69,7 @@ def fifty() -> int:
 
 def main() -> int:
     """Run all; exit code 1 where one fails."""
-    failed = int(any((tokens(), fifty(), memory())))
+    failed = int(any((messages(), tokens(), fifty(), memory())))
     if not EVAL.is_dir():
         print(f"skipped: there is no evaluation data at {EVAL}")
         return failed

@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # tests/, as pytest has it
 
+from benchmarks.citations import table  # noqa: E402
 from benchmarks.tokens.measuring import DESIGNS, all_nights, play  # noqa: E402
 from benchmarks.tokens.real import EVAL  # noqa: E402
 from benchmarks.tokens.table import nightly, summary, trace  # noqa: E402
@@ -26,6 +27,8 @@ def main() -> int:
     print(summary(nights, played))
     if asked.errors:
         print(f"\niterations · new tokens · USD\n\n{nightly(played)}")
+    ended = [one.cited for one in played["ours"] if one.cited]
+    print(f"\nsections of our first messages, and how many answers cite them\n\n{table(ended)}")
     for name, found in played.items():
         for one in found:
             if asked.trace and asked.trace in one.key:

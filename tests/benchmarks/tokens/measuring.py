@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.citations import Cited
 from benchmarks.tokens import invented, real
 from benchmarks.tokens.baselines import before, before_cut, before_traced, seed
 from benchmarks.tokens.designs import Design, Outcome
@@ -36,6 +37,7 @@ class Played:
     usage: Usage  # as the design counted it
     seconds: float
     trouble: str
+    cited: Cited | None = None  # of its first message
 
     @property
     def billed(self) -> Usage:
@@ -72,8 +74,7 @@ def played(
     """What was found of each error, beside how the stand-in billed it."""
     outcomes = {one.key: one for one in found}
     return tuple(
-        _played(night, number, outcomes, service.calls, seconds)
-        for number in range(len(night.scenarios))
+        _played(night, number, outcomes, service, seconds) for number in range(len(night.scenarios))
     )
 
 
@@ -81,15 +82,15 @@ def _played(
     night: Night,
     number: int,
     outcomes: Mapping[str, Outcome],
-    calls: Sequence[Call],
+    service: Service,
     seconds: float,
 ) -> Played:
     scenario = night.scenarios[number]
     outcome = outcomes.get(scenario.key, Outcome(scenario.key, trouble="not analysed"))
-    mine = tuple(call for call in calls if call.scenario == scenario.key)
+    mine = tuple(call for call in service.calls if call.scenario == scenario.key)
     return Played(
         night.name, scenario.key, outcome.is_right(scenario), mine, outcome.usage, seconds,
-        outcome.trouble,
+        outcome.trouble, service.cited.get(scenario.key),
     )  # fmt: skip
 
 

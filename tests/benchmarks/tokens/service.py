@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.citations import Cited, cited
 from benchmarks.tokens import mind
 from benchmarks.tokens.rounds import Rounds
 from benchmarks.tokens.words import Scenario
@@ -56,6 +57,7 @@ class Service(Anthropic):
     def __init__(self, scenarios: Sequence[Scenario]) -> None:
         super().__init__()
         self.scenarios, self.calls, self.rounds = scenarios, list[Call](), Rounds()
+        self.cited: dict[str, Cited] = {}  # by the scenarios' keys: of the last answer
 
     def message(self, body: Any, headers: Any, *_: Any) -> Any:
         """The next turn, as the mind has it."""
@@ -77,6 +79,8 @@ class Service(Anthropic):
         ]
         with self._lock:
             usage = self._billed(scenario, shown, content, asked)
+            if answer:
+                self.cited[scenario.key] = cited(_first(body), json.loads(answer))
             self._remember(body, content)
         return {
             "id": f"msg_{name}", "type": "message", "role": "assistant", "model": model["id"],
@@ -87,7 +91,7 @@ class Service(Anthropic):
 
     def _meant(self, body: Any) -> Scenario:
         """The error the first message is about: the one whose message and transaction it says."""
-        first = "\n".join(text for block in _blocks(body["messages"][0]) for text in _texts(block))
+        first = _first(body)
         found = [one for one in self.scenarios if one.transaction in first and _told(one, first)]
         if not found:
             raise bad("messages.0: no error of this night is told here")
@@ -128,6 +132,11 @@ class Service(Anthropic):
             },
             "service_tier": "standard",
         }  # fmt: skip
+
+
+def _first(body: Any) -> str:
+    """The first message."""
+    return "\n".join(text for block in _blocks(body["messages"][0]) for text in _texts(block))
 
 
 def tokens(value: Any) -> int:

@@ -31,7 +31,7 @@ from nightwatch_core.text.units import estimated_tokens
 NOTHING = ResearchContext()
 
 
-KINDS = ("failing", "frame", "flow", "named", "guess", "sibling")
+KINDS = ("failing", "frame", "flow", "named", "guess", "sibling", "again")
 
 
 def preview(path="shop/cart.py", text="a = 1\nb = 2", start=7, lines=40, **more):
@@ -95,6 +95,7 @@ ALL = [
     "What the transaction or the message may mean",
     "The same method elsewhere",
     "The failing expression in other places",
+    "Read by an earlier look",
     "Further files (they exist)",
     "Who last changed these lines",
     "What was deployed before it began",
@@ -202,19 +203,20 @@ def test_no_text_closes_its_fence(text):
 
 def test_sections_are_dropped_from_the_lightest_one_on():
     big = {name: getattr(research("y" * 300), name) for name in ResearchContext.model_fields}
-    kinds = ("failing", "failing", *KINDS[1:])
+    kinds = ("failing", "failing", *KINDS[1:6])
     previews = tuple(
         preview(path=f"{n}.py", text="z" * 6_000, kind=kind) for n, kind in enumerate(kinds)
     )
     told = ResearchContext(**{**big, "previews": previews})
     message = first_message(case(), (), told)
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    assert headings(message) == ALL
+    every = [*ALL[:10], *ALL[11:]]
+    assert headings(message) == every
     more = tuple(one.model_copy(update={"text": "z" * 11_000}) for one in previews)
     message = first_message(case(), (), told.model_copy(update={"previews": more}))
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
-    left_out = {ALL[n] for n in (6, 7, 8, 9, 17)}
-    assert headings(message) == [name for name in ALL if name not in left_out]
+    left_out = {*ALL[6:10], ALL[-1]}
+    assert headings(message) == [name for name in every if name not in left_out]
     assert [f"{n}.py (lines" in message for n in range(7)] == [True] * 4 + [False] * 3
 
 
@@ -222,7 +224,7 @@ def test_a_single_preview_that_is_too_large_drops_itself_only():
     told = research(previews=(preview(text="z" * 4 * FIRST_MESSAGE_TOKENS),))
     message = first_message(case(), (), told)
     assert ALL[7] not in headings(message)
-    assert headings(message) == [*ALL[:3], *ALL[10:17]]
+    assert headings(message) == [*ALL[:3], *ALL[11:18]]
 
 
 @pytest.mark.parametrize("letters", ["# x `` \n", "合計を返す", "\U0001f680"])
