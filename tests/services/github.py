@@ -385,6 +385,8 @@ class GitHub:
         if given.get("state"):
             item["state"], item["state_reason"] = given["state"], reason
             item["closed_at"] = self._now() if given["state"] == "closed" else None
+        if given.get("body") is not None:
+            item["body"] = str(given["body"])
         self._touch(item)
         return Answer(200, shapes.issue(self._at, self._web, item))
 

@@ -50,6 +50,14 @@ class MemoryOutbox:
                 item.model_copy(update=opened) if item.number == proposal.number else item
                 for item in self.items
             ]
+        if isinstance(proposal, Comment | Reopen) and proposal.also:
+            names = (proposal.fingerprint, *proposal.also)
+            self.items = [
+                item.model_copy(update={"also": tuple(sorted({*item.also, *names}))})
+                if item.number == proposal.number
+                else item
+                for item in self.items
+            ]
         self.published.append(proposal)
         title = getattr(proposal, "title", "")
         return Receipt(**told, status="done", number=self._number(proposal), title=title)

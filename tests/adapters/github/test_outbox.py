@@ -177,6 +177,22 @@ def test_a_comment_whose_answer_was_lost_is_not_told_twice(server: GitHub) -> No
     assert len(server.comments) == 1
 
 
+def test_another_error_with_the_cause_of_an_issue_is_entered_in_it(server: GitHub) -> None:
+    out = outbox(server)
+    out.publish(issue())
+    server.items[1]["body"] += "A person's line.\n"
+    joins = comment(1).model_copy(update={"also": ("v1:bb",)})
+    server.fail("PATCH", "/issues/1$", stored=True)
+    receipts = [out.publish(joins), out.publish(joins)]
+
+    assert [receipt.status for receipt in receipts] == ["done", "already there"]
+    assert receipts[0].also == ("v1:bb",)
+    (item,) = tracker(server).own_items()
+    assert item.names == {"v1:issue-key-1", "v1:aa", "v1:bb"}
+    assert server.items[1]["body"].endswith("Why.\nA person's line.\n")
+    assert (len(server.comments), item.key) == (1, "issue-key-1")
+
+
 def test_only_issues_of_ours_are_commented_on(server: GitHub) -> None:
     server.add_item("Somebody's", "text")
     receipts = [outbox(server).publish(comment(number)) for number in (1, 2)]

@@ -11,6 +11,7 @@ from threads import at_once
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.proposal import Comment, OwnItem, Proposal, Receipt, Reopen
+from nightwatch_core.publish.markers import marker
 from nightwatch_core.text import frontmatter
 
 
@@ -108,6 +109,19 @@ def test_a_comment_names_its_issue(shop: Path) -> None:
     assert Path(first.url).parts[-3:-1] == ("next", "outbox")
     assert (meta["kind"], meta["issue"], body) == ("comment", 1, "Again.\n")
     assert [item.number for item in delivery(shop).own_items()] == [1]
+
+
+def test_another_error_with_the_cause_of_an_item_is_entered_in_it(shop: Path) -> None:
+    body = f"{marker('v1:aa', 'k1', 'night')}\n\nWhy.\n"
+    receipt = delivery(shop).publish(ISSUE.model_copy(update={"body": body}))
+    joins = Comment(key="c1", fingerprint="v1:bb", also=("v1:cc",), number=1, body="This, too.")
+    assert delivery(shop, "next").publish(joins).status == "done"
+
+    (item,) = delivery(shop).own_items()
+    assert item.names == {"v1:aa", "v1:bb", "v1:cc"}
+    kept = Path(receipt.url).read_text()
+    assert kept.endswith("-->\n\nWhy.\n")
+    assert "<!-- also v1:bb v1:cc -->" in kept
 
 
 def test_reopening_opens_the_file_and_says_why(shop: Path) -> None:

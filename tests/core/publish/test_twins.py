@@ -103,6 +103,11 @@ def test_another_error_with_the_cause_of_an_open_issue_joins_it_and_its_draft():
     assert [(one.on, one.number) for one in comments] == [("issue", 1), ("pull", 2)]
     assert all({one.fingerprint, *one.also} == {"v1:one", "v1:other"} for one in comments)
     assert {one.kind for one in receipts} == {"comment"}
+    assert [sorted(item.names) for item in outbox.own_items()] == [["v1:one", "v1:other"]] * 2
+    lesson = lesson_from(OTHER, night(2), {}, receipts)
+    assert [(one.kind, one.number) for one in lesson.proposed] == [("issue", 1), ("pull", 2)]
+    assert (lesson.issue_number, lesson.pr_number) == (1, 2)
+    published(outbox, OTHER, tonight=night(3))
     assert {item.kind for item in outbox.own_items()} == {"issue", "pull"}
 
 
