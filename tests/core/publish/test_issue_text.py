@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from nightwatch_core.models.analysis import RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Hypothesis
-from nightwatch_core.models.code import MergedPull, Suspect
+from nightwatch_core.models.code import Commit, MergedPull, Suspect
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.issue_text import (
@@ -49,19 +50,32 @@ def hostile(text):
     pull = MergedPull(number=3, title=text, sha=text, merged_at=of.leader.first_seen)
     return analysis(
         of.model_copy(update={"trace": trace(raw=text)}),
-        title=text, root_cause=text, next_steps=(text,), because=(text,), model=text,
+        title=text, root_cause=text, next_steps=(text,), because=(text,),
         evidence=(Evidence(path=text, line=1, quote=text, note=text),),
         fix=(Edit(path=text, old=text, new=text + text, description=text),),
-        hypotheses=(Hypothesis(statement=text, because=text),),
+        hypotheses=(
+            Hypothesis(statement=text, because=text),
+            Hypothesis(statement=text, standing="ruled out", because=text),
+        ),
+        suspect_commit=text, fix_confidence="low", question=text, misfit="", model="rules",
+        refused=(RefusedEdit(path=text, reason=text),),
+        standing=Standing(kind="changed", sha=text, detail=text),
         suspects=(Suspect(pull=pull, score=0.5, because=(text,)),),
     )  # fmt: skip
 
 
 def bodies(of):
-    return (
-        issue_body(Told(of), "k1", "n1"),
-        comment_body(Told(of), "k1", "n1", "News"),
-        pull_body(Told(of), "k1", "n1", 12),
+    """What is said of it: alone, and with a twin and a repository of its kind."""
+    commit = Commit(repository=of.title, sha=of.commit, address="https://github.com/acme/shop")
+    doubted = of.model_copy(update={"misfit": of.title, "case": of.case})
+    return tuple(
+        body
+        for told in (Told(of), Told(of, (of,), commit), Told(doubted, (), commit))
+        for body in (
+            issue_body(told, "k1", "n1"),
+            comment_body(told, "k1", "n1", of.title),
+            pull_body(told, "k1", "n1", 12),
+        )
     )
 
 
@@ -79,7 +93,9 @@ def prose(body):
 def test_nothing_from_outside_does_anything(text):
     for body in bodies(hostile(text)):
         inline = prose(body)
-        assert {token.type for token in inline} <= HARMLESS
+        linked = {token.attrGet("href") for token in inline if token.type == "link_open"}
+        assert all(one.startswith("https://github.com/acme/shop/") for one in linked)
+        assert {token.type for token in inline} <= HARMLESS | {"link_open", "link_close"}
         html = [token.content for token in inline if token.type == "html_inline"]
         assert set(html) <= {"<details>", "<summary>", "</summary>", "</details>"}
         plain = " ".join(token.content for token in inline if token.type == "text")
@@ -176,6 +192,99 @@ def test_an_issue_says_everything_in_its_order():
     assert labels(of) == ("nightwatch", "confidence-high", "has-fix")
 
 
+LINKED = Commit(repository="acme/shop", sha="c" * 40, address="https://github.com/acme/shop")
+
+
+def test_places_and_commits_are_links_where_the_repository_is_on_the_web():
+    of = analysis(root_cause="shop/cart.py:2 came with 0a1b2c3d4e; see cart.py:9.")
+    body = issue_body(Told(of, (), LINKED), "k", "n")
+    at = f"https://github.com/acme/shop/blob/{of.commit}/shop/cart.py#L2"
+    assert body.count(f"[`shop/cart.py:2`](<{at}>)") == 2
+    assert "[`0a1b2c3d4e`](<https://github.com/acme/shop/commit/0a1b2c3d4e>)" in body
+    assert "see `cart.py:9`" in body
+    assert "](" not in issue_body(Told(of), "k", "n")
+
+
+def test_application_and_repository_stand_in_every_message():
+    told = Told(analysis(), (), LINKED)
+    for body in (
+        issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
+        pull_body(told, "k", "n", None),
+    ):  # fmt: skip
+        assert "Application `shop` · repository `acme/shop` · read at [`" in body
+
+
+def test_evidence_beyond_three_pieces_is_folded_what_holds_first():
+    pieces = tuple(
+        Evidence(path="a.py", line=n, quote=f"x = {n}", verified=n != 1) for n in range(1, 6)
+    )
+    body = issue_body(Told(analysis(evidence=pieces)), "k", "n")
+    order = ("a.py:2", "a.py:4", "<details><summary>2 more</summary>", "a.py:5", "a.py:1")
+    assert [body.index(one) for one in order] == sorted(body.index(one) for one in order)
+
+
+def test_what_is_refused_is_named_without_its_text_and_is_no_fix():
+    refused = (RefusedEdit(path=".github/workflows/ci.yml", reason="it configures CI"),)
+    of = analysis(refused=refused)
+    body = issue_body(Told(of), "k", "n")
+    assert "## Not proposed\n\n- `.github/workflows/ci.yml`: it configures CI" in body
+    assert "Proposed fix" not in body
+    assert "has-fix" not in labels(of)
+
+
+def test_the_team_is_asked_where_it_is_not_clear_what_should_happen():
+    unsure = {"fix": (FIX,), "fix_confidence": "low", "question": "empty editor or 400?"}
+    for body in (
+        issue_body(Told(analysis(**unsure)), "k", "n"),
+        pull_body(Told(analysis(**unsure)), "k", "n", 1),
+    ):
+        assert "## A question to the team\n\nA product choice: empty editor or 400?" in body
+        assert "Confidence: high in the cause, low in what should happen instead." in body
+    sure = analysis(**(unsure | {"fix_confidence": "high"}))
+    assert "question" not in issue_body(Told(sure), "k", "n")
+
+
+def test_a_record_that_does_not_fit_names_no_change_and_no_fix():
+    pull = MergedPull(number=3, title="Rename", sha="f" * 40, merged_at=DAY)
+    of = analysis(
+        misfit="line 2 is blank there", fix=(FIX,), suspect_commit="f" * 40,
+        suspects=(Suspect(pull=pull, score=0.5),),
+    )  # fmt: skip
+    body = issue_body(Told(of), "k", "n")
+    assert "The record does not fit this commit: line 2 is blank there." in body
+    for word in ("Suspected", "Rename", "Proposed fix", "not found in the code"):
+        assert word not in body
+    assert "has-fix" not in labels(of)
+
+
+def test_only_the_change_that_the_analysis_names_is_suspected():
+    pulls = [
+        MergedPull(number=n, title=f"Pull {n}", sha=f"{n}" * 40, merged_at=DAY) for n in (3, 4)
+    ]
+    suspects = tuple(Suspect(pull=pull, score=0.5) for pull in pulls)
+    body = issue_body(Told(analysis(suspects=suspects, suspect_commit="4" * 10)), "k", "n")
+    assert "Pull 4" in body
+    assert "Pull 3" not in body
+    none = issue_body(Told(analysis(suspects=suspects, model="claude-opus-4-5")), "k", "n")
+    assert "Pull" not in none
+    unknown = analysis(suspects=suspects, suspect_commit="a1b2c3d4e5f6")
+    assert "- commit `a1b2c3d4e5`" in issue_body(Told(unknown), "k", "n")
+
+
+def test_our_arithmetic_stays_with_us():
+    of = analysis(score=0.84, iterations=1, because=("a quoted line was found (+0.25)",))
+    for body in bodies(of):
+        assert "0.84" not in body
+        assert "turn" not in body
+        assert "+0.25" not in body
+
+
+def test_brackets_stay_unless_they_switch_checks_off():
+    of = analysis(title="dict[str, int] of [skip ci] and [ci-skip]", root_cause="Invoice#lines #3")
+    assert pull_title(of) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
+    assert "Root cause: Invoice#lines 3" in commit_message(of, None)
+
+
 def test_unverified_evidence_says_so():
     loose = Evidence(path="a.py", line=1, quote="x = 1")
     assert "not found in the code" in issue_body(Told(analysis(evidence=(loose,))), "k", "n")
@@ -233,8 +342,8 @@ def test_huge_texts_are_bounded_and_every_fence_is_closed():
     )  # fmt: skip
     made = (*bodies(of), *bodies(many))
     assert max(map(len, made)) <= BODY_LIMIT
-    assert "and 191 more" in made[3]
-    for body in made[3:5]:
+    assert "and 191 more" in made[9]
+    for body in made[9:]:
         last = MarkdownIt("gfm-like", {"linkify": False}).parse(body)[-1]
         assert last.type != "fence" or body.rstrip().endswith(f"\n{last.markup}")
 
