@@ -17,6 +17,7 @@ from nightwatch_core.code.named_in_message import (
     named_definitions,
     names_in_message,
 )
+from nightwatch_core.code.named_templates import named_templates
 from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.code.suspects import suspects
 from nightwatch_core.code.tested_by import files_testing
@@ -88,6 +89,7 @@ def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source
     shown = source_previews(case, likely, known.text, members)
     seen = {(one.path, line) for one in shown for line in range(one.start, one.end + 1)}
     shown += callees(case, known, seen, members)
+    shown += named_templates(case, known, seen)
     shown += named_definitions(case, known, seen)
     if all(one.kind in ("guess", "named") for one in shown):
         shown += meant_definitions(case, known, seen)

@@ -29,6 +29,7 @@ IMPORT_LINES = 400  # lines at the beginning of a file in which imports stand
 
 # What the message names, and the failing code's like elsewhere
 NAMED, NAMED_AROUND, NAMED_HITS, NAMED_SEARCHES = 3, 2, 60, 3  # definitions; lines; names
+TEMPLATES = 2  # that are shown
 PHRASE_WORDS = 4  # runs of words that may mean a name
 SIBLING_HITS, USE_HITS, OTHER_USES = 60, 40, 5  # lines of one search; lines told
 
