@@ -29,7 +29,7 @@ def analysed(model, **may):
 def test_an_analysis_reads_the_file_and_quotes_it():
     with Anthropic() as server:
         found = analysed(claude(server))
-    assert found.evidence[0].quote == "    return sum(line.price for line in lines)"
+    assert found.evidence[0].quote == "return sum(line.price for line in lines)"
     assert found.evidence[0].verified
     assert found.read == ("shop/cart.py",)
     assert (found.model, found.ending.kind, found.usage.calls) == (OPUS, "answered", 2)
