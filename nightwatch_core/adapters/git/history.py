@@ -52,6 +52,7 @@ class History:
         self._git = git
         self._sha = sha
         self._obtain = obtain
+        self._listed: set[str] = set()  # commits that a log told: they are part of the history
 
     @cached_property
     def pulls(self) -> dict[str, int]:
@@ -64,8 +65,8 @@ class History:
         if number := re.fullmatch(r"#(\d{1,9})", name):
             # Of a pull request the newest stands first: its merge, or the commit it was made to.
             return next((sha for sha, pull in self.pulls.items() if pull == int(number[1])), "")
-        if not _SHORTENED.fullmatch(name):
-            return ""
+        if name in self._listed or not _SHORTENED.fullmatch(name):
+            return name if name in self._listed else ""
         names = self._git.attempt("rev-parse", f"--disambiguate={name}").output.decode().split()
         commits = [one for one in names if is_sha(one) and self._holds(one)]
         return commits[0] if len(commits) == 1 else ""
@@ -198,7 +199,11 @@ class History:
         except TryLater as error:
             raise GiveUp(f"that took over {QUICK_SECONDS:.0f} s: name a file") from error
         records = outcome.output.decode(errors="replace").split(f"{mark}\0")[1:]
-        return None if outcome.code else tuple(self._read(record) for record in records)
+        if outcome.code:
+            return None
+        commits = tuple(self._read(record) for record in records)
+        self._listed.update(one.sha for one in commits)
+        return commits
 
     def _read(self, record: str) -> LoggedCommit:
         sha, author, at, subject = record.rstrip("\n").split("\0")[:4]
