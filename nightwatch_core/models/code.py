@@ -126,7 +126,7 @@ class MergedPull(Value):
 
 
 class Suspect(Value):
-    """A pull request or a commit with reasons to think that it broke something."""
+    """A pull request or a commit with reasons to think it broke something."""
 
     pull: MergedPull
     score: float  # 0 to 1
