@@ -128,6 +128,28 @@ def test_what_a_night_pins_its_cases_to_is_fetched_once(server: GitHub, tmp_path
     assert len([one for one in server.requests if one.path.endswith("/info/refs")]) == 1
 
 
+@pytest.mark.parametrize("cloned", [True, False])
+def test_commits_of_one_night_share_a_clone_or_a_cache(
+    server: GitHub, tmp_path: Path, cloned: bool
+) -> None:
+    stray = push(server, "hotfix.rb", "x\n", parent="v1.0", branch="hotfix")
+    push(server, "app/total.rb", "def total\n  1\nend\n")
+    clone = host(server, tmp_path) if cloned else None
+    code = GitHubHost(api_host(server), clone)
+    names = ("v1.0", stray[:9])
+    commits = [*(code.commit_of(name) for name in names), code.head()]
+    readers = [code.reader(commit) for commit in commits if commit]
+
+    assert [one.read_file("app/total.rb") for one in readers] == [
+        None, None, "def total\n  1\nend\n",
+    ]  # fmt: skip
+    assert [one.read_file("hotfix.rb") for one in readers] == [None, "x\n", None]
+    assert [one.read_file("old.rb") for one in readers] == ["1\n"] * 3
+    assert code.commit_of("gone") is None
+    if cloned:
+        assert [one.name for one in (tmp_path / "clones").iterdir()] == ["acme__shop"]
+
+
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
 def test_a_branch_is_a_commit_where_it_is_asked_for(
     server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
