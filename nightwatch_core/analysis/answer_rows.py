@@ -32,7 +32,12 @@ def lines_of_opening(opening: Conversation) -> frozenset[str]:
         for number, text in enumerate(preview.text.split("\n"), start=preview.start)
         if len(text) < LINE and f"{number}| {text}" in rows
     )
-    return frozenset((*places, *_texts(said)))
+    uses = (
+        place(hit.path, hit.line)
+        for hit in opening.research.other_uses
+        if f"{hit.path}:{hit.line}: {hit.text.strip()}" in rows
+    )
+    return frozenset((*places, *uses, *_texts(said)))
 
 
 def lines_shown(call: ToolCall, result: ToolResult) -> frozenset[str]:
