@@ -71,6 +71,7 @@ def _where_it_fits(
         map_frames(traces[0], index, listed(options.path_prefixes), options.app_root),
         commit,
         files=lambda at: trees.at(at).read_file,
+        commit_at=reading(options).code.commit_at,
         history=trees.at(code.base or commit).history,
         releases=code.releases,
         seen=group.last_seen,

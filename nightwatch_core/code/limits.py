@@ -55,7 +55,8 @@ FITTED_PLACES, CLASS_FILES = 10, 3  # own frames looked at; files that may defin
 DRIFT = 12  # lines by which a line may have moved between the commit that failed and one near it
 MESSAGE_LINES, STATEMENT_AROUND = 8, 2  # around a failing line: for its names; its statement
 SHOWN_SOURCE = 120  # characters of a record's line in a reason
-NEIGHBOUR_COMMITS, NEIGHBOUR_FILES = 8, 3  # looked at for a record's source; files of frames
+NEIGHBOUR_COMMITS, NEIGHBOUR_RELEASES = 8, 4  # looked at for a record's source
+NEIGHBOUR_FILES = 3  # of its frames, whose commits are looked at
 
 # Where a failing value comes from
 FLOW_DEPTH, FLOW_STEPS, SETS_OF_ONE = 2, 12, 2  # assignments back; statements; of one name

@@ -1,9 +1,9 @@
 """The commit whose files hold the source that a record printed, where the one at hand does not."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from nightwatch_core.code.limits import NEIGHBOUR_COMMITS, NEIGHBOUR_FILES
+from nightwatch_core.code.limits import NEIGHBOUR_COMMITS, NEIGHBOUR_FILES, NEIGHBOUR_RELEASES
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import Commit, LoggedCommit, Release
 from nightwatch_core.models.trace import Frame, Trace
@@ -14,6 +14,7 @@ _SHA = 40
 
 History = Callable[[str], tuple[LoggedCommit, ...]]
 Files = Callable[[Commit], ReadFile]
+CommitAt = Callable[[datetime], Commit]  # the newest of the base branch then
 
 
 def commit_that_fits(
@@ -21,24 +22,42 @@ def commit_that_fits(
     commit: Commit,
     files: Files,
     history: History,
+    commit_at: CommitAt,
     releases: Iterable[Release] = (),
     seen: datetime | None = None,
 ) -> Commit:
     """Choose the commit at which the trace's own source stands where the trace says.
 
     It is `commit`, unless another one that touched the files, or a release, fits better; those
-    nearest before `seen` are looked at first. `trace` has repository paths and its printed lines.
+    nearest before `seen` are looked at first, and of the commits between two that touched the files
+    the newest is taken. `trace` has repository paths and its printed lines.
     """
     frames = tuple(f for f in trace.frames if f.repo_path and f.line and has_source(f))
     best = _worth(frames, files(commit)) if frames else _ALL
+    if best == _ALL:
+        return commit
+    touching = _touching(frames, commit, history)
     chosen = commit
-    for other in () if best == _ALL else _neighbours(frames, commit, history, releases, seen):
+    for other in _neighbours(touching, commit, releases, seen):
         worth = _worth_or_none(frames, files, other)
         if worth > best:
             best, chosen = worth, other
         if best == _ALL:
             break
+    newest = _newest_alike(chosen, touching, commit_at) if chosen in touching else None
+    if newest and _worth_or_none(frames, files, newest) == best:
+        return newest
     return chosen
+
+
+def _newest_alike(chosen: Commit, touching: Sequence[Commit], commit_at: CommitAt) -> Commit | None:
+    """The newest commit before the files were changed again."""
+    later = [one.at for one in touching if one.at and chosen.at and one.at > chosen.at]
+    newest = commit_at(min(later) - timedelta(seconds=1)) if later else None
+    if newest is None or not (newest.at and chosen.at) or newest.at <= chosen.at:
+        return None
+    because = f"{chosen.because}, and until it was changed again"
+    return newest.model_copy(update={"branch": chosen.branch, "because": because})
 
 
 Worth = tuple[bool, float, float]  # the innermost frame stands there; shares that do, that differ
@@ -62,16 +81,12 @@ def _worth_or_none(frames: tuple[Frame, ...], files: Files, commit: Commit) -> W
 
 
 def _neighbours(
-    frames: tuple[Frame, ...],
+    touching: Sequence[Commit],
     commit: Commit,
-    history: History,
     releases: Iterable[Release],
     seen: datetime | None,
 ) -> tuple[Commit, ...]:
     """Commits that touched the frames' files, and releases; the nearest before `seen` first."""
-    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
-    found = {one.sha: one for one in _candidates(paths, commit, history, releases)}
-    found.pop(commit.sha, None)
     moment = seen or commit.at
 
     def order(one: Commit) -> tuple[bool, timedelta]:
@@ -79,16 +94,29 @@ def _neighbours(
             return False, timedelta()
         return one.at > moment + _CLOCKS, abs(moment - one.at)
 
-    return tuple(sorted(found.values(), key=order)[:NEIGHBOUR_COMMITS])
+    nearest = sorted(touching, key=order)[:NEIGHBOUR_COMMITS]
+    released = sorted(_released(commit, releases), key=order)[:NEIGHBOUR_RELEASES]
+    found = {one.sha: one for one in (*released, *nearest) if one.sha != commit.sha}
+    return tuple(sorted(found.values(), key=order))
 
 
-def _candidates(
-    paths: Iterable[str], commit: Commit, history: History, releases: Iterable[Release]
-) -> Iterator[Commit]:
-    for path in paths:
-        for one in _logged(path, history):
-            because = f"the record's source stands in {path} as of {one.sha[:10]}"
-            yield commit.model_copy(update={"sha": one.sha, "at": one.at, "because": because})
+def _touching(frames: tuple[Frame, ...], commit: Commit, history: History) -> tuple[Commit, ...]:
+    """Commits that touched the first few of the frames' files."""
+    paths = tuple(dict.fromkeys(frame.repo_path for frame in frames))[:NEIGHBOUR_FILES]
+    logged = {one.sha: (path, one) for path in paths for one in _logged(path, history)}
+    return tuple(
+        commit.model_copy(
+            update={
+                "sha": sha,
+                "at": one.at,
+                "because": f"the record's source stands in {path} as of {sha[:10]}",
+            }
+        )
+        for sha, (path, one) in logged.items()
+    )
+
+
+def _released(commit: Commit, releases: Iterable[Release]) -> Iterator[Commit]:
     for release in releases:
         if len(release.sha) == _SHA:
             because = f"the record's source stands like this in release {release.version[:60]}"

@@ -28,7 +28,16 @@ def trace(line=3, code="return sum(one.price for one in lines)", path="cart.py")
     return Trace(links=(ExceptionLink(frames=(frame,)),))
 
 
-def chosen(of=None, log=LOG, releases=(), seen=DAY, commit=HEAD, reads=None, texts=TEXTS):
+def chosen(
+    of=None,
+    log=LOG,
+    releases=(),
+    seen=DAY,
+    commit=HEAD,
+    reads=None,
+    texts=TEXTS,
+    at=lambda _moment: HEAD,
+):
     def files(at):
         def read(path):
             if reads is not None:
@@ -39,7 +48,8 @@ def chosen(of=None, log=LOG, releases=(), seen=DAY, commit=HEAD, reads=None, tex
 
         return read
 
-    return commit_that_fits(of or trace(), commit, files, lambda _path: log, releases, seen)
+    of = of or trace()
+    return commit_that_fits(of, commit, files, lambda _path: log, at, releases, seen)
 
 
 def test_a_record_of_the_code_before_the_fix_is_read_there():
@@ -60,6 +70,23 @@ def test_a_line_that_has_only_moved_leads_to_the_commit_where_it_stood():
     texts = {**TEXTS, "d" * 40: "# new\n\n" + TEXTS[OLD]}
     later = HEAD.model_copy(update={"sha": "d" * 40})
     assert chosen(moved, commit=later, texts=texts).sha == OLD
+
+
+def test_of_the_commits_with_the_same_text_the_newest_is_taken():
+    between = HEAD.model_copy(update={"sha": "f" * 40, "at": DAY - timedelta(hours=2)})
+    moments = []
+
+    def at(moment):
+        moments.append(moment)
+        return between
+
+    found = chosen(texts={**TEXTS, between.sha: TEXTS[BUGGY]}, at=at)
+    assert found.sha == between.sha
+    assert moments == [DAY - timedelta(seconds=1)]
+    assert found.because == (
+        "the record's source stands in cart.py as of bbbbbbbbbb, and until it was changed again"
+    )
+    assert chosen(texts={**TEXTS, between.sha: TEXTS[OLD]}, at=at).sha == BUGGY
 
 
 def test_where_no_commit_fits_the_one_at_hand_stays():
@@ -85,6 +112,14 @@ def test_what_was_committed_after_it_was_seen_comes_last():
     assert [sha for sha, _ in reads] == [FIXED, OLD, BUGGY]
 
 
+def test_many_later_releases_leave_room_for_the_commits_before():
+    later = tuple(
+        Release(version=f"2.{n}", sha=f"{n:040d}", at=DAY + timedelta(hours=n))
+        for n in range(1, 50)
+    )
+    assert chosen(releases=later, seen=DAY + timedelta(days=2)).sha == BUGGY
+
+
 @pytest.mark.parametrize("known", [DAY, None])
 def test_no_more_than_a_few_commits_are_read(known):
     many = tuple(LoggedCommit(sha=f"{n:040d}", at=DAY - timedelta(hours=n)) for n in range(1, 100))
@@ -98,5 +133,8 @@ def test_a_history_that_cannot_be_read_is_none():
     def history(_path):
         raise GiveUp("not here")
 
+    def no_moment(_moment):
+        raise AssertionError
+
     read = TEXTS[FIXED]
-    assert commit_that_fits(trace(), HEAD, lambda _c: lambda _p: read, history) == HEAD
+    assert commit_that_fits(trace(), HEAD, lambda _c: lambda _p: read, history, no_moment) == HEAD
