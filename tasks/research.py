@@ -5,6 +5,7 @@ from prefect import task
 from nightwatch_core.analysis.research import gather, with_learnings
 from nightwatch_core.analysis.waves import Prepared
 from nightwatch_core.code.failed_commit import merged_before
+from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.models.assignment import CodeTonight, UnexplainedCase
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.options import NightOptions
@@ -24,8 +25,10 @@ def research_case(
     """Likely files, previews, suspects and earlier cases for one error."""
     commit = commit_of_case(unknown.case, code)
     tree = reader_of(options, commit)
+    case = with_doubts(unknown.case, tree.read_file, tree.search)
+    unknown = unknown.model_copy(update={"case": case})
     research = gather(
-        unknown.case,
+        case,
         index=index_in(tree),
         read=tree.read_file,
         search=tree.search,

@@ -7,6 +7,7 @@ from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case
 from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.traces.source_fit import has_source
 
 MISFIT = "the record does not fit this commit: "
 
@@ -39,8 +40,28 @@ def objection(evidence: Evidence, case: Case, read: Read, search: Search) -> str
     return _against(place) if place else ""
 
 
+def with_doubts(case: Case, read: Read, search: Search) -> Case:
+    """Mark own frames whose lines the code excludes as those of other code: their fit differs."""
+    if case.trace is None:
+        return case
+    places = FailingPlaces(case, read, search, FITTED_PLACES).all()
+    doubted = {place.frame for place in places if place.frame.fit == "unknown" and _against(place)}
+    links = tuple(
+        link.model_copy(
+            update={
+                "frames": tuple(
+                    frame.model_copy(update={"fit": "differs"}) if frame in doubted else frame
+                    for frame in link.frames
+                )
+            }
+        )
+        for link in case.trace.links
+    )
+    return case.model_copy(update={"trace": case.trace.model_copy(update={"links": links})})
+
+
 def _against(place: FailingPlace) -> str:
-    if place.frame.fit == "differs":
+    if place.frame.fit == "differs" and has_source(place.frame):
         code = shortened(" ".join(place.frame.code.split()), SHOWN_SOURCE)
         printed = f" ({code})" if code else ""
         return f"{place.name} and the file around it do not hold the line of the record{printed}"
@@ -50,7 +71,7 @@ def _against(place: FailingPlace) -> str:
 def _against_file(place: FailingPlace, is_named: bool) -> str:
     """What speaks against the line and, of an unnamed commit, against those it may have been."""
     why = _against(place)
-    is_certain = is_named or place.frame.fit == "differs"
+    is_certain = is_named or (place.frame.fit == "differs" and has_source(place.frame))
     return why if is_certain or not why or not _may_have_moved(place) else ""
 
 

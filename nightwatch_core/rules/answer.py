@@ -112,8 +112,7 @@ def _stale(failing: FailingLine, context: Context) -> Finding:
     """The code that failed is not the code at hand: nothing is claimed about it."""
     commit = context.case.leader.release or "the failing release"
     why = context.research.misfit or (
-        f"{failing.place} does not hold the line that the trace prints, so this is not the code "
-        "that failed"
+        f"{failing.place} does not hold the line that failed, so this is not the code that failed"
     )
     return Finding(
         because=(f"{why[:1].upper()}{why[1:]}; the cause is not established.",),

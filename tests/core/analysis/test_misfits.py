@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from analysis_shapes import DAY, analysed, answer, group, says, tree
+from analysis_shapes import COMMIT, DAY, analysed, answer, group, says, tree
 from twins.reading import MemoryModel
 
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.research import gather
+from nightwatch_core.code.record_fit import with_doubts
 from nightwatch_core.models.code import MergedPull
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.options import NightOptions
@@ -54,11 +55,16 @@ WRONG = {
 RIGHT = {"template": RUBY.format(line=4), "python": PYTHON.format(line=3, code="")}
 
 
-def case_of(raw):
+NAMED = COMMIT.model_copy(update={"is_named": True})
+
+
+def case_of(raw, commit=NAMED):
     code = tree(FILES)
     trace = place_frames(parse(raw), PathIndex(code.paths()), code.read_file, NightOptions())
     link = trace.root
-    return Case(leader=group(error_class=link.error_class, message=link.message), trace=trace), code
+    leader = group(error_class=link.error_class, message=link.message)
+    case = Case(leader=leader, trace=trace, commit=commit)
+    return with_doubts(case, code.read_file, code.search), code
 
 
 def researched(case, code):
@@ -66,7 +72,8 @@ def researched(case, code):
         number=7, title="Show names", sha="a" * 40, merged_at=DAY - timedelta(hours=3),
         files=tuple(FILES),
     )  # fmt: skip
-    return gather(case, PathIndex(code.paths()), code.read_file, pulls=(pull,), search=code.search)
+    index = PathIndex(code.paths())
+    return gather(case, index, code.read_file, pulls=(pull,), search=code.search, code=code)
 
 
 def said_of(case, code):
@@ -110,6 +117,21 @@ def test_the_right_code_is_verified(raw):
     found = analysed(RulesModel(), case, code=code, research=research)
     assert found.misfit == research.misfit == ""
     assert any(one.verified for one in found.evidence)
+
+
+@pytest.mark.parametrize("raw", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("who", ["rules", "model"])
+def test_where_lines_may_have_moved_the_wrong_one_still_gets_no_check_mark_and_no_blame(raw, who):
+    case, code = case_of(raw, commit=None)
+    research = researched(case, code)
+    model = RulesModel() if who == "rules" else MemoryModel([said_of(case, code)] * 2)
+    found = analysed(model, case, code=code, research=research)
+    place = (case.trace.top.repo_path, case.trace.top.line)
+    assert case.trace.top.fit == "differs"
+    assert not any(one.verified for one in found.evidence if (one.path, one.line) == place)
+    assert place not in [(one.path, one.line) for one in research.changes.authors]
+    if who == "rules":
+        assert (found.evidence, found.suspect_commit) == ((), "")
 
 
 def test_a_case_without_a_trace_has_nothing_to_fit():
