@@ -127,7 +127,7 @@ def standing(analysis: Analysis) -> str:
     if stands is None:
         return ""
     said = stands.detail.strip()
-    return f"{said[:1].upper()}{said[1:].rstrip('.')}." if said else _STANDINGS[stands.kind]
+    return f"{said.rstrip('.')}." if said else _STANDINGS[stands.kind]
 
 
 def awaited(analysis: Analysis) -> str:
