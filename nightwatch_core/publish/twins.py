@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from nightwatch_core.code.verdict import advantage
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.publish.candidates import known_item, names_of
 from nightwatch_core.publish.finding_parts import shown_changes
@@ -106,8 +107,8 @@ def signs_of(analysis: Analysis) -> Iterator[Sign]:
     if analysis.misfit:
         return
     yield from _changes(analysis)
-    if analysis.confidence != "low" and (line := _cause_line(analysis)):
-        yield line
+    if analysis.confidence != "low":
+        yield from _cause_lines(analysis)
 
 
 def _changes(analysis: Analysis) -> Iterator[Sign]:
@@ -124,12 +125,20 @@ def _tells(lines: list[str]) -> bool:
     return len(re.findall(r"[^\W_]", "".join(body))) >= _LEAST
 
 
-def _cause_line(analysis: Analysis) -> Sign | None:
-    """The first quoted line that was found in the code, beside the one that fails."""
-    top = analysis.case.trace.top if analysis.case.trace else None
-    failing = (top.repo_path, top.line) if top else None
-    found = (one for one in analysis.evidence if one.verified)
-    cause = next((one for one in found if (one.path, one.line) != failing), None)
-    if cause is None or not _tells([cause.quote]):
-        return None
-    return ("line", analysis.commit, cause.path, str(cause.line))
+def _cause_lines(analysis: Analysis) -> Iterator[Sign]:
+    """Quoted lines that the cause names, beside those the trace runs through; else the first."""
+    trace = analysis.case.trace
+    passed = {(one.repo_path, one.line) for one in trace.in_app} if trace else set()
+    quoted = [
+        one
+        for one in analysis.evidence
+        if one.verified and (one.path, one.line) not in passed and _tells([one.quote])
+    ]
+    named = [one for one in quoted if _is_named(one, analysis.root_cause)]
+    for one in named or quoted[:1]:
+        yield ("line", analysis.commit, one.path, str(one.line))
+
+
+def _is_named(evidence: Evidence, cause: str) -> bool:
+    name = f"{evidence.path.rpartition('/')[2]}:{evidence.line}"
+    return bool(re.search(rf"{re.escape(name)}(?!\d)", cause))

@@ -167,6 +167,16 @@ def test_the_same_quoted_line_is_one_cause_unless_it_is_only_where_both_fail():
     assert len(causes(both)) == 2
 
 
+def test_of_several_quoted_lines_those_count_that_the_cause_names():
+    def quoting(name, *lines):
+        cause = "It is None: shop/cart.py:2 gives nothing back."
+        pieces = tuple(QUOTE.model_copy(update={"line": n}) for n in lines)
+        return twin(name, name, fix=(), root_cause=cause, evidence=pieces)
+
+    assert len(causes((quoting("one", 5, 2), quoting("other", 7, 2)))) == 1
+    assert len(causes((quoting("one", 5, 20), quoting("other", 7, 20)))) == 2
+
+
 QUOTE = Evidence(path="shop/cart.py", line=2, quote="return sum(lines)", verified=True)
 
 
