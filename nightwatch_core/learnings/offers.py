@@ -83,12 +83,13 @@ def list_entry(offer: LearningOffer) -> str:
     ...             text="Use KV instead.", source="task-abc123"))
     '- **Edge has no fs** - Use KV instead. (from task-abc123)'
     """
-    headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE) or "Learning"
-    text = markdown(ended(line(offer.text, LEARNING)), LEARNING)
+    headline = markdown(offer.headline.rstrip(" .:;-"), HEADLINE, as_written=True) or "Learning"
+    text = markdown(ended(line(offer.text, LEARNING)), LEARNING, as_written=True)
     when = f", {offer.on.isoformat()}" if offer.on else ""
     parts = (f"**{headline}**",) if not is_cut(offer.headline, offer.text) else ()
     content = " - ".join((*parts, *((text,) if text else ())))
-    return f"- {content} (from {markdown(offer.source, 80) or 'unknown'}{when})"
+    source = markdown(offer.source, 80, as_written=True) or "unknown"
+    return f"- {content} (from {source}{when})"
 
 
 def condensed(notes: Notes, source: str, document: str) -> Iterator[LearningOffer]:

@@ -39,17 +39,23 @@ class Piece(NamedTuple):
     is_code: bool = False
 
 
+def spans(text: str) -> Iterator[Piece]:
+    """Split a text at its `code in backticks` alone."""
+    for odd, part in enumerate(_SPAN.split(text)):
+        yield Piece(part, is_code=bool(odd % 2))
+
+
 def pieces(text: str) -> Iterator[Piece]:
     """Split a text; backticks around code are taken off, all else is kept.
 
     >>> [piece.text for piece in pieces("`x` in (app/a.py:3), on its own") if piece.is_code]
     ['x', 'app/a.py:3']
     """
-    for odd, part in enumerate(_SPAN.split(text)):
-        if odd % 2:
-            yield Piece(part, is_code=True)
-        elif part:
-            yield from _words(part)
+    for piece in spans(text):
+        if piece.is_code:
+            yield piece
+        elif piece.text:
+            yield from _words(piece.text)
 
 
 def is_code_word(word: str) -> bool:

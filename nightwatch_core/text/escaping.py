@@ -8,7 +8,7 @@ Everything from errors, code, models and knowledge passes through here on its wa
 import re
 from collections.abc import Callable
 
-from nightwatch_core.text.code_words import core_of, pieces
+from nightwatch_core.text.code_words import core_of, pieces, spans
 from nightwatch_core.text.plain_text import shortened
 
 MORE = "…"
@@ -135,18 +135,20 @@ def markdown(
     limit: int = 2_000,
     *,
     cell: bool = False,
+    as_written: bool = False,
     address_of: Callable[[str], str] | None = None,
 ) -> str:
     """One line of prose as Markdown that renders as exactly this text, and does nothing.
 
     Mentions, references and addresses become inline code, and so do paths and names that only code
-    has; `address_of` gives the address of a piece of code that is to be a link, else nothing.
+    has, unless the text is to stay `as_written`. `address_of` gives the address of a piece of code
+    that is to be a link, else nothing.
 
     >>> markdown("fixes #1 (a|b by @dana in user_id, *now*")
     'fixes `#1` (a\\\\|b by `@dana` in `user_id`, \\\\*now\\\\*'
     """
     result = ""
-    for part, is_code in pieces(line(text, limit)):
+    for part, is_code in (spans if as_written else pieces)(line(text, limit)):
         piece = code_span(part, limit, cell=cell) if is_code else _prose(part, cell=cell)
         if is_code and address_of and is_web(address := address_of(part)):
             piece = f"[{piece}](<{address}>)"
