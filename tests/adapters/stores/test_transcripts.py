@@ -49,7 +49,7 @@ def test_an_analysis_is_kept_and_found_again(tmp_path, store):
     kept = store.find("aaaa1")
     assert (kept.night, kept.fingerprint, kept.unread) == ("n1", ONE, 0)
     assert [entry.kind for entry in kept.entries] == [
-        "opening", "user", "assistant", "results", "assistant"
+        "opening", "user", "assistant", "results", "user", "assistant"
     ]  # fmt: skip
     assert all(entry.at for entry in kept.entries)
     assert sum(entry.usage.input_tokens for entry in kept.entries) == found.usage.input_tokens
