@@ -1,8 +1,10 @@
 """The model's mind of the connected nights: it knows nothing but the text it was sent.
 
-It asks for the failing file, and for who else names what is missing; it quotes the failing line out
-of what the tool answered, and only where that line holds what the error's message speaks of: who
-shows it another commit, or nothing, gets a refusal. Without a trace it says that it is guessing.
+It asks for the file it was shown least of, for who else names what is missing, and for what the
+commit of the failing line did; it quotes the failing line out of what it was shown, and only where
+that line holds what the error's message speaks of: who shows it another commit, or nothing, gets a
+refusal. It blames a commit that it saw take away what is missing. Without a trace it says that it
+is guessing.
 """
 
 import json
@@ -14,7 +16,7 @@ from services.own_frames import own_frames
 
 _HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
 _NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
-_MERGED = re.compile(r"^#\d+ .*?\(([0-9a-f]{10}), merged ", re.MULTILINE)
+_WROTE = re.compile(r"^(\S+:\d+), the line that fails: ([0-9a-f]{10}) ", re.MULTILINE)
 _TOLD = re.compile(r"## The error\n\n```\n(.+?)\n```", re.DOTALL)
 # What a message speaks of, and what therefore stands in the failing line.
 SPEAKS_OF: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -43,13 +45,14 @@ def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[
         return _said(_guess(told[1]), body), "end_turn"
     path, line = frames[0]
     wanted = _spoken_of(told[1])
-    results = [_text(b) for b in blocks if b["type"] == "tool_result" and not b.get("is_error")]
     if not any(b["type"] == "tool_use" for b in blocks):
-        return _questions(path, line, wanted, number), "tool_use"
-    quote = _line_of(results, path, line)
+        return _questions(frames, wanted, opening, number), "tool_use"
+    answered = {b["tool_use_id"]: _text(b) for b in blocks if b["type"] == "tool_result"}
+    quote = _line_of([opening, *answered.values()], path, line)
     if quote is None or not wanted or wanted not in quote:
         return [], "refusal"
-    return _said(_finding(path, line, quote, fixes, _suspect(opening)), body), "end_turn"
+    suspect = _suspect(blocks, answered, wanted)
+    return _said(_finding(path, line, quote, fixes, suspect), body), "end_turn"
 
 
 def heeding(second: Mapping[str, str]) -> Mind:
@@ -64,10 +67,16 @@ def heeding(second: Mapping[str, str]) -> Mind:
     return listens
 
 
-def _questions(path: str, line: int, wanted: str, number: int) -> Blocks:
-    start = max(line - 20, 1)
-    read = {"path": path, "start": start, "end": start + 40}
-    asked = [("read_file", read), ("search_code", {"query": wanted})]
+def _questions(frames: list[tuple[str, int]], wanted: str, opening: str, number: int) -> Blocks:
+    path, line = frames[0]
+    if _line_of([opening], path, line) is not None:  # seen: who calls it is not, or not all of it
+        path, line = frames[-1]
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("read_file", {"path": path, "start": max(line - 20, 1), "end": line + 20}),
+        ("search_code", {"query": wanted}),
+    ]
+    if wrote := _WROTE.search(opening):
+        asked.append(("show_commit", {"id": wrote[2]}))
     calls = [
         {"type": "tool_use", "id": f"toolu_{number:04}_{at}", "name": name, "input": given}
         for at, (name, given) in enumerate(asked)
@@ -83,7 +92,7 @@ def _said(answer: dict[str, Any], body: Any) -> Blocks:
 
 
 def _guess(told: str) -> dict[str, Any]:
-    first = told.strip().splitlines()[-1]
+    first = told.strip().splitlines()[0]
     return {
         **_EMPTY,
         "title": f"No trace of {first[:80]}",
@@ -105,6 +114,7 @@ def _finding(
         "confidence": "high",
         "has_fix": bool(old),
         "file_changes": [{**change, "new": quote.replace(old, fixes[old])}] if old else [],
+        "fix_confidence": "high" if old else None,
         "evidence": [{"path": path, "line": line, "quote": quote, "note": "fails"}],
         "suspect_commit": suspect,
         "suggested_next_steps": [f"Look at {path}"],
@@ -113,6 +123,8 @@ def _finding(
 
 _EMPTY: dict[str, Any] = {
     "has_fix": False,
+    "fix_confidence": None,
+    "question": "",
     "suspect_commit": "",
     **{
         name: []
@@ -128,9 +140,14 @@ def _spoken_of(message: str) -> str:
     return ""
 
 
-def _suspect(opening: str) -> str:
-    found = _MERGED.search(opening)
-    return found[1] if found else ""
+def _suspect(blocks: Blocks, answered: Mapping[str, str], wanted: str) -> str:
+    """A commit of which it saw that it takes away what is missing."""
+    for block in blocks:
+        if block["type"] == "tool_use" and block["name"] == "show_commit":
+            rows = answered.get(block["id"], "").split("\n")
+            if any(row.startswith("-") and wanted in row for row in rows):
+                return str(block["input"]["id"])
+    return ""
 
 
 def _blocks(body: Any) -> Iterator[dict[str, Any]]:

@@ -10,24 +10,34 @@ OPENING = """Find it.
 ## The error
 
 ```
-occurrences: 25
-
 NoMethodError in Controller/orders/show: undefined method 'city' for nil
+occurrences: 25; first seen: 2026-11-21 22:21 UTC
 ```
 
 ## Trace
 
 ```
-app/models/order.rb:10 in label  <- ours
+app/models/order.rb:10:in 'label'  <- ours
+app/controllers/orders_controller.rb:3:in 'OrdersController#show'  <- ours
+```
+"""
+BLAMED = """
+
+## Who last changed these lines
+
+```
+app/models/order.rb:10, the line that fails: 236379949b 2026-11-19 #12 Say where they live
 ```
 """
 
 
-def asked(shown: str = "", opening: str = OPENING) -> tuple[list[dict[str, Any]], str]:
-    """A turn after the tool answered `shown`; the first one where it is empty."""
+def asked(
+    shown: str = "", opening: str = OPENING, by: str = "read_file", **given: str
+) -> tuple[list[dict[str, Any]], str]:
+    """A turn after a tool answered `shown`; the first one where it is empty."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": opening}]
     if shown:
-        call = {"type": "tool_use", "id": "t", "name": "read_file", "input": {}}
+        call = {"type": "tool_use", "id": "t", "name": by, "input": given}
         result = {"type": "tool_result", "tool_use_id": "t", "content": shown}
         messages += [{"role": "assistant", "content": [call]}]
         messages += [{"role": "user", "content": [result]}]
@@ -44,9 +54,28 @@ def test_it_asks_first_and_quotes_what_it_was_shown() -> None:
     blocks, stop = asked()
     assert stop == "tool_use"
     assert [block["name"] for block in blocks[1:]] == ["read_file", "search_code"]
+    assert blocks[1]["input"]["path"] == "app/models/order.rb"
     blocks, stop = asked(shown(shop.ORDER))
     assert stop == "end_turn"
     assert "address.city.upcase" in blocks[0]["text"]
+
+
+def test_what_the_first_message_shows_it_quotes_and_does_not_ask_for() -> None:
+    opening = f"{OPENING}\n```\n{shown(shop.ORDER)}\n```\n{BLAMED}"
+    blocks, _ = asked(opening=opening)
+    assert [block["name"] for block in blocks[1:]] == ["read_file", "search_code", "show_commit"]
+    assert blocks[1]["input"]["path"] == "app/controllers/orders_controller.rb"
+    assert blocks[3]["input"] == {"id": "236379949b"}
+    blocks, _ = asked("nothing there", opening)
+    assert "address.city.upcase" in blocks[0]["text"]
+
+
+@pytest.mark.parametrize(("row", "blamed"), [("-  def city", "236379949b"), ("+  def city", "")])
+def test_it_blames_a_commit_that_it_saw_take_away_what_is_missing(row: str, blamed: str) -> None:
+    opening = f"{OPENING}\n```\n{shown(shop.ORDER)}\n```\n{BLAMED}"
+    diff = f"236379949b 2026-11-19 Ann Lee: Say where they live\n--- app/models/order.rb\n{row}"
+    blocks, _ = asked(diff, opening, "show_commit", id="236379949b")
+    assert f'"suspect_commit": "{blamed}"' in blocks[0]["text"]
 
 
 def test_another_commit_an_empty_prompt_and_an_empty_answer_are_refused() -> None:
