@@ -42,11 +42,17 @@ def follow_lessons(
         news = follow_lesson(_with_tonights_names(lesson, cases), own, tonight, stands)
         news = _with_earlier_tonight(lesson, news, tonight.night.id)
         why = staleness(lesson, paths, changed, code.read_file)
-        if why is None:
+        if why is None or (why and not _is_of_this_code(lesson, code)):
             return news
         return (news or no_news(lesson)).model_copy(update={"stale": why})
 
     return tuple(filter(None, map(news_of, lessons)))
+
+
+def _is_of_this_code(lesson: Lesson, code: CodeReader) -> bool:
+    """Whether its commit is tonight's or one before: not of another application, nor of later."""
+    is_known = not lesson.commit or lesson.commit == code.commit.sha
+    return is_known or code.show_commit(lesson.commit) is not None
 
 
 def _with_earlier_tonight(

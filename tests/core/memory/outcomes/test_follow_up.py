@@ -113,6 +113,12 @@ def test_a_fix_of_its_own_does_not_make_a_lesson_stale():
     assert looked(watched, paths=()) == f"{FILE} is gone"
 
 
+def test_a_lesson_of_another_application_or_of_later_is_not_held_against_this_code():
+    gone = lesson(5, evidence=(CitedLine(path=FILE, line=1),), commit=MemoryCode().commit.sha)
+    assert follow(gone).stale == f"{FILE} is gone"
+    assert follow(gone.model_copy(update={"commit": "d" * 40})) is None
+
+
 def test_staleness_is_told_with_what_else_happened_or_alone():
     gone = lesson(5, evidence=(CitedLine(path=FILE, line=1),))
     alone = follow(gone)
