@@ -14,6 +14,7 @@ from nightwatch_core.models.analysis import Analysis
 _PLACE = re.compile(r"(?P<path>[\w.@+()\[\]/-]*\w\.[A-Za-z]\w{0,9}):(?P<line>\d{1,7})(?!\d)")
 _SHOWN = re.compile(r"(?P<path>.*?\S):(?P<line>\d{1,8})(?!\d)")
 _DIFFED = re.compile(r"(?:---|\+\+\+) (?:[ab]/)?(?P<path>\S{1,400})$")
+_BRACKETS = {")": "(", "]": "["}
 _ANY = -1  # stands for every line of a file
 
 
@@ -31,12 +32,30 @@ def unseen_step(analysis: Analysis, shown: Collection[str]) -> str:
 
 def _steps(analysis: Analysis) -> Iterator[tuple[str, str, int]]:
     for match in _PLACE.finditer(analysis.root_cause):
-        path = match["path"].removeprefix("./")
+        path, line = _without_prose(match["path"]), int(match["line"])
         if has_grammar(path) or ("/" in path and "//" not in path):  # or it is a host and its port
-            yield match.group(), path, int(match["line"])
+            yield f"{path}:{line}", path, line
     for one in analysis.evidence:
         if not one.verified and one.line:
             yield f"{one.path}:{one.line}", one.path, one.line
+
+
+def _without_prose(path: str) -> str:
+    """The path alone: brackets of a file's own name are closed, those of the sentence are not.
+
+    >>> _without_prose("(bookmarks/urls.py"), _without_prose("get(app/(shop)/[id]/page.tsx")
+    ('bookmarks/urls.py', 'app/(shop)/[id]/page.tsx')
+    """
+    start, opened = 0, list[int]()
+    for at, letter in enumerate(path):
+        if letter in _BRACKETS.values():
+            opened.append(at)
+        elif letter in _BRACKETS and opened and path[opened[-1]] == _BRACKETS[letter]:
+            opened.pop()
+        elif letter in _BRACKETS:
+            start, opened = at + 1, []
+    start = opened[-1] + 1 if opened else start
+    return path[start:].lstrip("-").removeprefix("./")
 
 
 def _told(analysis: Analysis) -> Iterator[str]:

@@ -60,7 +60,7 @@ SCORE: tuple[tuple[float, str, Rule], ...] = (
     (0.10, "the cause names a place", _names_a_place),
     (0.10, "the files quoted from were read", _was_read),
     (0.15, "a fix is proposed and applies", lambda analysis: analysis.has_fix),
-    (0.10, "what is open is said, and the confidence with it", _says_what_is_open),
+    (0.10, "no explanation is open, or the confidence allows for it", _says_what_is_open),
     (0.05, "a suspect change is named", lambda analysis: bool(analysis.suspect_commit)),
 )
 
