@@ -29,7 +29,8 @@ Read before you claim: open the file of the top in-app frame around the failing 
 callers and definitions, until you can name the line at fault and say why it fails. If a library
 raised the error, find the call of ours that led there. Consider at least two explanations and rule
 them out with code you have read. Use blame on the line at fault to find the change that brought it;
-name that commit as suspect, or none: being near is no proof.
+name that commit as suspect, or none: being near is no proof. If it is much older than the first
+sighting, say in the root cause what let it show only now.
 Ask for everything you need at once: calls in one turn run side by side. Stop reading when the cause
 is proved.
 

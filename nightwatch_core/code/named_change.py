@@ -10,7 +10,7 @@ from nightwatch_core.models.code import CommitDiff, MergedPull, Suspect
 from nightwatch_core.ports import CodeReader
 
 SHORTEST_SHA = 7
-_NAMED = "the analysis names it"
+_NAMED = "the analysis names it as what brought the fault"
 
 
 class NamedChange(NamedTuple):

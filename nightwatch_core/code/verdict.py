@@ -83,6 +83,7 @@ def scored(analysis: Analysis) -> Analysis:
         update={
             "score": round(sum(points for points, _ in held), 2),
             "confidence": confidence,
+            "doubt": why or analysis.doubt,
             "because": (
                 *analysis.because,
                 *(f"{reason} (+{points:.2f})" for points, reason in held),
@@ -158,7 +159,8 @@ def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysi
     if not place:
         return draft
     why = f"said high, but {ascii(place)[1:-1]}, which the cause rests on, was not read"
-    return draft.model_copy(update={"confidence": "medium", "because": (*draft.because, why)})
+    because = (*draft.because, why)
+    return draft.model_copy(update={"confidence": "medium", "doubt": why, "because": because})
 
 
 def looked_up(

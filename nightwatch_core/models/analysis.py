@@ -115,6 +115,7 @@ class Analysis(Value):
     model: str = ""
     by_fallback: bool = False  # the rules answered for a model that was away
     commit: str = ""
+    doubt: str = ""  # why the confidence is lower than the answer said
     fix_confidence: Confidence | None = None  # in what should happen instead
     question: str = ""  # to the team, where what should happen is a choice of theirs
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed

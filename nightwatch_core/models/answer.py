@@ -63,8 +63,9 @@ class Answer(Value):
     hypotheses: tuple[Hypothesis, ...] = ()
     suspect_commit: str = Field(
         "",
-        description="The commit that brought the cause, by an id that you were shown, or #12 for "
-        "its pull request; empty where none is shown to have brought it, never one you ruled out",
+        description="The commit that brought the fault, as blame, show_commit or history showed "
+        "it, old or new, by an id that you were shown, or #12 for its pull request; empty where "
+        "none is shown to have brought it, never one you ruled out",
     )
     tags: tuple[str, ...] = ()
     learnings: tuple[Learning, ...] = ()

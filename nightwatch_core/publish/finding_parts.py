@@ -4,6 +4,7 @@ Plain texts, as hostile as they came: each rendering escapes them for its own fo
 """
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.named_change import is_of
@@ -11,7 +12,9 @@ from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis
 from nightwatch_core.models.code import ChangedFile, Suspect
+from nightwatch_core.text.units import roughly
 
+_OLD = timedelta(days=30)  # a change that is named and this much older than its error says so
 FIRST = 3  # pieces of evidence that are shown at once; the others are folded
 
 
@@ -43,6 +46,20 @@ def shown_suspects(analysis: Analysis) -> tuple[Suspect, ...]:
     if not named:
         return analysis.suspects if analysis.model == RULES or analysis.by_fallback else ()
     return tuple(one for one in analysis.suspects if _is_named(one, named))
+
+
+def suspect_reasons(analysis: Analysis, suspect: Suspect) -> tuple[str, ...]:
+    """Why a change is suspected; of one that is named and far older than the error, its age."""
+    groups = analysis.case.groups
+    first = min((_utc(one.first_seen) for one in groups if one.first_seen), default=None)
+    age = first - _utc(suspect.pull.merged_at) if first else timedelta()
+    if not analysis.suspect_commit.strip() or age < _OLD:
+        return suspect.because
+    return (*suspect.because, f"it is {roughly(age)} older than the first sighting")
+
+
+def _utc(at: datetime) -> datetime:
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def named_commit(analysis: Analysis) -> str:
@@ -98,12 +115,24 @@ def sureness(analysis: Analysis) -> str:
     return f"{analysis.confidence} in the cause, {fix} in what should happen instead"
 
 
+def doubt(analysis: Analysis) -> str:
+    """Why the confidence is lower than the answer said; a record that does not fit says it alone.
+
+    >>> from nightwatch_core.models.error import Case, ErrorGroup
+    >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
+    >>> doubt(Analysis(case=of, title="", root_cause="", confidence="medium",
+    ...                doubt="said high, but a.py:3 was not read"))
+    'said high, but a.py:3 was not read'
+    """
+    return "" if analysis.misfit else analysis.doubt.strip()
+
+
 def question(analysis: Analysis) -> str:
-    """What the team is asked; empty where it is clear what should happen instead."""
+    """What the team is asked, whatever the fix takes for granted; empty where nothing is asked."""
     asked = analysis.question.strip()
-    if not asked or analysis.fix_confidence == "high":
-        return ""
-    return asked if asked.lower().startswith("a product choice") else f"A product choice: {asked}"
+    if not asked or asked.lower().startswith("a product choice"):
+        return asked
+    return f"{'To confirm' if analysis.fix_confidence == 'high' else 'A product choice'}: {asked}"
 
 
 def misfit(analysis: Analysis) -> str:

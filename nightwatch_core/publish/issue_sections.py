@@ -96,7 +96,9 @@ def twins(told: Told) -> str:
 def cause(told: Told) -> str:
     """The cause, and how sure we are."""
     cause = _paragraphs(told)
-    return f"## Root cause\n\n{cause}\n\nConfidence: {parts.sureness(told.analysis)}."
+    why = parts.doubt(told.analysis)
+    lowered = f"; {told.prose(why)}" if why else ""
+    return f"## Root cause\n\n{cause}\n\nConfidence: {parts.sureness(told.analysis)}{lowered}."
 
 
 def question(told: Told) -> str:
@@ -126,7 +128,8 @@ def _quote(told: Told, evidence: Evidence) -> str:
 def suspects(told: Told) -> str:
     """The change that the analysis names."""
     of = told.analysis
-    texts = [_suspect(told, one.pull.sha, one.pull.number, one.pull.title, "; ".join(one.because))
+    texts = [_suspect(told, one.pull.sha, one.pull.number, one.pull.title,
+                      "; ".join(parts.suspect_reasons(of, one)))
              for one in parts.shown_suspects(of)[:_SUSPECTS]]  # fmt: skip
     named = parts.named_commit(of)
     if named.startswith("#"):

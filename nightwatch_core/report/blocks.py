@@ -130,6 +130,7 @@ class Finding(Value):
     seen: str
     confidence: Confidence
     sureness: str = ""  # the same in words, with that in what should happen instead
+    doubt: str = ""  # why the confidence is lower than the answer said
     proved: str = ""  # how often as sure a finding proved right here
     hourly: tuple[int, ...] = ()
     known: str = ""

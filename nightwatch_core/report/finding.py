@@ -70,6 +70,7 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
         seen=say.seen(case),
         confidence=analysis.confidence,
         sureness=parts.sureness(analysis),
+        doubt=line(parts.doubt(analysis), TEXT),
         proved=say.proved(analysis),
         hourly=rebinned(say.hourly(case)),
         known=known,
@@ -142,7 +143,11 @@ def _fix(analysis: Analysis, limits: Limits) -> Iterator[Excerpt]:
 
 
 def _suspects(analysis: Analysis, limits: Limits) -> Section:
-    shown = (*map(_suspect, parts.shown_suspects(analysis)), parts.named_change(analysis))
+    texts = (
+        _suspect(each, parts.suspect_reasons(analysis, each))
+        for each in parts.shown_suspects(analysis)
+    )
+    shown = (*texts, parts.named_change(analysis))
     title = "Suspected change" if analysis.suspect_commit else "Suspects"
     return _bullets("suspects", title, filter(None, shown), limits.suspects)
 
@@ -195,8 +200,8 @@ def _learning(learning: Learning) -> str:
     return f"{learning.fact} ({learning.path})" if learning.path else learning.fact
 
 
-def _suspect(suspect: Suspect) -> str:
+def _suspect(suspect: Suspect, reasons: tuple[str, ...]) -> str:
     pull = suspect.pull
     author = f" by {pull.author}" if pull.author else ""
-    because = f": {'; '.join(suspect.because)}" if suspect.because else ""
+    because = f": {'; '.join(reasons)}" if reasons else ""
     return f"{pull.name} “{pull.title}”{author}, merged {moment(pull.merged_at)}{because}"

@@ -117,8 +117,9 @@ def _about(finding: Finding) -> Parts:
     confidence = (finding.confidence, COLOURS[finding.confidence])
     seen = f"{finding.error}{where} · {finding.seen} · confidence: "
     yield Text.assemble((seen, "dim"), confidence, (proved, "dim"))
-    if finding.sureness != finding.confidence:
-        yield Text(f"confidence: {finding.sureness}", "dim")
+    if finding.doubt or finding.sureness != finding.confidence:
+        words = filter(None, (finding.sureness, finding.doubt))
+        yield Text(f"confidence: {'; '.join(words)}", "dim")
     if any(finding.hourly):
         yield Text(f"{sparkline(finding.hourly)}  by hour", "dim")
     if finding.known:

@@ -138,6 +138,17 @@ def lasting(span: timedelta) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def roughly(span: timedelta) -> str:
+    """A long stretch of time, in days, months or years.
+
+    >>> [roughly(timedelta(days=days)) for days in (45, 75, 700, 800)]
+    ['45 days', '2 months', '23 months', '2 years']
+    """
+    if span.days < 60:
+        return plural(span.days, "day")
+    return f"{span.days // 30} months" if span.days < 730 else f"{span.days // 365} years"
+
+
 def rebinned(hourly: Sequence[int], bars: int = 48) -> tuple[int, ...]:
     """Counts in at most `bars` bars, sums kept; neighbours are added up.
 

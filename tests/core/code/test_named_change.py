@@ -83,12 +83,15 @@ def test_the_pull_that_brought_the_named_commit_is_the_only_suspect() -> None:
         ("brought cccccccccc, which the analysis names",),
     )
     (own,) = only_named(analysis("d" * 40, near, guilty), ()).suspects
-    assert (own.pull, own.because) == (guilty, ("the analysis names it",))
+    assert (own.pull, own.because) == (guilty, ("the analysis names it as what brought the fault",))
 
 
 def test_a_number_that_nobody_could_look_up_is_found_among_the_pulls() -> None:
     (suspect,) = only_named(analysis("#2"), (pull(1, "e"), pull(2, "d"))).suspects
-    assert (suspect.pull.number, suspect.because) == (2, ("the analysis names it",))
+    assert (suspect.pull.number, suspect.because) == (
+        2,
+        ("the analysis names it as what brought the fault",),
+    )
     assert only_named(analysis("#0"), (pull(0, "e"),)).suspects == ()
 
 

@@ -132,6 +132,7 @@ def test_high_is_kept_where_every_step_cites_a_line_that_was_shown(cause, shown,
     one = verdict(case(), told, NOTHING, tree(), ("shop/cart.py",), shown)
     assert one.confidence == confidence
     assert any("was not read" in because for because in one.because) == (confidence == "medium")
+    assert ("was not read" in one.doubt) == (confidence == "medium")
 
 
 def test_a_quote_that_is_not_there_is_a_step_nobody_saw():
@@ -146,6 +147,7 @@ def test_a_record_that_does_not_fit_the_commit_proves_little():
     odd = analysis(confidence="high", misfit="the record does not fit this commit")
     assert scored(odd).confidence == "low"
     assert "said high, but the record does not fit this commit" in scored(odd).because
+    assert scored(analysis(confidence="high", evidence=())).doubt.startswith("said high, but no")
 
 
 def test_only_the_commit_that_the_answer_names_is_suspected():

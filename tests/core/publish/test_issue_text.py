@@ -58,6 +58,7 @@ def hostile(text):
             Hypothesis(statement=text, standing="ruled out", because=text),
         ),
         suspect_commit=text, fix_confidence="low", question=text, misfit="", model="rules",
+        doubt=text,
         refused=(RefusedEdit(path=text, reason=text),),
         standing=Standing(kind="changed", sha=text, detail=text),
         suspects=(Suspect(pull=pull, score=0.5, because=(text,)),),
@@ -240,8 +241,41 @@ def test_the_team_is_asked_where_it_is_not_clear_what_should_happen():
     ):
         assert "## A question to the team\n\nA product choice: empty editor or 400?" in body
         assert "Confidence: high in the cause, low in what should happen instead." in body
-    sure = analysis(**(unsure | {"fix_confidence": "high"}))
-    assert "question" not in issue_body(Told(sure), "k", "n")
+
+
+@pytest.mark.parametrize(
+    ("sure", "worded"),
+    [("high", "To confirm"), ("medium", "A product choice"), (None, "A product choice")],
+)
+def test_what_is_asked_is_always_shown_however_sure_the_fix_is(sure, worded):
+    told = Told(analysis(fix=(FIX,), fix_confidence=sure, question="empty editor or 400?"))
+    for body in (
+        issue_body(told, "k", "n"), comment_body(told, "k", "n", "News"),
+        pull_body(told, "k", "n", 1),
+    ):  # fmt: skip
+        assert f"## A question to the team\n\n{worded}: empty editor or 400?" in body
+    assert "question" not in issue_body(Told(analysis(fix=(FIX,), fix_confidence=sure)), "k", "n")
+
+
+def test_why_a_confidence_is_lower_than_it_was_said_stands_beside_it():
+    why = "said high, but shop/pay.py:90, which the cause rests on, was not read"
+    told = Told(analysis(confidence="medium", doubt=why))
+    assert f"Confidence: medium; {why.replace('shop/pay.py:90', '`shop/pay.py:90`')}." in (
+        issue_body(told, "k", "n")
+    )
+    unfit = analysis(confidence="low", doubt=why, misfit="line 2 is blank there")
+    assert "Confidence: low." in issue_body(Told(unfit), "k", "n")
+
+
+@pytest.mark.parametrize(("days", "age"), [(900, "2 years"), (100, "3 months"), (29, ""), (-3, "")])
+def test_a_named_change_far_older_than_the_first_sighting_says_its_age(days, age):
+    first = analysis().case.leader.first_seen
+    pull = MergedPull(number=3, title="R", sha="f" * 40, merged_at=first - timedelta(days=days))
+    of = analysis(suspect_commit="f" * 40, suspects=(Suspect(pull=pull, score=1.0),))
+    body = issue_body(Told(of), "k", "n")
+    assert "Suspected change" in body
+    assert ("older than the first sighting" in body) == bool(age)
+    assert f"it is {age} older than the first sighting" in body or not age
 
 
 def test_a_record_that_does_not_fit_names_no_change_and_no_fix():
