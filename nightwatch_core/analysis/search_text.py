@@ -1,11 +1,14 @@
 """How hits of a search are written: each in its place, as much around them as there is room for.
 
-Where room is short, definitions and context go first, then the ends of long lines; then files at
-the end of the ranking are told by the numbers of their lines, and at last by how many those are.
+Where room is short, what is around hits of tests goes first, then definitions and context of code,
+then the ends of long lines; then files at the end of the ranking are told by the numbers of their
+lines, and at last by how many those are.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
 
 from nightwatch_core.analysis.shown_lines import head, runs, seen
 from nightwatch_core.code.code_view import MARK, around, halves, name
@@ -15,15 +18,12 @@ from nightwatch_core.code.file_kinds import kind_of
 BULK_LINE = 300  # characters: of a line that nobody wrote by hand
 _WIDTH = 300  # characters of a row
 _WHOLE = 60  # lines of a definition
-# What is tried, the first that fits: definitions shown, lines around a hit, characters of a row.
-_LEVELS = (
-    *((6, 10, _WIDTH), (6, 5, _WIDTH), (4, 3, _WIDTH), (3, 2, _WIDTH), (2, 1, _WIDTH)),
-    *((1, 1, _WIDTH), (1, 0, _WIDTH), (0, 0, _WIDTH), (0, 0, 120), (0, 0, 80)),
-)
 _TOGETHER = 3  # hits of a file that are written below its name
 _NARROW = 80  # characters of a row where not all rows fit
 _ROWS, _NUMBERS = 0.6, 0.25  # shares of the room
 _LEAST = 80  # characters for the numbers of one file
+_ALL = 10_000  # hits: as many as there are
+_GAP = "..."  # a row between hits of a list that are not neighbours
 
 
 class FileHits:
@@ -60,19 +60,75 @@ class FileHits:
         return around(whole, query, max(most, len(query)))
 
 
-def fitting(files: Sequence[FileHits], context: int, known: Collection[str], limit: int) -> str:
-    """Write all hits in about `limit` characters."""
-    for definitions, around_hits, width in _LEVELS:
-        left = definitions
+class Level(NamedTuple):
+    """How much is shown."""
+
+    definitions: int  # that are hit, whole
+    context: int  # lines around a hit in code
+    of_others: int  # lines around a hit in other files: tests, texts
+    others: int = _ALL  # hits of such a file that are written out
+    width: int = _WIDTH  # characters of a row
+
+
+# What is tried, the first that fits.
+_LEVELS = (
+    *(Level(6, 10, 10), Level(6, 10, 0), Level(6, 10, 0, 5), Level(4, 10, 0, 5)),
+    *(Level(2, 10, 0, 5), Level(2, 6, 0, 5), Level(1, 6, 0, 5), Level(1, 4, 0, 5)),
+    *(Level(1, 2, 0, 5), Level(0, 2, 0, 5), Level(0, 1, 0, 5), Level(1, 0, 0)),
+    *(Level(0, 0, 0), Level(0, 0, 0, width=120), Level(0, 0, 0, width=80)),
+)
+
+
+class Shown(NamedTuple):
+    """What was written, and which hits have less around them than was asked for."""
+
+    text: str
+    reduced: str = ""
+
+
+def fitting(files: Sequence[FileHits], context: int, known: Collection[str], limit: int) -> Shown:
+    """Write all hits in about `limit` characters; tests and texts are thinned out before code."""
+    others = _others(files)
+    for level in _LEVELS:
+        left = level.definitions
         blocks: list[str] = []
         for file in files:
+            if file.path in others and not level.of_others:
+                blocks += _thin(file, level, known)
+                continue
             whole = _expanded(file)[:left]
             left -= len(whole)
-            blocks += _block(file, whole, min(context, around_hits), known, width)
+            blocks += _block(file, whole, min(context, level.context), known, level.width)
         text = "\n".join(blocks)
         if len(text) <= limit:
-            return text
-    return _tight(files, known, limit)
+            return Shown(text, _reduced(files, others, context, level))
+    return Shown(_tight(files, known, limit), _reduced(files, others, context, _LEVELS[-1]))
+
+
+def _others(files: Sequence[FileHits]) -> frozenset[str]:
+    """Files that matter less than code; none where there is no code among them."""
+    others = frozenset(file.path for file in files if kind_of(file.path) != "code")
+    return others if len(others) < len(files) else frozenset()
+
+
+def _reduced(files: Sequence[FileHits], others: Collection[str], asked: int, level: Level) -> str:
+    rest = sum(len(file.texts) for file in files if file.path in others)
+    if asked > level.context:
+        hits = sum(len(file.texts) for file in files)
+        none = f", none for {rest} in tests and texts" if rest and level.context else ""
+        return f"context {level.context} instead of {asked}: {hits} hits{none}"
+    if asked > level.of_others and rest:
+        return f"no context for {rest} hits in tests and texts: name one with path"
+    return ""
+
+
+def _thin(file: FileHits, level: Level, known: Collection[str]) -> Iterator[str]:
+    """Hits without what is around them: rows of the first ones, numbers of the others."""
+    texts = dict(islice(file.texts.items(), level.others))
+    first = FileHits(file.path, texts, file.wanted, lambda: file.lines)
+    yield from _block(first, (), 0, known, level.width)
+    if more := [str(number) for number in file.texts if number not in texts]:
+        yield f"{name(file.path)}: lines {', '.join(more)}"
 
 
 def _expanded(file: FileHits) -> tuple[range, ...]:
@@ -99,7 +155,9 @@ def _block(
     if is_list and total:
         numbers = tuple(file.texts)
         yield head(file.path, numbers[0], numbers[-1], total)
-        yield from (f"{n:>5}| {file.text(n, width)}" for n in numbers)
+        for before, n in zip((numbers[0] - 1, *numbers), numbers, strict=False):
+            yield from (_GAP,) if n > before + 1 else ()
+            yield f"{n:>5}| {file.text(n, width)}"
         return
     more = {n for n in more if 1 <= n <= total} - file.texts.keys()
     more -= seen(file.path, more | file.texts.keys(), known)
@@ -135,7 +193,9 @@ def _tight(files: Sequence[FileHits], known: Collection[str], limit: int) -> str
             break
         parts.append(row)
     left: dict[int, tuple[FileHits, int]] = {}
-    for file, _ in rows[len(parts) :]:
+    for file, row in rows[len(parts) :]:
+        if row == _GAP:
+            continue
         left[id(file)] = (file, left.get(id(file), (file, 0))[1] + 1)
     rest = list(left.values())
     share = max(int(limit * _NUMBERS) // max(len(rest), 1), _LEAST)

@@ -61,7 +61,8 @@ def search_code(
     bulk = bulk if len(bulk) < len(ordered) else []
     files = [_file(at, one, merged[one], wanted) for one in ordered if one not in bulk]
     _define(files, wanted)
-    parts = (_counted(counts), fitting(files, context, at.known, limit), _told(merged, bulk, more))
+    shown = fitting(files, context, at.known, limit)
+    parts = (_head(counts, shown.reduced), shown.text, _told(merged, bulk, more))
     return ToolAnswer("\n".join(filter(None, parts)), _value(files, merged, bulk, wanted, more))
 
 
@@ -131,11 +132,11 @@ def _is_meant(one: Definition, file: FileHits, names: set[str]) -> bool:
     return one.kind != "value" and one.name in names and one.line in file.texts
 
 
-def _counted(counts: dict[str, int]) -> str:
-    """Say of several texts how often each was found."""
-    if len(counts) < 2:
-        return ""
-    return "; ".join(f"{query!r}: {count or 'no'} lines" for query, count in counts.items())
+def _head(counts: dict[str, int], reduced: str) -> str:
+    """Say of several texts how often each was found, and that there is less around the hits."""
+    several = counts.items() if len(counts) > 1 else ()
+    rows = [f"{query!r}: {count or 'no'} lines" for query, count in several]
+    return "; ".join((*rows, *((reduced,) if reduced else ())))
 
 
 def _told(merged: Hits, bulk: Sequence[str], more: bool) -> str:
