@@ -28,6 +28,7 @@ from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.ports import Clock, CodeReader, CountsReads, LibraryReader, Model
 
 _HARDER: dict[Effort, Effort] = {"low": "medium", "medium": "high", "high": "high"}
+_LIGHTER: dict[Effort, Effort] = {"low": "low", "medium": "low", "high": "medium"}
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,11 @@ def analyse(briefing: Briefing) -> Analysis:
         return _look(briefing, _allowance(briefing), opening(briefing))
     few = fix_alone.little_research(lesson, briefing.research.priors, briefing.code.read_file)
     briefing = replace(briefing, research=few)
-    ask = UserTurn(text=fix_alone.request(briefing.case, lesson, few))
-    first = opening(briefing).model_copy(update={"turns": (ask,)})
     allowance = _allowance(briefing)
     turns = min(allowance.iterations, limits.FIX_TURNS)
-    return _look(briefing, allowance.model_copy(update={"iterations": turns}), first, lesson)
+    few_turns = allowance.model_copy(update={"iterations": turns})
+    found = _look(briefing, few_turns, _asking_for_fix(briefing, lesson), lesson)
+    return found.model_copy(update={"fix_alone": True})
 
 
 def look_again(briefing: Briefing, first: Analysis) -> Analysis:
@@ -119,6 +120,25 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
         max_tokens=plan.max_tokens,
         thinking_budget=plan.thinking_budget,
     )
+
+
+def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
+    """What the model is told where only the fix is asked for; raises what the code reader does.
+
+    The cause needs no more thought: it thinks less, where only the tier said how much.
+    """
+    plan = briefing.plan
+    by_tier = plan.chosen_by.get("effort") == "tier"
+    ask = fix_alone.request(briefing.case, lesson, briefing.research)
+    may = fix_alone.TOOLS & set(briefing.agent.tools)
+    update = {
+        "system": fix_alone.SYSTEM,
+        "tools": tools.offered(may, None),
+        "answer_schema": fix_alone.schema(),
+        "turns": (UserTurn(text=ask),),
+        "effort": _LIGHTER[plan.effort] if by_tier else plan.effort,
+    }
+    return opening(briefing).model_copy(update=update)
 
 
 def _look(

@@ -50,7 +50,8 @@ FINDINGS, FINDING = 12, 500  # items of a list that are told, characters of each
 ANSWER_CHARACTERS = 400_000  # of an answer that are looked at
 ANSWER_ITEMS = 50  # of every list of an answer
 LAST_LINE = 10_000_000  # line number
-FIX_TURNS, FIX_WINDOWS, FIX_LINES = 5, 4, 60  # of a fix that is owed: turns; windows; their lines
+FIX_TURNS, FIX_WINDOWS = 5, 4  # of a fix asked for alone: turns; windows of source
+FIX_LINES, QUOTED_LINES = 20, 5  # of a window: where it is to be made; around another quote
 OWED_CAUSE = 4_000  # characters of its cause
 ENDING = 300  # characters of an ending's detail
 

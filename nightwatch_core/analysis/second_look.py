@@ -48,7 +48,7 @@ def news(first: Analysis, findings: tuple[str, ...]) -> str:
 
 def wanted(first: Analysis) -> str:
     """Say why a second look is wanted; empty where it is not."""
-    if first.passes >= MOST_PASSES or first.misfit:
+    if first.passes >= MOST_PASSES or first.misfit or first.fix_alone:
         return ""
     return next((why for why, holds in WEAK if holds(first)), "")
 

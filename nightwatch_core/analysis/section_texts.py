@@ -82,20 +82,20 @@ def _prior(prior: PriorAnalysis) -> Iterator[str]:
         f"outcome: {line(lesson.outcome, 100) or 'unknown'}"
     )
     yield f"it no longer fits the code: {line(lesson.stale, 300)}" if lesson.stale else ""
-    yield from (_failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :])
+    yield from (failed_fix(event) for event in lesson.fates[-limits.OUTCOME_EVENTS :])
     yield block(prior.summary, 500)
-    yield _turned_down(lesson)
+    yield turned_down(lesson)
 
 
-def _failed_fix(event: OutcomeEvent) -> str:
-    """What people, or production, said to a fix that was proposed."""
+def failed_fix(event: OutcomeEvent) -> str:
+    """Write what people, or production, said to a proposed fix; empty where it did not fail."""
     words = "; ".join((event.because, *event.words[: limits.REVIEW_WORDS])).strip("; ")
     why = f": {line(words, limits.REASON)}" if words else ""
     return f"pull request #{event.number} {event.kind}{why}" if event.kind in FAILED else ""
 
 
-def _turned_down(lesson: Lesson) -> str:
-    """The fix that failed, so that it is not proposed again."""
+def turned_down(lesson: Lesson) -> str:
+    """Write the fix that failed, so that it is not proposed again; empty where none did."""
     if lesson.outcome not in TURNED_DOWN or not lesson.edits:
         return ""
     changes = middle_out(block(diff(lesson.edits), 3 * limits.REASON), limits.REASON)

@@ -19,6 +19,7 @@ from nightwatch_core.memory.reuse import (
     refused_fixes,
     reused_analysis,
     turn_of,
+    wants_fix_alone,
     why_unsound,
 )
 from nightwatch_core.memory.unsettled import waits_for, why_weak
@@ -113,7 +114,6 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
             "failed_pulls": failed_pulls(own.lesson),
             "news": own.match.doubt,
             "unsettled_nights": own.match.unsettled_nights,
-            "fix_alone": own.match.fix_alone,
             "because": (*analysis.because, *(again if fix_digest(analysis.fix) in refused else ())),
         }
     return analysis.model_copy(update=update)
@@ -136,15 +136,16 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     """The lesson's analysis, or why it may not stand in for a new one."""
     if why_weak(lesson):  # it is looked at again by turns, however old it is
         tonight = tonight.model_copy(update={"lesson_days": 0})
+    digest_of = _digests_of(code)
     if reason := news(lesson, tonight):
-        return Doubt(reason)
+        alone = wants_fix_alone(lesson, tonight, digest_of) and _is_proved(lesson, tonight, code)
+        return Doubt(reason, fix_alone=alone)
     if not is_same_error(tonight.case, lesson):
         return Doubt("it is of another class, and shares only a name with it")
     analysis = reused_analysis(lesson, tonight.case, tonight.night)
     if why := why_no_news(lesson, tonight.night.window.until):
         update = {"fix": (), "waiting": why, "because": (*analysis.because, why)}
         return checked(analysis.model_copy(update=update), code)
-    digest_of = _digests_of(code)
     if doubt := turn_of(lesson, tonight, digest_of):
         return doubt
     if why_weak(lesson):
@@ -158,6 +159,12 @@ def _reused(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> Analysis 
     if lesson.has_fix and (analysis.refused or not analysis.has_fix):
         return Doubt("its fix no longer applies")
     return analysis
+
+
+def _is_proved(lesson: Lesson, tonight: CaseTonight, code: CodeReader) -> bool:
+    """Whether a quote of the lesson stands in tonight's code, and nothing contradicts it."""
+    remembered = reused_analysis(lesson, tonight.case, tonight.night).evidence
+    return any(one.verified for one in looked_up(remembered, code, tonight.case))
 
 
 def _digests_of(code: CodeReader) -> Callable[[str], str]:

@@ -7,7 +7,11 @@ from typing import NamedTuple
 from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.outcomes.rates import is_spike
-from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, open_trouble
+from nightwatch_core.memory.outcomes.tracker_outcomes import (
+    REOPENED,
+    is_only_rejected,
+    open_trouble,
+)
 from nightwatch_core.memory.sightings import night_date, plausible
 from nightwatch_core.memory.unsettled import (
     has_changed,
@@ -108,6 +112,21 @@ def _changed_file(lesson: Lesson, digest_of: Callable[[str], str]) -> str:
 DOUBTS = (_incomplete, _undated_file, _changed_file)
 
 
+def wants_fix_alone(lesson: Lesson, tonight: CaseTonight, digest_of: Callable[[str], str]) -> bool:
+    """Whether people turned its fix down, and nothing speaks against the cause it proved.
+
+    `digest_of` as for `why_unsound`. The rules have no other fix to propose.
+    """
+    others = (find for find in NEWS if find is not _trouble)
+    return (
+        is_only_rejected(lesson)
+        and not tonight.by_rules
+        and not any(find(lesson, tonight) for find in others)
+        and not why_unsettled(lesson)
+        and not why_unsound(lesson, digest_of)
+    )
+
+
 class Doubt(NamedTuple):
     """Why a lesson does not stand in for a new analysis tonight."""
 
@@ -149,7 +168,7 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
         root_cause=lesson.root_cause,
         confidence=lesson.fix_confidence,
         evidence=tuple(Evidence(path=c.path, line=c.line, quote=c.quote) for c in lesson.evidence),
-        fix=lesson.edits,
+        fix=lesson.edits if lesson.has_fix else (),
         next_steps=lesson.next_steps,
         learnings=tuple(Learning(fact=fact) for fact in lesson.learnings),
         tags=lesson.tags,

@@ -101,7 +101,7 @@ class Lesson(Value):
     nights: tuple[NightSeen, ...] = ()
     seen_until: datetime | None = None  # where those nights' windows end; None: not recorded
     evidence: tuple[CitedLine, ...] = ()
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[Edit, ...] = ()  # without `has_fix`: turned down, and no other came
     next_steps: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     related: tuple[str, ...] = ()

@@ -40,6 +40,8 @@ def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[
     if told is None:
         return [], "refusal"
     opening = next(b["text"] for b in blocks if b["type"] == "text" and "## The error" in b["text"])
+    if "Only the fix is wanted" in opening:
+        return _fix_alone(opening, _spoken_of(told[1]), fixes, body)
     frames = own_frames(opening)
     if not frames:
         return _said(_guess(told[1]), body), "end_turn"
@@ -53,6 +55,21 @@ def turn(body: Any, reads: int, fixes: Mapping[str, str], number: int) -> tuple[
         return [], "refusal"
     suspect = _suspect(blocks, answered, wanted)
     return _said(_finding(path, line, quote, fixes, suspect), body), "end_turn"
+
+
+def _fix_alone(
+    opening: str, wanted: str, fixes: Mapping[str, str], body: Any
+) -> tuple[Blocks, str]:
+    """The fix of the line that is shown around the known cause, and nothing else."""
+    path = ""
+    for shown in opening.split("\n"):
+        path = head[1] if (head := _HEAD.match(shown)) else path
+        row = _NUMBERED.match(shown)
+        if path and row and wanted and wanted in row[2]:
+            answer = _finding(path, int(row[1]), row[2], fixes, "")
+            kept = {name: answer[name] for name in ("confidence", "has_fix", "file_changes")}
+            return _said({"title": "", "root_cause": "", **kept}, body), "end_turn"
+    return [], "refusal"
 
 
 def heeding(second: Mapping[str, str]) -> Mind:

@@ -28,7 +28,7 @@ from nightwatch_core.memory.unsettled import counted, fix_owed, why_weak
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence, Learning
 from nightwatch_core.models.knowledge import Lesson
-from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate, PublishedItem
+from nightwatch_core.models.outcome import TURNED_DOWN, OutcomeEvent, OutcomeUpdate, PublishedItem
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.text.escaping import line
@@ -72,18 +72,20 @@ def lesson_from(
 
 def _proves_less(analysis: Analysis, fresh: Lesson, earlier: Lesson) -> bool:
     """Whether an analysis that was cut short found less than is known."""
-    is_cut = analysis.ending.kind == "wrapped up"
+    is_cut = analysis.ending.kind == "wrapped up" and not analysis.fix_alone
     return is_cut and bool(why_weak(fresh)) and not why_weak(earlier)
 
 
 def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -> dict[str, object]:
     same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
+    stays_rejected = analysis.fix_alone and not analysis.has_fix and earlier.outcome in TURNED_DOWN
     return {
+        **({"edits": earlier.edits} if stays_rejected else {}),
         **names_kept(earlier, analysis.case),
         **{name: getattr(earlier, name) for name in _KEPT},
         "first_detected": min(earlier.first_detected, fresh.first_detected),
         "fates": mark_answered(earlier).fates,
-        "outcome": earlier.outcome if same_fix else "",
+        "outcome": earlier.outcome if same_fix or stays_rejected else "",
         "nights": add_night(earlier.nights, fresh.nights[0]),
         "seen_until": later(earlier.seen_until, night.window.until),
         "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-limits.MOST_TAGS :],

@@ -1,5 +1,6 @@
 """What a night learns of one lesson's proposals and its error, and what the lesson keeps of it."""
 
+import itertools
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -87,14 +88,24 @@ def open_trouble(lesson: Lesson) -> str:
     ...                   first_detected=date(2031, 3, 1)))
     'its fix was rejected in #4: Too slow.'
     """
-    for fate in reversed(lesson.fates):
-        if fate.kind in OVERTAKES:
-            return ""
-        if fate.kind in TROUBLES and not fate.answered:
-            number = f"#{fate.number}" if fate.number else "a proposal of ours"
-            why = line(": ".join(filter(None, (*fate.words[:1], fate.because))), 300)
-            return TROUBLES[fate.kind].format(number=number) + (f": {why}" if why else "")
-    return ""
+    fate = next(iter(_troubles(lesson)), None)
+    if fate is None:
+        return ""
+    number = f"#{fate.number}" if fate.number else "a proposal of ours"
+    why = line(": ".join(filter(None, (*fate.words[:1], fate.because))), 300)
+    return TROUBLES[fate.kind].format(number=number) + (f": {why}" if why else "")
+
+
+def is_only_rejected(lesson: Lesson) -> bool:
+    """Whether the open trouble is that people turned its fix down, and nothing else."""
+    kinds = {fate.kind for fate in _troubles(lesson)}
+    return kinds == {"closed unmerged"}
+
+
+def _troubles(lesson: Lesson) -> tuple[OutcomeEvent, ...]:
+    """What went wrong and was not answered since the last good outcome, the newest first."""
+    since = itertools.takewhile(lambda fate: fate.kind not in OVERTAKES, reversed(lesson.fates))
+    return tuple(fate for fate in since if fate.kind in TROUBLES and not fate.answered)
 
 
 def mark_answered(lesson: Lesson) -> Lesson:

@@ -28,6 +28,8 @@ from benchmarks.tokens.words import Fact, Scenario
 AROUND, STEP, CONTEXT, MOST_AT_ONCE = 40, 200, 5, 4
 THINKING = {"low": 120, "medium": 300, "high": 600}
 END = "no more tools"  # words by which every design ends a conversation
+FIX_ALONE = "Only the fix is wanted"
+TURNED_DOWN = "not to be proposed again unchanged"
 NOTHING = "The cause is not clear from what could be read."
 
 Call = tuple[str, dict[str, Any]]
@@ -38,7 +40,8 @@ def turn(scenario: Scenario, body: dict[str, Any]) -> tuple[list[Call], str]:
     seen = shown(body)
     missing = [fact for fact in scenario.facts if fact.text not in seen.found]
     calls = _calls(scenario, missing, seen, _tools(body)) if missing else []
-    return (calls, "") if calls else ([], _answer(scenario, missing, seen))
+    answer = _fix_alone if FIX_ALONE in seen.told else _answer
+    return (calls, "") if calls else ([], answer(scenario, missing, seen))
 
 
 def thinking(body: dict[str, Any], answering: bool) -> int:
@@ -142,11 +145,20 @@ def _end(seen: Shown, path: str) -> int:
     return max((int(one[1] or one[2]) for one in said if one), default=0)
 
 
-def _changed(fault: Fact) -> str:
-    """The line as a fix has it: never what it was."""
+def _changed(fault: Fact, again: bool) -> str:
+    """The line as a fix has it: never what it was; and `again`, as no fix had it."""
     remark = "#" if fault.path.endswith((".rb", ".py")) else "//"
+    if again:
+        return f"{fault.text} {remark} made whole"
     changed = fault.text.replace("settle", "checked", 1)
     return changed if changed != fault.text else f"{fault.text} {remark} checked"
+
+
+def _fix_alone(scenario: Scenario, missing: list[Fact], seen: Shown) -> str:
+    """As short as it was asked for."""
+    answer = json.loads(_answer(scenario, missing, seen))
+    kept = {name: answer[name] for name in ("has_fix", "file_changes", "confidence")}
+    return json.dumps({"title": "", "root_cause": "", **kept})
 
 
 def _answer(scenario: Scenario, missing: list[Fact], seen: Shown) -> str:
@@ -157,7 +169,7 @@ def _answer(scenario: Scenario, missing: list[Fact], seen: Shown) -> str:
     cause = f"{scenario.cause} ({places[fault]})." if fault else NOTHING
     change = {
         "path": fault.path, "action": "edit", "old": fault.text,
-        "new": _changed(fault),
+        "new": _changed(fault, TURNED_DOWN in seen.told),
         "description": "Make the value what its readers expect, at the place where it is made.",
     } if fault else {}  # fmt: skip
     answer = {

@@ -1,0 +1,147 @@
+"""What becomes of a proved finding whose draft was closed unmerged: only its fix is asked for."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from night_world import CART, FILES, answer, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryCode, MemoryModel
+
+from flows.nightly import nightly
+from nightwatch_core.models.answer import Answer, Edit
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.conversation import AssistantTurn, Capabilities, Reply
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.text.units import estimated_tokens
+from tasks.dependencies import using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+QUOTE = "return sum(line.price for line in lines)"
+REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+FIRST = Edit(path="shop/cart.py", old="line.price", new="line.cost")
+OTHER = FIRST.model_copy(update={"new": "line.net_price"})
+WORDS = "The field is called net_price."
+ALONE = "Only the fix is wanted"
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def fix_alone(*edits, **more):
+    said = {"title": "", "root_cause": "", "confidence": "medium", "has_fix": bool(edits)}
+    return Answer(**{**said, "file_changes": edits, **more}).model_dump_json()
+
+
+def model(then):
+    """Finds the cause with its first fix; asked for the fix alone it says `then`."""
+
+    def reply(conversation):
+        said = (
+            then if ALONE in conversation.turns[0].text else answer("shop/cart.py", QUOTE, (FIRST,))
+        )
+        sent = estimated_tokens(
+            f"{conversation.system}{conversation.tools}{conversation.answer_schema}"
+            f"{conversation.turns}"
+        )
+        usage = Usage(calls=1, input_tokens=sent, output_tokens=300, cost=0.01)
+        return Reply(turn=AssistantTurn(text=said), usage=usage)
+
+    return MemoryModel((reply,), able=REMOTE)
+
+
+def next_day(world):
+    world.reading.clock.pass_by(timedelta(days=1).total_seconds())
+    return nightly()
+
+
+def reject(world, *words):
+    items = world.reading.tracker.items
+    items[:] = [
+        one.model_copy(update={"state": "closed", "words": words}) if one.kind == "pull" else one
+        for one in items
+    ]
+
+
+def lesson_of(world):
+    [lesson] = world.publishing.knowledge.lessons.values()
+    return lesson
+
+
+@pytest.fixture
+def night():
+    """The nights of a world, each within it."""
+
+    def play(then, *words, nights=1, before=lambda world: None):
+        world = worlds(groups=(CART,), model=model(then))
+        with using(world):
+            reports = [nightly()]
+            reject(world, *words)
+            before(world)
+            reports += [next_day(world) for _ in range(nights)]
+        return world, reports
+
+    return play
+
+
+def test_another_fix_is_asked_for_alone_with_the_reviewers_words(night):
+    world, (first, second, third) = night(fix_alone(OTHER), WORDS, nights=2)
+    [found] = second.analyses
+    told = world.reading.model.shown[1].turns[0].text
+    assert WORDS in told
+    assert "not to be proposed again unchanged" in told
+    assert "+line.cost" in told
+    assert (found.fix, found.usage.calls, found.confidence) == ((OTHER,), 1, "medium")
+    assert found.root_cause == first.analyses[0].root_cause
+    assert found.news == f"its fix was rejected in #2: {WORDS}"
+    assert [one.kind for one in second.receipts] == ["comment", "pull"]
+    assert found.usage.new_tokens < first.analyses[0].usage.new_tokens / 2
+    assert third.analyses[0].usage.calls == 0
+
+
+def test_without_words_and_another_fix_it_stays_rejected_and_nothing_is_asked_again(night):
+    world, (_, second, *later) = night(fix_alone(), nights=4)
+    assert second.analyses[0].usage.calls == 1
+    assert [one.analyses[0].usage.calls for one in later] == [0, 0, 0]
+    assert [one.analyses[0].fix for one in later] == [()] * 3
+    assert later[0].analyses[0].confidence == "medium"
+    assert not any(one.receipts for one in (second, *later))
+    lesson = lesson_of(world)
+    assert (lesson.outcome, lesson.has_fix, lesson.edits) == ("closed unmerged", False, (FIRST,))
+    assert lesson.unsettled_nights == 0
+
+
+def test_the_very_fix_that_was_turned_down_is_not_proposed_again(night):
+    world, (_, second, third) = night(fix_alone(FIRST), WORDS, nights=2)
+    assert not [one for one in second.receipts if one.kind in ("pull", "comment")]
+    assert lesson_of(world).outcome == "closed unmerged"
+    assert third.analyses[0].usage.calls == 0
+
+
+def test_a_doubted_cause_is_unsettled_and_analysed_afresh_on_its_turn(night):
+    doubt = fix_alone(confidence="low", question="Who sets the price?")
+    world, (_, second, third, fourth) = night(doubt, "That is not the cause.", nights=3)
+    [found] = second.analyses
+    assert (found.confidence, found.fix, found.question) == ("low", (), "Who sets the price?")
+    assert (found.usage.calls, found.second_look) == (1, None)
+    assert not second.receipts
+    [again] = third.analyses
+    assert again.news == "its confidence was low, and this is its 2nd night"
+    assert ALONE not in world.reading.model.shown[2].turns[0].text
+    assert "That is not the cause." in world.reading.model.shown[2].turns[0].text
+    assert again.confidence == "medium"
+    assert fourth.analyses[0].usage.calls == 0
+
+
+def test_all_is_asked_where_the_code_has_changed_too(night):
+    def rewritten(world):
+        files = {**FILES, "shop/cart.py": f"import decimal\n\n{FILES['shop/cart.py']}"}
+        world.reading.code.code = MemoryCode(files, Commit(repository="shop/shop", sha="e" * 40))
+
+    world, (_, second) = night(fix_alone(OTHER), WORDS, before=rewritten)
+    assert second.analyses[0].usage.calls
+    assert ALONE not in world.reading.model.shown[1].turns[0].text
