@@ -167,6 +167,34 @@ def test_what_tonight_brought_counts_before_the_lesson_is_used():
     assert prior.lesson.fates == (no,)
 
 
+NO = OutcomeEvent(kind="closed unmerged", number=7, on=TONIGHT.window.until.date())
+REOPENED = NO.model_copy(update={"kind": "reopened", "number": 6})
+LOST = (CitedLine(path="shop/cart.py", line=2, quote="no such line", digest=digest(CART)),)
+
+
+@pytest.mark.parametrize(
+    ("more", "alone"),
+    [
+        ({"fates": (NO,)}, True),
+        ({"fates": (REOPENED.model_copy(update={"answered": True}), NO)}, True),
+        ({"fates": (REOPENED, NO)}, False),
+        ({"fates": (NO,), "fix_confidence": "low"}, False),
+        ({"fates": (NO,), "fix_owed": "it does not parse"}, False),
+        ({"fates": (NO,), "evidence": LOST}, False),
+        ({"fates": (NO.model_copy(update={"kind": "no effect"}),)}, False),
+    ],
+)
+def test_after_a_rejection_alone_only_the_fix_of_a_proved_cause_is_asked_for(more, alone):
+    assert doubted(known(**more)).match.fix_alone is alone
+
+
+def test_more_is_asked_for_after_a_rejection_where_the_code_or_the_error_is_another():
+    changed = {**FILES, "shop/cart.py": f"{CART}# more\n"}
+    assert not doubted(known(fates=(NO,)), files=changed).match.fix_alone
+    back = case(leader=group("v1:a", inbox="resolved, and back"))
+    assert not doubted(known(fates=(NO,)), of=back).match.fix_alone
+
+
 def test_an_archived_lesson_comes_back_with_its_error():
     filed = known(file="archive/a.md")
     asked = []
