@@ -79,8 +79,11 @@ def _what_was_asked(world: World) -> None:
         for block in (message["content"] if isinstance(message["content"], list) else ())
         if block["type"] == "tool_result"
     ]
-    assert any("9|     lines.sum { |line| line.line_total }" in text for text in results)
-    assert any("app/models/basket.rb" in text and "line_total" in text for text in results)
+    openings = [str(body["messages"][0]["content"]) for body in world.claude.bodies]
+    assert any("9|     lines.sum { |line| line.line_total }" in text for text in openings)
+    assert not any("# Paid ones" in text for text in (*openings, *results)), "it is of main"
+    assert any("app/models/basket.rb:9: " in text and "line_total" in text for text in results)
+    assert any("-  def line_total" in text for text in results), "what a commit did"
 
 
 def _what_github_holds(world: World) -> None:
@@ -139,7 +142,8 @@ def _what_the_report_says(world: World, night: Night) -> None:
     statuses = [(receipt["kind"], receipt["status"]) for receipt in report["receipts"]]
     assert statuses == [("issue", "done")] * 3 + [("pull", "done")]
     suspects = [one["pull"]["number"] for one in of(report, shop.BROKEN_BASKET)["suspects"]]
-    assert suspects[0] == shop.CAUSE
+    assert suspects == [shop.CAUSE]
+    assert not of(report, shop.NO_ADDRESS)["suspects"], "the analysis named none"
     assert report["usage"]["calls"] == len(world.claude.bodies)
 
 
