@@ -95,6 +95,9 @@ def _what_github_holds(world: World) -> None:
     assert "lines.sum { |line| line.line_total }" in basket["body"]
     assert shop.BROKEN_BASKET.message in basket["body"]
     assert f"#{shop.CAUSE}" in basket["body"]
+    page = f"{world.github.url}/{shop.REPOSITORY}"
+    assert f"{page}/blob/{world.released}/app/models/basket.rb#L9" in basket["body"]
+    assert "Suspected" not in next(o["body"] for o in issues if "order.rb" in o["title"])
 
     (pull,) = pulls
     assert pull["draft"]
@@ -124,8 +127,11 @@ def _what_slack_shows(world: World, night: Night) -> None:
     causes = [row[3]["text"] for row in table["rows"][1:]]
     assert any("app/models/basket.rb:9" in cause for cause in causes)
     links = {item["number"] for item in items([*world.github.issues(), *world.github.pulls()])}
-    linked = [link for link in world.slack.links() if "/acme/shop/" in link]
-    assert {int(link.rsplit("/", 1)[1]) for link in linked} == links
+    page = f"{world.github.url}/{shop.REPOSITORY}"
+    linked = [link for link in world.slack.links() if link.startswith(f"{page}/")]
+    lines = [link for link in linked if "/blob/" in link]
+    assert {int(link.rsplit("/", 1)[1]) for link in {*linked} - {*lines}} == links
+    assert f"{page}/blob/{world.released}/app/models/basket.rb#L9" in lines
     assert not world.slack.pings()
     assert not any(message.unfurl for message in world.slack.shown())
 

@@ -61,6 +61,11 @@ class Checkout:
         return owner_and_name(self._origin) or name or "repository"
 
     @cached_property
+    def address(self) -> str:
+        """Where people read it on the web; empty where that is not known."""
+        return web_address(self._origin)
+
+    @cached_property
     def _origin(self) -> str:
         return self.git.attempt("config", "--get", "remote.origin.url").output.decode().strip()
 
@@ -172,7 +177,7 @@ class Checkout:
             sha=sha,
             branch=branch,
             at=at,
-            address=web_address(self._origin),
+            address=self.address,
             because=because,
         )
 

@@ -215,11 +215,12 @@ class Clone:
 class ClonedCheckout(Checkout):
     """Branches, tags and history of the store."""
 
-    def __init__(self, clone: Clone, repository: str, base_branch: str) -> None:
-        """Take a clone that has been fetched; `repository` is owner/name."""
+    def __init__(self, clone: Clone, repository: str, base_branch: str, address: str = "") -> None:
+        """Take a clone that has been fetched; `repository` is owner/name, `address` its page."""
         super().__init__(clone.store.folder, base_branch)
         self._clone = clone
         self._repository = repository
+        self._address = address
 
     @cached_property
     def git(self) -> Git:
@@ -230,3 +231,8 @@ class ClonedCheckout(Checkout):
     def repository(self) -> str:
         """owner/name."""
         return self._repository
+
+    @cached_property
+    def address(self) -> str:
+        """Where people read it, at GitHub or on a server of one's own."""
+        return self._address

@@ -185,7 +185,8 @@ class CloneHost:
 
     @cached_property
     def _checkout(self) -> ClonedCheckout:
-        return ClonedCheckout(self._clone, self._repository.full_name, self._base)
+        name, address = self._repository.full_name, self._described.html_url
+        return ClonedCheckout(self._clone, name, self._base, address)
 
     def _sizes(self, sha: str) -> dict[str, int]:
         """Return sizes of files by sha, so that huge ones are not fetched; empty where not told."""

@@ -95,6 +95,7 @@ class RepositoryRow(Row):
 
     full_name: Text
     default_branch: Text
+    html_url: Text = ""
     size: int = 0  # KiB
     archived: bool = False
     disabled: bool = False

@@ -151,6 +151,17 @@ def test_commits_of_one_night_share_a_clone_or_a_cache(
 
 
 @pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
+def test_code_at_a_server_of_ones_own_has_its_address_there(
+    server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
+) -> None:
+    code = kind(server, tmp_path)
+    released = code.commit_of("v1.0")
+    assert released is not None
+    addresses = {code.head().address, released.address}
+    assert addresses == {f"{server.url}/acme/shop"}
+
+
+@pytest.mark.parametrize("kind", [host, lambda server, _: api_host(server)])
 def test_a_branch_is_a_commit_where_it_is_asked_for(
     server: GitHub, tmp_path: Path, kind: Callable[[GitHub, Path], CloneHost | ApiHost]
 ) -> None:
