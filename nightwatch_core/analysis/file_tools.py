@@ -101,5 +101,8 @@ def _definitions(path: str, lines: Sequence[str]) -> tuple[str, ...]:
     ]
     while sum(map(len, rows)) > _OUTLINE_ROOM:
         rows.pop()
-    more = len(by_line) - len(rows)
-    return (*rows, f"[... {more} more definitions ...]") if more and rows else tuple(rows)
+    more = sorted(by_line.keys() - {one.line for one in kept[: len(rows)]})
+    if not more or not rows:
+        return tuple(rows)
+    onward = f"{len(more)} more definitions in lines {more[0]}-{more[-1]}, ask by start and end"
+    return (*rows, f"[... {onward} ...]")

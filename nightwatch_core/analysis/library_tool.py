@@ -32,10 +32,16 @@ def read_library(
     if not places:
         raise Refusal("Give a frame's path, a package, or package/file: requests/sessions.py.")
     for one in places:
-        if copies := at.libraries.copies(one.ecosystem, one.package):
+        if copies := _of_language(at.libraries.copies(one.ecosystem, one.package), language):
             return _answer(at, at.libraries, one, copies, start, end, limit)
     names = ", ".join(dict.fromkeys(f"{one.package} ({one.ecosystem})" for one in places[:3]))
-    raise Refusal(f"Not available: {names} is not installed where NightWatch runs.", NothingThere())
+    raise Refusal(f"Not available: {names}: no source of it where NightWatch runs.", NothingThere())
+
+
+def _of_language(copies: tuple[Library, ...], language: str) -> tuple[Library, ...]:
+    """Leave Python's own modules out where something else failed: json is a gem, too."""
+    is_python = language.lower() in ("", "python")
+    return tuple(one for one in copies if is_python or not one.is_standard)
 
 
 def _answer(
@@ -71,6 +77,10 @@ def _answer(
 
 def _fit(copy: Library, locked: str, file: str, asked: LibraryPlace) -> str:
     """Say whether this is the version that ran."""
+    if copy.is_standard and asked.version and asked.version != copy.version:
+        return f"Python {copy.version}'s of this machine; the frame's is {asked.version}."
+    if copy.is_standard:
+        return f"Python {copy.version}'s of this machine; the application's may differ."
     if same_version(copy.version, locked):
         return f"the version in {name(file)}."
     if locked:
@@ -87,6 +97,9 @@ def _meant(asked: LibraryPlace, paths: tuple[str, ...]) -> str:
     """The file of the package that was asked for, however much of its path was given."""
     if asked.path in paths:
         return asked.path
+    package = f"{asked.path.removesuffix('.py')}/__init__.py"
+    if package in paths:
+        return package
     ends = [one for one in paths if one.endswith(f"/{asked.path}")]
     return min(ends, key=lambda one: (one.count("/"), one), default="")
 

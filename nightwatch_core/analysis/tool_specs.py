@@ -123,8 +123,8 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     _spec(
         "read_library",
-        "Source of a dependency: a frame's path outside the repository, package/file, or a "
-        "package for its files.",
+        "Source of a dependency or Python's library: a frame's path outside the repository, "
+        "package/file, package.",
         ("place",),
         place=_TEXT,
         start=_NUMBER,

@@ -25,6 +25,13 @@ _INSTALLED: tuple[tuple[Ecosystem, re.Pattern[str]], ...] = (
         re.compile(rf"(?:site|dist)-packages/(?P<path>(?P<package>{_NAME}?)(?:\.pyi?|/.+))$"),
     ),
     (
+        "python",
+        re.compile(
+            r"(?:^|/)(?:lib(?:64)?/python(?P<version>\d\.\d+)|Python\d+/Lib)"
+            r"/(?P<path>(?!(?:site|dist)-packages/)(?P<package>\w+)(?:/[\w./-]+)?\.py)$"
+        ),
+    ),
+    (
         "ruby",
         re.compile(
             rf"(?:^|/)gems/(?P<package>{_NAME}?)-(?P<version>\d[\w.]*(?:-[\w-]+)?)/(?P<path>.+)$"
@@ -61,6 +68,10 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
 
     >>> library_places("/srv/lib/python3.11/site-packages/requests/sessions.py")
     (LibraryPlace(ecosystem='python', package='requests', path='requests/sessions.py', version=''),)
+    >>> library_places("/usr/lib/python3.11/http/cookiejar.py")[0][1:]
+    ('http', 'http/cookiejar.py', '3.11')
+    >>> library_places("http.cookiejar", "python")[1][1:]
+    ('http', 'http/cookiejar.py', '')
     >>> library_places("/gems/activerecord-7.0.4/lib/a.rb")[0][1:]
     ('activerecord', 'lib/a.rb', '7.0.4')
     >>> library_places("site-packages/../../etc/passwd")
@@ -78,7 +89,15 @@ def library_places(text: str, language: str = "") -> tuple[LibraryPlace, ...]:
         if (match := pattern.match(plain))
     )
     own = _OWN_LANGUAGE.get(language.lower())
-    return tuple(sorted(dict.fromkeys(written), key=lambda one: one.ecosystem != own))
+    known = dict.fromkeys((*written, *_module(plain)))
+    return tuple(sorted(known, key=lambda one: one.ecosystem != own))
+
+
+def _module(text: str) -> tuple[LibraryPlace, ...]:
+    """A module as Python imports it: http.cookiejar."""
+    if not re.fullmatch(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", text) or text.endswith(".py"):
+        return ()
+    return (LibraryPlace("python", text.partition(".")[0], f"{text.replace('.', '/')}.py"),)
 
 
 def _place(ecosystem: Ecosystem, match: re.Match[str]) -> LibraryPlace:

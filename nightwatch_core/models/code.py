@@ -92,6 +92,7 @@ class Library(Value):
     ecosystem: Ecosystem
     package: str
     version: str = ""  # empty where it does not say
+    is_standard: bool = False  # a module of the language's own library, where NightWatch runs
 
 
 class Release(Value):

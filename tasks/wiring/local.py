@@ -9,6 +9,7 @@ from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
 from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside
+from nightwatch_core.adapters.local.standard_library import standard_library
 from nightwatch_core.adapters.source_maps.source_map_folder import SourceMapFolder
 from nightwatch_core.adapters.stores import result_folder
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
@@ -104,7 +105,7 @@ def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:
     named = tuple(Path(one).expanduser() for one in listed(at.libraries))
     if not named and options.repo and options.code in default_ports.ON_THIS_MACHINE:
         named = beside(Path(options.repo).expanduser().resolve(), os.environ)
-    return InstalledLibraries(named) if named else None
+    return InstalledLibraries(named, standard_library()) if named else None
 
 
 def _paths(errors: str) -> tuple[Path, ...]:

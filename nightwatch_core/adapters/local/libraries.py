@@ -19,6 +19,7 @@ from nightwatch_core.adapters.local.library_versions import (
     listed_files,
     package_version,
 )
+from nightwatch_core.adapters.local.standard_library import files_of_module, version
 from nightwatch_core.models.code import Ecosystem, Library
 
 _FILES = 5_000  # of a package
@@ -55,14 +56,15 @@ class _Copy(NamedTuple):
     library: Library
     folder: Path  # that its paths count from
     record: Path | None = None
+    files: tuple[str, ...] = ()  # those of the standard library
 
 
 class InstalledLibraries:
     """A `LibraryReader` over folders of this machine; safe for many threads."""
 
-    def __init__(self, roots: Sequence[Path]) -> None:
-        """Look below `roots`, the application's own first; nothing is read yet."""
-        self._roots = tuple(roots)
+    def __init__(self, roots: Sequence[Path], standard: Path | None = None) -> None:
+        """Look below `roots`, the application's own first, then in the `standard` library."""
+        self._roots, self._standard = tuple(roots), standard
 
     def copies(self, ecosystem: Ecosystem, package: str) -> tuple[Library, ...]:
         """Return the copies that are here, each version once."""
@@ -93,7 +95,8 @@ class InstalledLibraries:
 
     def _copies(self, ecosystem: Ecosystem, package: str) -> tuple[_Copy, ...]:
         shelves = tuple(shelf for kind, shelf in self._shelves if kind == ecosystem)
-        return _find(ecosystem, package, shelves)
+        standard = _of_standard(self._standard, package) if ecosystem == "python" else ()
+        return (*_find(ecosystem, package, shelves), *standard)
 
     @cached_property
     def _shelves(self) -> tuple[tuple[Ecosystem, Path], ...]:
@@ -138,6 +141,14 @@ def _below(root: Path, pattern: str) -> Iterator[Path]:
     for place in places:
         if place.is_dir() and place.resolve().is_relative_to(root.resolve()):
             yield place
+
+
+def _of_standard(folder: Path | None, module: str) -> tuple[_Copy, ...]:
+    files = files_of_module(folder, module) if folder else ()
+    if not folder or not files:
+        return ()
+    library = Library(ecosystem="python", package=module, version=version(), is_standard=True)
+    return (_Copy(library, folder, files=files),)
 
 
 @lru_cache(maxsize=256)
@@ -212,6 +223,9 @@ def _sources(copy: _Copy) -> tuple[str, ...]:
 
 
 def _files(copy: _Copy) -> Iterator[str]:
+    if copy.files:
+        yield from copy.files
+        return
     if copy.record is not None:
         listed = listed_files(copy.record)[:_FILES]
         yield from (name for name in listed if Path(name).suffix not in _NO_SOURCE)

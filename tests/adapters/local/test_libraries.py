@@ -6,6 +6,7 @@ import os
 import pytest
 
 from nightwatch_core.adapters.local.libraries import InstalledLibraries, beside
+from nightwatch_core.adapters.local.standard_library import standard_library
 from nightwatch_core.models.code import Library
 
 
@@ -157,3 +158,31 @@ def test_what_lies_beside_a_checkout_is_found_and_links_are_not(tmp_path, secret
         checkout / "web/node_modules",
         tmp_path / "gems",
     )
+
+
+def test_the_standard_library_stands_behind_python_packages(tmp_path):
+    known = InstalledLibraries((environment(tmp_path / "venv"),), standard_library())
+    (http,) = known.copies("python", "http")
+    assert http.is_standard
+    assert "http/cookiejar.py" in known.paths(http)
+    assert all(one.startswith("http/") for one in known.paths(http))
+    assert "class CookieJar" in known.read_file(http, "http/cookiejar.py")
+    (socket,) = known.copies("python", "socket")
+    assert known.paths(socket) == ("socket.py",)
+    for path in ("socket.py", "../../../../etc/passwd", "http/../socket.py", "/etc/passwd"):
+        assert known.read_file(http, path) is None
+    assert known.copies("python", "requests")[0].is_standard is False
+
+
+def test_only_modules_with_a_source_are_of_the_standard_library(tmp_path, secret):
+    put(tmp_path / "std", {"json.py": "x", "site-packages/a.py": "", "mine.py": ""})
+    (tmp_path / "std/socket.py").symlink_to(secret)
+    known = InstalledLibraries((), tmp_path / "std")
+    (copy,) = known.copies("python", "json")
+    assert known.read_file(copy, "json.py") == "x"
+    for module in ("site-packages", "mine", "sys", "..", "", "json.py", "http/../json"):
+        assert known.copies("python", module) == ()
+    (linked,) = known.copies("python", "socket")
+    assert known.read_file(linked, "socket.py") is None
+    assert known.copies("ruby", "json") == ()
+    assert InstalledLibraries(()).copies("python", "json") == ()

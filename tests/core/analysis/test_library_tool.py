@@ -82,3 +82,33 @@ def test_what_cannot_be_read_is_refused_with_a_way_on(place, said):
 
 def test_without_libraries_it_says_so():
     assert "Library source is not available here" in read("requests", libraries=None).text
+
+
+HTTP = Library(ecosystem="python", package="http", version="3.11", is_standard=True)
+STANDARD = MemoryLibraries({HTTP: {"http/__init__.py": "", "http/cookiejar.py": "x = 1\n"}})
+
+
+@pytest.mark.parametrize(
+    ("place", "fit"),
+    [
+        ("http/cookiejar.py", "the application's may differ"),
+        ("http.cookiejar", "the application's may differ"),
+        ("/usr/lib/python3.11/http/cookiejar.py", "the application's may differ"),
+        ("C:\\Python311\\Lib\\http\\cookiejar.py", "the application's may differ"),
+        ("/usr/lib/python3.12/http/cookiejar.py", "the frame's is 3.12"),
+    ],
+)
+def test_the_standard_library_is_read_and_whose_it_is_said(place, fit):
+    assert read(place, libraries=STANDARD).text == (
+        f"http 3.11: Python 3.11's of this machine; {fit}.\n"
+        "library/http@3.11/http/cookiejar.py (lines 1-1 of 1)\n    1| x = 1"
+    )
+
+
+def test_pythons_own_modules_are_none_of_other_languages():
+    trace = CASE.trace.model_copy(update={"language": "ruby"})
+    ruby = CASE.model_copy(update={"trace": trace})
+    call = ToolCall(id="1", name="read_library", arguments={"place": "http/client.py"})
+    result = tools.run(call, SmallRepo(FILES), ruby, (), frozenset(), STANDARD)
+    assert result.is_error
+    assert "no source of it where NightWatch runs" in result.text

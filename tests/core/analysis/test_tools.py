@@ -109,7 +109,7 @@ def test_an_outline_is_bounded_and_keeps_what_is_outside():
     text = run("read_file", path="a.py", files={"a.py": names}).text
     assert len(text) < 5_000
     assert "class A9:" in text
-    assert " more definitions ...]" in text
+    assert ", ask by start and end ...]" in text
 
 
 def test_of_a_long_file_without_definitions_the_beginning_is_shown():
