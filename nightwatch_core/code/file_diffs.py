@@ -1,16 +1,13 @@
 """Edits as diffs, one a file: with context and line numbers where the file's text is at hand."""
 
-import re
 from collections.abc import Callable
-from difflib import unified_diff
 
 from nightwatch_core.code.edits import apply
-from nightwatch_core.code.limits import DIFF_AROUND, DIFF_COMPARED
+from nightwatch_core.code.hunks import numbered_diff
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import ChangedFile
 
 Read = Callable[[str], str | None]
-_HEAD = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 def file_diffs(edits: tuple[Edit, ...], read: Read | None = None) -> tuple[ChangedFile, ...]:
@@ -48,23 +45,6 @@ def joined_diff(files: tuple[ChangedFile, ...]) -> str:
     return "\n".join(f"--- a/{one.path}\n+++ b/{one.path}\n{one.diff}" for one in files)
 
 
-def numbered_diff(old: list[str], new: list[str]) -> str:
-    """Compare two texts line by line; what they have in common at their ends is not looked at."""
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    first = max(0, head - DIFF_AROUND)
-    before, after = (text[first : len(text) - max(0, tail - DIFF_AROUND)] for text in (old, new))
-    if max(len(before), len(after)) > DIFF_COMPARED:
-        return "@@ too large to be shown @@"
-    rows = [*unified_diff(before, after, n=DIFF_AROUND, lineterm="")][2:]
-    return "\n".join(_HEAD.sub(lambda at: _moved(at, first), row, count=1) for row in rows)
-
-
-def _moved(at: re.Match[str], first: int) -> str:
-    old, new = (int(at[n]) + first for n in (1, 3))
-    return f"@@ -{old}{at[2] or ''} +{new}{at[4] or ''} @@"
-
-
 def _known(edit: Edit) -> str:
     """Without the numbers of lines, which nobody knows."""
     rows = numbered_diff(_lines(edit.old), _lines(edit.new)).split("\n")
@@ -80,8 +60,3 @@ def _changed(path: str, diff: str) -> ChangedFile:
 def _lines(text: str | None) -> list[str]:
     rows = (text or "").replace("\r\n", "\n").split("\n")
     return rows[:-1] if rows[-1] == "" else rows
-
-
-def _common(old: list[str], new: list[str]) -> int:
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))

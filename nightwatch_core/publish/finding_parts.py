@@ -11,7 +11,7 @@ from nightwatch_core.code.named_change import is_of
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis
-from nightwatch_core.models.code import ChangedFile, Suspect
+from nightwatch_core.models.code import ChangedFile, MergedPull, Suspect
 from nightwatch_core.text.units import roughly
 
 _OLD = timedelta(days=30)  # a change that is named and this much older than its error says so
@@ -35,7 +35,40 @@ def shown_changes(analysis: Analysis) -> tuple[ChangedFile, ...]:
 def descriptions(analysis: Analysis, path: str) -> str:
     """What the edits of a file are for, in a line."""
     texts = (edit.description.strip() for edit in analysis.fix if edit.path == path)
-    return "; ".join(dict.fromkeys(filter(None, texts)))
+    each = tuple(dict.fromkeys(filter(None, texts)))
+    return " ".join(map(sentence, each)) if len(each) > 1 else "".join(each)
+
+
+def sentence(text: str) -> str:
+    """A text with the stop that ends it.
+
+    >>> sentence("Count none."), sentence("is it so?"), sentence("no host")
+    ('Count none.', 'is it so?', 'no host.')
+    """
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text.rstrip(' ,;')}."
+
+
+def explained(statement: str, because: str) -> tuple[str, str]:
+    """A statement, ready to be followed by what it is held for, and that.
+
+    >>> explained("There is no host.", "line 3"), explained("Is there one?", "x")
+    (('There is no host:', 'line 3'), ('Is there one?', 'x'))
+    """
+    bare = statement.strip()
+    if not because.strip() or bare.endswith(("!", "?", "…")):
+        return bare, because.strip()
+    return f"{bare.rstrip('.:;, ')}:", because.strip()
+
+
+def change_title(pull: MergedPull) -> str:
+    """The title of a change, without the number that merging put behind it.
+
+    >>> from datetime import UTC, datetime
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> change_title(MergedPull(number=7, title="Add links (#7)", sha="0", merged_at=at))
+    'Add links'
+    """
+    return pull.title.strip().removesuffix(f"(#{pull.number})").rstrip()
 
 
 def shown_suspects(analysis: Analysis) -> tuple[Suspect, ...]:

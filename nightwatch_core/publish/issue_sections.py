@@ -128,9 +128,16 @@ def _quote(told: Told, evidence: Evidence) -> str:
 def suspects(told: Told) -> str:
     """The change that the analysis names."""
     of = told.analysis
-    texts = [_suspect(told, one.pull.sha, one.pull.number, one.pull.title,
-                      "; ".join(parts.suspect_reasons(of, one)))
-             for one in parts.shown_suspects(of)[:_SUSPECTS]]  # fmt: skip
+    texts = [
+        _suspect(
+            told,
+            one.pull.sha,
+            one.pull.number,
+            parts.change_title(one.pull),
+            "; ".join(parts.suspect_reasons(of, one)),
+        )
+        for one in parts.shown_suspects(of)[:_SUSPECTS]
+    ]
     named = parts.named_commit(of)
     if named.startswith("#"):
         texts.append(code_span(named))
@@ -191,8 +198,8 @@ def decided(told: Told) -> str:
 
 
 def _explained(told: Told, one: Hypothesis, standing: str = "") -> str:
-    because = f": {told.prose(one.because)}" if one.because else ""
-    return f"{standing}{told.prose(one.statement)}{because}"
+    texts = map(told.prose, filter(None, parts.explained(one.statement, one.because)))
+    return f"{standing}{' '.join(texts)}"
 
 
 def next_steps(told: Told) -> str:

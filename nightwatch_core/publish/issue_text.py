@@ -9,10 +9,14 @@ from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import issue_sections as say
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.markers import marker
+from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import markdown, title
+from nightwatch_core.text.plain_text import one_line, shortened
 
 LABEL = "nightwatch"
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
+SUBJECT = 72
+_CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
 _MORE = "(More is in the night's report.)"
 # What switches checks off in a commit message, as [skip ci] does.
 _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", re.IGNORECASE)
@@ -43,7 +47,7 @@ def comment_body(told: Told, key: str, night: str, news: str) -> str:
 
 def pull_title(analysis: Analysis) -> str:
     """The title of a draft pull request."""
-    return title(_calm(f"Fix: {analysis.title}"))
+    return _calm(title(f"Fix: {analysis.title}"))
 
 
 def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
@@ -60,19 +64,33 @@ def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
 def commit_message(analysis: Analysis, issue: int | None) -> str:
     """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    change = next((e.description for e in analysis.fix if e.description.strip()), analysis.title)
-    subject = title(_calm(change).rstrip("."), 72)
-    cause = title(re.sub(r"#(?=\d|\s|$)", "", _calm(analysis.root_cause)), 1_000)
-    return f"{subject}\n\n{fill(f'Root cause: {cause}', 72, break_long_words=False)}{refers}\n"
+    cause = commit_prose(re.sub(r"#(?=\d|\s|$)", "", analysis.root_cause[:4_000]))
+    body = fill(f"Root cause: {_calm(cause)}", 72, break_long_words=False, break_on_hyphens=False)
+    return f"{_subject(analysis)}\n\n{body}{refers}\n"
+
+
+def _subject(analysis: Analysis) -> str:
+    """The title of the draft, as far as whole words, and better whole clauses, go into a line."""
+    whole = pull_title(analysis).rstrip(".…")
+    for fits in (whole, whole.removeprefix("Fix: ")):
+        if len(fits) <= SUBJECT:
+            return fits
+    words = shortened(whole, SUBJECT + 1).rstrip("…")
+    ends = [end.start() for end in _CLAUSE.finditer(words) if 2 * end.start() > SUBJECT]
+    return words[: ends[-1]] if ends else words
 
 
 def _calm(text: str) -> str:
-    """Without the brackets by which commit messages switch checks off, as in `[skip ci]`."""
+    """Without what switches checks off in a commit message: `[skip ci]`, `***NO_CI***`.
+
+    The last step before it is written: whatever else is taken out may leave a switch.
+    """
 
     def calmed(found: re.Match[str]) -> str:
         return f"({found[1]})" if _SWITCH.search(found[1]) else found[0]
 
-    return re.sub(r"\[([^\[\]]*)\]", calmed, text[:4_000]).replace("***", "")
+    plain = re.sub(r"\*{3,}", " ", text)
+    return one_line(re.sub(r"\[([^\[\]]*)\]", calmed, plain))
 
 
 def _head(told: Told, key: str, night: str) -> str:

@@ -3,11 +3,9 @@
 from collections import Counter
 from datetime import datetime
 
-from nightwatch_core.analysis import complexity
 from nightwatch_core.analysis.waves import total_usage
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.named_change import only_named
-from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.memory.fallback import fallback_summary
 from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
@@ -27,11 +25,9 @@ from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
 from nightwatch_core.report import accounting
-from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import plural
 
 MANY_UNREAD = 0.1  # share of records
-MOST_UNPLACED = 20  # classes that are named
 ENDED = "the night ended before it was analysed; the next run takes it up"
 NOTHING_SELECTED = Selection()
 
@@ -88,7 +84,7 @@ def add_findings(
             "analyses": _by_experience(ranked, findings),
             "failures": failures,
             "dropped": findings.selection.dropped,
-            "complaints": _complaints(report, findings, fresh),
+            "complaints": _complaints(report, findings),
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
             "usage": total_usage(fresh, failures),
@@ -209,19 +205,9 @@ def _unread(fetched: Fetched) -> str:
     return f"{rejected} of {rejected + read} records could not be read"
 
 
-def _complaints(
-    report: RunReport, findings: CauseFindings, fresh: tuple[Analysis, ...]
-) -> tuple[str, ...]:
-    """What was odd about knowledge, the model and the agent files, and classes of no tier."""
-    complaints = (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
-    unplaced = complexity.unplaced(analysis.case for analysis in fresh)
-    if not unplaced or report.options.model == RULES:
-        return complaints
-    names = ", ".join(line(name, 80) for name in unplaced[:MOST_UNPLACED])
-    return (
-        *complaints,
-        f"error classes of no known kind, analysed with medium effort: {names}",
-    )
+def _complaints(report: RunReport, findings: CauseFindings) -> tuple[str, ...]:
+    """What was odd about knowledge, the model and the agent files."""
+    return (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
 
 
 def _barred(receipts: tuple[Receipt, ...]) -> str:

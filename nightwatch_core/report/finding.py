@@ -188,8 +188,7 @@ def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section
 
 
 def _hypothesis(hypothesis: Hypothesis) -> str:
-    because = f": {hypothesis.because}" if hypothesis.because else ""
-    return f"{hypothesis.statement}{because}"
+    return " ".join(filter(None, parts.explained(hypothesis.statement, hypothesis.because)))
 
 
 def _decided(hypothesis: Hypothesis) -> str:
@@ -204,4 +203,5 @@ def _suspect(suspect: Suspect, reasons: tuple[str, ...]) -> str:
     pull = suspect.pull
     author = f" by {pull.author}" if pull.author else ""
     because = f": {'; '.join(reasons)}" if reasons else ""
-    return f"{pull.name} “{pull.title}”{author}, merged {moment(pull.merged_at)}{because}"
+    called = f"{pull.name} “{parts.change_title(pull)}”{author}"
+    return f"{called}, merged {moment(pull.merged_at)}{because}"

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from nightwatch_core.analysis.complexity import unplaced
+from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
@@ -25,7 +27,7 @@ from nightwatch_core.report.blocks import (
 )
 from nightwatch_core.report.code_facts import code_facts
 from nightwatch_core.report.learned import learned_sentence, shelved_paths
-from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, Limits
+from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, UNPLACED, Limits
 from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import caching, lasting, moment, plural, spending
@@ -154,9 +156,19 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
         if text:
             yield Fact(name=name, text=line(text, TEXT))
     yield from accounts_facts(report.accounts)
+    if names := _unplaced(report):
+        yield Fact(name="Medium effort", text=f"errors of no known kind: {names}")
     if cached := _code_cache(report):
         yield Fact(name="Code cache", text=cached)
     yield Fact(name="Options", text=line(chosen, 1_000) if chosen else "all defaults")
+
+
+def _unplaced(report: RunReport) -> str:
+    """Classes that no table of effort places and that a model analysed; empty for none."""
+    if report.options.model == RULES:
+        return ""
+    fresh = (one.case for one in report.analyses if one.ending.kind != "reused")
+    return line(", ".join(line(name, NAME) for name in unplaced(fresh)[:UNPLACED]), LONG)
 
 
 def _code_cache(report: RunReport) -> str:

@@ -116,10 +116,9 @@ def _about(finding: Finding) -> Parts:
     proved = f" ({finding.proved})" if finding.proved else ""
     confidence = (finding.confidence, COLOURS[finding.confidence])
     seen = f"{finding.error}{where} · {finding.seen} · confidence: "
-    yield Text.assemble((seen, "dim"), confidence, (proved, "dim"))
-    if finding.doubt or finding.sureness != finding.confidence:
-        words = filter(None, (finding.sureness, finding.doubt))
-        yield Text(f"confidence: {'; '.join(words)}", "dim")
+    of_what = finding.sureness.removeprefix(finding.confidence)
+    doubt = f"; {finding.doubt}" if finding.doubt else ""
+    yield Text.assemble((seen, "dim"), confidence, (f"{of_what}{doubt}{proved}", "dim"))
     if any(finding.hourly):
         yield Text(f"{sparkline(finding.hourly)}  by hour", "dim")
     if finding.known:
@@ -131,13 +130,18 @@ def _about(finding: Finding) -> Parts:
 
 
 def _reasons(sections: tuple[Section, ...]) -> Parts:
-    """The sections of a finding; what is a list elsewhere is a line each, named as the list."""
+    """The sections of a finding; a list of one is a line, named as the list."""
     for section in sections:
         for block in section.blocks:
-            if isinstance(block, blocks.Bullets):
-                yield from (_named(section.title, text) for text in block.items)
-            else:
+            if not isinstance(block, blocks.Bullets):
                 yield from _block(block, 0, "")
+            elif len(block.items) == 1:
+                yield _named(section.title, block.items[0])
+            else:
+                yield Text(f"{section.title}:", "bold")
+                yield from (_indented(Text(f"- {each}", overflow="fold")) for each in block.items)
+            if isinstance(block, CutList) and block.more:
+                yield Text(f"and {block.more:,} more in the report", "dim")
 
 
 def _error_table(table: blocks.ErrorTable, width: int) -> Grid:

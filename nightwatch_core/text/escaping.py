@@ -100,7 +100,12 @@ def title(text: str, limit: int = 120) -> str:
     >>> title("fixes #12 for @dana, see GH-7 and https://git.example/a")
     'fixes # 12 for @ dana, see GH- 7 and git.example/a'
     """
-    return line(_REFERENCE.sub(r"\g<0> ", without_schemes(line(text, 2 * limit))), limit)
+    return line(without_references(without_schemes(line(text, 2 * limit))), limit)
+
+
+def without_references(text: str) -> str:
+    """The text with its mentions and numbers set apart from their signs, so that they are none."""
+    return _REFERENCE.sub(r"\g<0> ", text)
 
 
 def without_schemes(text: str) -> str:

@@ -1,5 +1,5 @@
 import re
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from analysis_shapes import DAY, FIX, analysis, case, group, trace
@@ -395,3 +395,61 @@ def test_any_text_gives_bodies_that_begin_with_our_marker(text):
         assert body.startswith("<!-- nightwatch:v1 fp=v1:a key=k1 run=n1 -->\n")
         assert len(body) <= BODY_LIMIT
         body.encode()
+
+
+def test_a_commit_message_keeps_addresses_readable_and_links_none():
+    of = analysis(
+        root_cause="A URL such as https://example.com:8080/ or `curl https://b.example/c`."
+    )
+    words = " ".join(commit_message(of, None).split())
+    assert "such as `example.com:8080/` or `curl https://b.example/c`." in words
+    of = analysis(root_cause="It fixes `https://github.com/shop/shop/issues/5` at once.")
+    assert "://" not in commit_message(of, None)
+
+
+@pytest.mark.parametrize(
+    ("title", "subject"),
+    [
+        ("Short and whole.", "Fix: Short and whole"),
+        (
+            "Auto-tagging encodes the netloc with its port as a domain: saving a bookmark fails",
+            "Fix: Auto-tagging encodes the netloc with its port as a domain",
+        ),
+        (
+            "Telnet console that never got a port fails again when the engine stops",
+            "Telnet console that never got a port fails again when the engine stops",
+        ),
+        (
+            "StaticFiles with a relative directory and follow_symlink answers with a ValueError",
+            "Fix: StaticFiles with a relative directory and follow_symlink answers",
+        ),
+    ],
+)
+def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
+    assert commit_message(analysis(title=title), None).split("\n")[0] == subject
+
+
+@pytest.mark.parametrize(
+    "text", ["[sk***ip c***i]", "[skip\u200b c\u200bi]", "[skhttps://ip chttps://i]", "@***dana"]
+)
+def test_what_is_taken_out_leaves_no_switch_and_no_mention(text):
+    of = analysis(title=text, root_cause=text)
+    for words in (pull_title(of), commit_message(of, None)):
+        assert not re.search(r"\[ ?(skip|ci) |@\w", words)
+
+
+def test_the_number_of_a_change_is_told_once():
+    pull = MergedPull(
+        number=7, title="Add links (#7)", sha="a" * 40, merged_at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    of = analysis(suspect_commit="#7", suspects=(Suspect(pull=pull, score=0.5),))
+    assert "- `#7` Add links (`aaaaaaaaaa`)" in issue_body(Told(of), "k", "n")
+
+
+def test_sentences_that_are_joined_end_once():
+    open_one = Hypothesis(statement="The host is None.", because="line 3 says so.", standing="open")
+    edits = (Edit(path="a.py", old="x", new="y", description="One thing."),
+             Edit(path="a.py", old="z", new="w", description="Another"))  # fmt: skip
+    body = issue_body(Told(analysis(hypotheses=(open_one,), fix=edits)), "k", "n")
+    assert "- The host is None: line 3 says so." in body
+    assert "`a.py`: One thing. Another." in body
