@@ -9,9 +9,11 @@ from nightwatch_core.analysis.past import Past
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.diff_reading import dependency_changes, is_manifest, renamed_to
 from nightwatch_core.code.named_change import is_of
+from nightwatch_core.code.named_in_message import names_in_message
 from nightwatch_core.code.onset import ago
 from nightwatch_core.code.suspects import as_change
 from nightwatch_core.code.symptoms import symptom_of
+from nightwatch_core.code.value_flow import value_flow
 from nightwatch_core.intake.cases import root_class
 from nightwatch_core.models.code import Blame, ChangedFile, LoggedCommit, MergedPull, Release
 from nightwatch_core.models.error import Case
@@ -42,7 +44,9 @@ def changes_of(
 ) -> CodeChanges:
     """Gather who wrote the case's lines, and what was changed and deployed before it began."""
     past, merged = Past(case, code, releases), tuple(pulls)
-    authors = (*_authors_of_frames(past), *_authors_of_definitions(past, previews))
+    written = tuple(_authors_of_frames(past))
+    set_by = _author_of_setting(past, frozenset(one.commit.sha for one in written))
+    authors = (*written[:1], *set_by, *written[1:], *_authors_of_definitions(past, previews))
     return CodeChanges(
         onset=past.onset,
         authors=tuple(_with_pull(author, merged) for author in authors),
@@ -61,10 +65,26 @@ def _authors_of_frames(past: Past) -> Iterator[LineAuthor]:
             yield LineAuthor(path=path, line=line, kind=kind, commit=_commit(blame))
 
 
+def _author_of_setting(past: Past, known: frozenset[str]) -> tuple[LineAuthor, ...]:
+    """Who last changed what sets the value that the failing line reads, where that is another."""
+    path, line = past.places[0] if past.places else ("", 0)
+    text = past.read(path) if path and (path, line) not in past.unfit else ""
+    steps = value_flow(path, text, line, names_in_message(past.case)) if text else ()
+    lines = {one.line for one in steps if one.depth == 1}
+    if not lines or max(lines) - min(lines) > limits.SETTING_LINES:
+        return ()
+    blames = [one for one in past.blame(path, min(lines), max(lines)) if one.line in lines]
+    newest = max(blames, key=lambda blame: blame.at, default=None)
+    if newest is None or newest.sha in known:
+        return ()
+    return (LineAuthor(path=path, line=newest.line, kind="sets", commit=_commit(newest)),)
+
+
 def _authors_of_definitions(past: Past, previews: tuple[Preview, ...]) -> Iterator[LineAuthor]:
     """Who wrote the newest line of each definition that the failing lines use, where it is new."""
-    used = [one for one in previews if one.kind == "flow"][: limits.BLAMED_DEFINITIONS]
-    for preview in used:
+    flow = [one for one in reversed(previews) if one.kind == "flow"]
+    heads = {(one.path, one.until or -one.start): one for one in flow}
+    for preview in tuple(reversed(heads.values()))[: limits.BLAMED_DEFINITIONS]:
         blames = past.blame(preview.path, preview.start, preview.end)
         newest = max(blames, key=lambda blame: blame.at, default=None)
         if newest and past.is_near(commit := _commit(newest)):

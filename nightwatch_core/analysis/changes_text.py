@@ -1,10 +1,14 @@
 """What the first message says of the history: who wrote the lines, and what came before."""
 
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import groupby
 
 from nightwatch_core.analysis import limits
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import (
     CodeChanges,
     DependencyChange,
@@ -12,16 +16,28 @@ from nightwatch_core.models.research import (
     LineAuthor,
     Rename,
 )
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.text.escaping import block, line
 from nightwatch_core.text.plain_text import middle_out
 from nightwatch_core.text.units import moment
 
-_WHOSE = {"failing": "the line that fails", "caller": "a caller", "used": "used there"}
+_WHOSE = {"failing": "the line that fails", "sets": "sets what it reads", "caller": "a caller"}
+_WHOSE |= {"used": "used there"}
+_DOCUMENT = re.compile(r"(?:^|/)docs?/|\.(?:md|rst|txt)$", re.IGNORECASE)
+_SHORTLY = timedelta(days=14)
 
 
-def authors_text(changes: CodeChanges) -> str:
-    """Write who last changed the case's lines, and what else changed before it began."""
-    return "\n".join(line(row, 300) for row in _rows(changes))
+def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
+    """Write who last changed the case's lines, and what else changed before it began.
+
+    Only libraries that the trace goes through, or that the message names, and only changes of the
+    last two weeks to the file in which it fails.
+    """
+    words = _words_of(case, trace)
+    libraries = [one for one in changes.dependencies if not words.isdisjoint(_names(one.name))]
+    near = [one for one in changes.candidates if _may_matter(one, changes, trace)]
+    told = {"dependencies": tuple(libraries), "candidates": tuple(near)}
+    return "\n".join(line(row, 300) for row in _rows(changes.model_copy(update=told)))
 
 
 def deployment_text(deployment: Deployment | None) -> str:
@@ -36,7 +52,10 @@ def deployment_text(deployment: Deployment | None) -> str:
 
 
 def _rows(changes: CodeChanges) -> Iterator[str]:
-    yield from map(_author, changes.authors)
+    told: set[str] = set()
+    for author in changes.authors:
+        yield _author(author, is_told=author.commit.sha in told)
+        told.add(author.commit.sha)
     yield from map(_rename, changes.renames)
     for (path, commit), same in groupby(
         changes.dependencies, key=lambda one: (one.path, one.commit)
@@ -45,7 +64,6 @@ def _rows(changes: CodeChanges) -> Iterator[str]:
             f"{one.name} {one.old or 'none'} -> {one.new or 'none'}" for one in same
         )
         yield f"{path}{_by(commit)}: {versions}"
-    told = {author.commit.sha for author in changes.authors}
     others = [one for one in changes.candidates if told.isdisjoint((one.sha, *one.commits))]
     if others and changes.onset:
         began = f"{moment(changes.onset.at)} ({changes.onset.because})"
@@ -53,8 +71,39 @@ def _rows(changes: CodeChanges) -> Iterator[str]:
     yield from map(_candidate, others)
 
 
-def _author(author: LineAuthor) -> str:
-    return f"{author.path}:{author.line}, {_WHOSE[author.kind]}: {_commit(author.commit)}"
+def _words_of(case: Case, trace: Trace | None) -> frozenset[str]:
+    """Words of the messages, of the libraries' places, and of the lines of all frames."""
+    texts = [text for one in case.groups for text in (one.error_class, one.message)]
+    texts += [
+        text for one in (trace.links if trace else ()) for text in (one.error_class, one.message)
+    ]
+    for frame in trace.frames if trace else ():
+        texts += [frame.code] if frame.in_app else [frame.path, frame.module, frame.code]
+    said = " ".join(text[: limits.MESSAGE] for text in texts).lower()
+    return frozenset(re.findall(r"\w+", said)) | frozenset(re.findall(r"\w+(?:-[a-z]\w*)+", said))
+
+
+def _names(library: str) -> frozenset[str]:
+    """What code may call a library.
+
+    >>> sorted(_names("python-dateutil"))
+    ['dateutil', 'python-dateutil', 'python_dateutil']
+    """
+    name = re.split(r"[/:]", library.lower())[-1]
+    bare = re.sub(r"^(?:python-|py)(?=\w{3})|-(?:python|js)$", "", name)
+    return frozenset(one for one in (name, name.replace("-", "_"), bare) if one)
+
+
+def _may_matter(change: MergedPull, changes: CodeChanges, trace: Trace | None) -> bool:
+    top = trace.top if trace else None
+    is_new = changes.onset is not None and changes.onset.at - change.merged_at <= _SHORTLY
+    is_code = any(not TEST.search(path) and not _DOCUMENT.search(path) for path in change.files)
+    return is_new and is_code and (top is None or top.repo_path in change.files)
+
+
+def _author(author: LineAuthor, *, is_told: bool) -> str:
+    by = author.commit.sha[:10] if is_told else _commit(author.commit)
+    return f"{author.path}:{author.line}, {_WHOSE[author.kind]}: {by}"
 
 
 def _versions(change: DependencyChange) -> str:

@@ -38,6 +38,7 @@ OUTCOME_EVENTS, REVIEW_WORDS, REASON = 5, 3, 1_000  # of an earlier case; charac
 
 # What the history says of a case
 BLAMED_FRAMES, BLAMED_DEFINITIONS = 8, 5  # places
+SETTING_LINES = 120  # between lines that set what the failing one reads
 HISTORIES, MANIFESTS = 3, 4  # files whose past is read
 RECENT, RECENT_READ = 8, 20  # commits before the onset whose changes are read; commits listed
 RENAMES, SHORTEST_RENAMED = 3, 3  # items; characters

@@ -94,6 +94,11 @@ class Past:
         none = tuple[LoggedCommit, ...]()
         return self._known(lambda: self.code.history(path, "", limits.RECENT_READ), none)
 
+    def read(self, path: str) -> str:
+        """Text of a file; empty where that cannot be read."""
+        none: str | None = None
+        return self._known(lambda: self.code.read_file(path), none) or ""
+
     def _shown(self, sha: str) -> CommitDiff | None:
         none: CommitDiff | None = None
         return self._known(lambda: self.code.show_commit(sha), none)

@@ -18,7 +18,7 @@ from nightwatch_core.analysis.section_texts import (
     error_text,
     files_text,
     other_uses_text,
-    preview_text,
+    preview_texts,
     prior_text,
 )
 from nightwatch_core.memory.notes.learnings_text import past_learnings
@@ -145,9 +145,9 @@ def _leader(known: Known) -> Iterable[str]:
 
 def _source(*kinds: PreviewKind) -> Callable[[Known], Iterable[str]]:
     """Previews of these kinds."""
-    return lambda known: [
-        preview_text(preview) for preview in known.research.previews if preview.kind in kinds
-    ]
+    return lambda known: preview_texts(
+        preview for preview in known.research.previews if preview.kind in kinds
+    )
 
 
 def _uses(known: Known) -> Iterable[str]:
@@ -159,7 +159,7 @@ def _files(known: Known) -> Iterable[str]:
 
 
 def _authors(known: Known) -> Iterable[str]:
-    return [authors_text(known.research.changes)]
+    return [authors_text(known.research.changes, known.case, known.trace)]
 
 
 def _deployment(known: Known) -> Iterable[str]:

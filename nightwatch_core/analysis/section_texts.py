@@ -1,6 +1,7 @@
 """The bodies of the first message's sections: what is known, as rows of data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.code.edits import diff
@@ -33,16 +34,31 @@ def error_text(case: Case) -> str:
     return "\n".join((*seen, *more, "; ".join(filter(None, facts))))
 
 
-def preview_text(preview: Preview) -> str:
-    """Write a preview: its place, why it is shown, its lines with their numbers."""
-    width = len(str(preview.end))
-    numbered = "\n".join(
-        f"{number:>{width}}| {text}"
-        for number, text in enumerate(preview.text.split("\n"), start=preview.start)
-    )
-    head = f"{preview.path} (lines {preview.start}-{preview.end} of {preview.lines})"
-    why = f": {preview.because}" if preview.because else ""
-    return f"{line(head + why, 400)}\n{numbered}"
+def preview_texts(previews: Iterable[Preview]) -> tuple[str, ...]:
+    """Write previews, the parts of one definition together."""
+    same = groupby(previews, key=lambda one: (one.path, one.because, one.until or -one.start))
+    return tuple(preview_text(*parts) for _, parts in same)
+
+
+def preview_text(*parts: Preview) -> str:
+    """Write a preview: its place, why it is shown, its lines with their numbers.
+
+    What was left out between its parts, and behind them, is said.
+    """
+    first, last = parts[0], parts[-1]
+    width = len(str(last.end))
+    rows: list[str] = []
+    for part, after in zip(parts, (*(one.start for one in parts[1:]), last.until + 1), strict=True):
+        numbered = enumerate(part.text.split("\n"), start=part.start)
+        rows += [f"{number:>{width}}| {text}" for number, text in numbered]
+        rows += [_left_out(part.end + 1, after - 1)] if after > part.end + 1 else []
+    head = f"{first.path} (lines {first.start}-{last.end} of {first.lines})"
+    why = f": {first.because}" if first.because else ""
+    return "\n".join((line(head + why, 400), *rows))
+
+
+def _left_out(start: int, end: int) -> str:
+    return f"[{start}-{end} left out]" if end > start else f"[{start} left out]"
 
 
 def other_uses_text(research: ResearchContext) -> str:

@@ -40,6 +40,7 @@ class Preview(Value):
     lines: int = 0  # of the whole file
     kind: PreviewKind = "guess"
     because: str = ""  # "line 83 calls it"
+    until: int = 0  # last line of a definition of which only parts are shown
 
 
 class Onset(Value):
@@ -49,8 +50,9 @@ class Onset(Value):
     because: str = "first seen"
 
 
-# Whose line it is: the one that failed, a caller's, or one of what is used there.
-AuthorKind = Literal["failing", "caller", "used"]
+# Whose line it is: the one that failed, one that sets what it reads, a caller's, or one of what is
+# used there.
+AuthorKind = Literal["failing", "sets", "caller", "used"]
 
 
 class LineAuthor(Value):

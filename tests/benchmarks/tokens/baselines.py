@@ -30,7 +30,7 @@ from nightwatch_core.adapters.claude.prices import priced
 from nightwatch_core.adapters.claude.schemas import strict_schema
 from nightwatch_core.analysis import agent_specs, complexity, tools
 from nightwatch_core.analysis.answer_reading import answer_schema
-from nightwatch_core.analysis.prompts import preview_text
+from nightwatch_core.analysis.section_texts import preview_text
 from nightwatch_core.models.conversation import ToolCall, ToolResult
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import Preview

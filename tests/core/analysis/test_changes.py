@@ -16,7 +16,7 @@ from nightwatch_core.models.code import (
     Release,
 )
 from nightwatch_core.models.error import Case, ErrorGroup
-from nightwatch_core.models.research import Preview
+from nightwatch_core.models.research import CodeChanges, DependencyChange, Preview
 from nightwatch_core.models.trace import ExceptionLink, Frame, SourceFit, Trace
 
 BEGAN = datetime(2026, 11, 20, 21, tzinfo=UTC)
@@ -63,7 +63,7 @@ def test_every_frames_line_is_told_with_its_commit() -> None:
     old, new = commit("a", 9_000, pull=3, subject="Start (#3)"), commit("b", 20)
     tree = MemoryCode(blames=blamed((CART, 7, new), (PAY, 9, old)), commits=(new, old))
     known = changes_of(case(frame(CART, 7), frame(PAY, 9), frame(CART, 7)), (), (), tree)
-    assert authors_text(known).splitlines() == [
+    assert authors_text(known, case(), None).splitlines() == [
         "shop/cart.py:7, the line that fails: bbbbbbbbbb 2026-11-20 Count",
         "shop/pay.py:9, a caller: aaaaaaaaaa 2025-11-10 #3 Start",
     ]
@@ -96,8 +96,31 @@ def test_an_old_merge_of_the_top_file_stands_back_for_the_commit_of_the_failing_
         "commit bbbbbbbbbb"
     ]
     assert known.candidates == (old,)
-    told = authors_text(known)
-    assert "touching these files; nothing is proved:\neeeeeeeeee 2026-10-31 #1 Big" in told
+    of = case(frame(CART, 7))
+    assert "eeeeeeeeee" not in authors_text(known, of, of.trace)
+    newer = old.model_copy(update={"merged_at": BEGAN - timedelta(days=9)})
+    told = authors_text(changes_of(of, (), (), tree, (newer,)), of, of.trace)
+    assert "touching these files; nothing is proved:\neeeeeeeeee 2026-11-11 #1 Big" in told
+    known = known.model_copy(update={"candidates": (newer,)})
+    other = case(frame(PAY, 7))
+    assert "eeeeeeeeee" not in authors_text(known, other, other.trace)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_told"), [("stripe has no charge", True), ("no charge", False)]
+)
+def test_only_libraries_that_the_error_has_to_do_with_are_told(message: str, is_told: bool) -> None:
+    changes = CodeChanges(dependencies=(DependencyChange(name="python-stripe", old="1", new="2"),))
+    of = case(frame(CART, 7), message=message)
+    assert ("stripe" in authors_text(changes, of, of.trace)) == is_told
+
+
+def test_the_newest_line_that_sets_what_the_failing_one_reads_is_told() -> None:
+    text = "def total(cart):\n    net = cart.net\n    tax = cart.tax\n    return net + tax\n"
+    old, new = commit("a", 9_000), commit("b", 20)
+    blames = blamed((CART, 2, old), (CART, 3, new), (CART, 4, old))
+    known = changes_of(case(frame(CART, 4)), (), (), MemoryCode({CART: text}, blames=blames))
+    assert [(one.line, one.kind) for one in known.authors] == [(4, "failing"), (3, "sets")]
 
 
 def test_new_lines_of_what_is_called_there_are_told() -> None:
@@ -116,7 +139,7 @@ def test_a_rename_that_a_recent_change_shows_is_recognised() -> None:
     renamed = commit("b", 30, changed("shop/sums.py", RENAME))
     of = case(frame(CART, 7), message="module 'sums' has no attribute 'total'")
     known = changes_of(of, (), (), MemoryCode(commits=(renamed,)))
-    assert authors_text(known).startswith(
+    assert authors_text(known, of, of.trace).startswith(
         "total was replaced by sum_of in shop/sums.py, by bbbbbbbbbb 2026-11-19 Count"
     )
     assert suspects(of, known)[0].because[0] == "renames `total` to `sum_of` in shop/sums.py"
@@ -180,7 +203,7 @@ def test_texts_are_bounded() -> None:
     tree = MemoryCode(commits=(commit("b", 1, *files),))
     known = changes_of(case(frame(CART, 7)), (), (), tree)
     assert len(deployment_text(known.deployment)) < 7_000
-    assert len(authors_text(known)) < 3_000
+    assert len(authors_text(known, case(), None)) < 3_000
 
 
 @pytest.mark.parametrize("trouble", [GiveUp("away"), TryLater("busy")])
@@ -200,4 +223,4 @@ def test_a_reader_that_cannot_tell_costs_no_case(trouble: Exception) -> None:
     releases, _ = released(1)
     known = changes_of(case(frame(CART, 7)), (), (), Unwell(), (), releases)
     assert (known.authors, known.deployment, known.candidates) == ((), None, ())
-    assert authors_text(known) == deployment_text(known.deployment) == ""
+    assert authors_text(known, case(), None) == deployment_text(known.deployment) == ""

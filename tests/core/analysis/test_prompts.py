@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
-from nightwatch_core.analysis.prompts import fenced, first_message, preview_text
+from nightwatch_core.analysis.prompts import fenced, first_message
+from nightwatch_core.analysis.section_texts import preview_text
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, SearchHit
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, Match, PriorAnalysis
@@ -153,6 +154,12 @@ def test_an_earlier_look_is_told():
 
 
 def test_previews_carry_the_lines_numbers():
+    parts = (
+        preview(text="a", start=9, until=20),
+        preview(text="b", start=12, until=20),
+    )
+    rows = " 9| a", "[10-11 left out]", "12| b", "[13-20 left out]"
+    assert tuple(preview_text(*parts).splitlines()[1:]) == rows
     shown = preview_text(preview(text="a = 1\n\n  b = '\x0c\u2028'", start=99))
     assert shown.split("\n") == [
         "shop/cart.py (lines 99-101 of 40)", " 99| a = 1", "100| ", "101|   b = '\x0c\u2028'",

@@ -243,9 +243,27 @@ def test_everything_is_bounded() -> None:
     assert len(code.searched) == CALLEES <= CALLEE_SEARCHES
     assert code.reads == ["a/caller.py", "b/steps.py"]
     assert 0 < len(shown) <= CALLEES
-    assert {preview.end - preview.start + 1 for preview in shown} == {CALLEE_LINES}
+    assert {preview.end - preview.start + 1 for preview in shown} == {31}
     assert sum(len(preview.text) for preview in shown) <= CALLEE_CHARACTERS
     assert len(names_near(one, code.read_file)) <= NEAR_NAMES
+
+
+def test_of_a_long_function_the_head_and_every_way_out_is_shown() -> None:
+    body = ["    a = 1"] * 50
+    body[20:23] = ["    if n:", "        a = 2", "        return None"]
+    files = {"a.py": "\n".join(("x = load(1)", "", "def load(n):", *body, "    return a", ""))}
+    parts = found(files, ("a.py", 1))
+    assert [(one.start, one.end, one.until) for one in parts] == [
+        (3, 12, 54), (24, 24, 54), (26, 26, 54), (54, 54, 54),
+    ]  # fmt: skip
+    assert parts[2].text == "        return None"
+
+
+def test_of_what_is_only_read_a_part_is_shown_and_that_is_said() -> None:
+    lines = ("class Cart:", *["    a = 1"] * 30)
+    files = {"a.py": "\n".join((*lines, "", "", "x = Cart(1)", ""))}
+    (one,) = found(files, ("a.py", 34))
+    assert (one.start, one.end, one.until) == (1, CALLEE_LINES, 31)
 
 
 def test_long_lines_fill_no_message() -> None:
