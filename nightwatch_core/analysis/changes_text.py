@@ -25,6 +25,7 @@ _WHOSE = {"failing": "the line that fails", "sets": "sets what it reads", "calle
 _WHOSE |= {"used": "used there"}
 _DOCUMENT = re.compile(r"(?:^|/)docs?/|\.(?:md|rst|txt)$", re.IGNORECASE)
 _SHORTLY = timedelta(days=14)
+_LONGEST, _MOST = 1_000, 200  # characters of a text, texts in which libraries are looked for
 
 
 def authors_text(changes: CodeChanges, case: Case, trace: Trace | None) -> str:
@@ -79,8 +80,8 @@ def _words_of(case: Case, trace: Trace | None) -> frozenset[str]:
     ]
     for frame in trace.frames if trace else ():
         texts += [frame.code] if frame.in_app else [frame.path, frame.module, frame.code]
-    said = " ".join(text[: limits.MESSAGE] for text in texts).lower()
-    return frozenset(re.findall(r"\w+", said)) | frozenset(re.findall(r"\w+(?:-[a-z]\w*)+", said))
+    said = " ".join(text[:_LONGEST] for text in texts[:_MOST]).lower()
+    return frozenset(re.findall(r"\w+", said)) | frozenset(re.findall(r"[\w-]+", said))
 
 
 def _names(library: str) -> frozenset[str]:
