@@ -34,7 +34,7 @@ def lines_of_opening(opening: Conversation) -> frozenset[str]:
     )
     uses = (
         place(hit.path, hit.line)
-        for hit in opening.research.other_uses
+        for hit in (*opening.research.other_uses, *opening.research.callers)
         if f"{hit.path}:{hit.line}: {hit.text.strip()}" in rows
     )
     return frozenset((*places, *uses, *_texts(said)))

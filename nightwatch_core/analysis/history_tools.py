@@ -16,9 +16,9 @@ from nightwatch_core.text.escaping import block, line
 
 _AUTHOR, _SUBJECT, _MESSAGE = 100, 200, 800  # characters
 _BLAMED_LINE = 1_500  # characters of a line that is shown
-_COMMITS = 20  # of a history
+_COMMITS = 12  # of a history
 _TEXT = 200  # characters of what is looked for, or of a commit's name
-_NAMED = 40  # files of a commit that are named
+_NAMED = 20  # files of a commit that are named
 
 
 def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = None) -> ToolAnswer:
@@ -41,7 +41,8 @@ def blame(at: ToolContext, limit: int, path: str, start: int, end: int | None = 
 
 
 def show_commit(at: ToolContext, limit: int, id: str, path: str = "") -> ToolAnswer:
-    """Show a commit's message and what it changed, about `limit` characters."""
+    """Show a commit's message and what it changed; of one path about `limit` characters."""
+    limit = limit if path else limit // 3
     known = at.code.show_commit(_one_line(id, "a commit's id"), path)
     if known is None:
         raise Refusal("No such commit is known up to the one that failed; history lists them.")

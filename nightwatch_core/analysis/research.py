@@ -9,7 +9,7 @@ from nightwatch_core.analysis.source_previews import Read, failing_place, source
 from nightwatch_core.code.called_names import frames_of
 from nightwatch_core.code.callees import callees
 from nightwatch_core.code.definition_lookup import Lookup, Search
-from nightwatch_core.code.elsewhere import other_uses, sibling_methods
+from nightwatch_core.code.elsewhere import callers, other_uses, sibling_methods
 from nightwatch_core.code.likely_files import likely_files
 from nightwatch_core.code.limits import CALLEE_HITS
 from nightwatch_core.code.named_in_message import (
@@ -42,6 +42,7 @@ class Source(NamedTuple):
 
     previews: tuple[Preview, ...]
     other_uses: tuple[SearchHit, ...]
+    callers: tuple[SearchHit, ...]
     tests: tuple[str, ...]
 
 
@@ -73,6 +74,7 @@ def gather(
         likely_files=likely,
         previews=source.previews,
         other_uses=source.other_uses,
+        callers=source.callers,
         tests=source.tests,
         suspects=suspects(case, changes, merged, releases),
         changes=changes,
@@ -99,6 +101,7 @@ def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source
     return Source(
         previews=(*shown, *(sibling_methods(path, line, known, seen) if path else ())),
         other_uses=other_uses(path, line, known, seen) if path else (),
+        callers=callers(case, known, seen),
         tests=tuple(dict.fromkeys(tests))[: limits.TESTS],
     )
 

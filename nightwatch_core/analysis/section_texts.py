@@ -5,6 +5,7 @@ from itertools import groupby
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.code.edits import diff
+from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OutcomeEvent
@@ -61,9 +62,8 @@ def _left_out(start: int, end: int) -> str:
     return f"[{start}-{end} left out]" if end > start else f"[{start} left out]"
 
 
-def other_uses_text(research: ResearchContext) -> str:
+def hits_text(hits: tuple[SearchHit, ...]) -> str:
     """Write lines of other places, one a row."""
-    hits = research.other_uses
     return "\n".join(line(f"{hit.path}:{hit.line}: {hit.text.strip()}", 300) for hit in hits)
 
 

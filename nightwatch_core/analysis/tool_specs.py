@@ -17,8 +17,8 @@ LIMITS = {  # characters of an answer
     "list_directory": 2_000,
     "get_error_traces": 4_000,
     "blame": 4_000,
-    "show_commit": 8_000,
-    "history": 3_000,
+    "show_commit": 6_000,  # with a path; a third of it without
+    "history": 2_000,
     "find_tests": 3_000,
     "read_library": 20_000,
 }

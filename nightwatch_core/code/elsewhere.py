@@ -1,4 +1,4 @@
-"""What is like the failing code elsewhere: the method in sibling classes, the same expression."""
+"""What is elsewhere: the method in sibling classes, the same expression, and who calls it."""
 
 import re
 
@@ -8,9 +8,16 @@ from nightwatch_core.code.definition_lookup import Lookup, bases_in
 from nightwatch_core.code.definitions import defined_name, definitions_in, functions_around
 from nightwatch_core.code.imported_files import distance, imported_files
 from nightwatch_core.code.languages import language_of
-from nightwatch_core.code.limits import OTHER_USES, SIBLING_HITS, USE_HITS
+from nightwatch_core.code.limits import (
+    CALLER_HITS,
+    CALLERS,
+    OTHER_USES,
+    SIBLING_HITS,
+    USE_HITS,
+)
 from nightwatch_core.code.value_flow import expressions_on, value_flow
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import Preview
 from nightwatch_core.text.plain_text import text_lines
 
@@ -41,6 +48,28 @@ def sibling_methods(path: str, line: int, known: Lookup, seen: Shown) -> tuple[P
     because = f"{name} of a sibling class{f'; also {also}' if also else ''}"
     preview = cut(found[0], known, seen, "sibling", because) if found else None
     return (preview,) if preview else ()
+
+
+def callers(case: Case, known: Lookup, seen: Shown) -> tuple[SearchHit, ...]:
+    """List lines that call the function a trace begins in; none where the trace tells the caller.
+
+    Nothing where its name is one that many functions have.
+    """
+    frames = case.trace.root.frames if case.trace else ()
+    first = frames[-1] if frames else None
+    if first is None or not first.in_app or not first.repo_path or not first.line:
+        return ()
+    text = known.text(first.repo_path) or ""
+    functions = functions_around(first.repo_path, text, first.line)
+    name = functions[-1].name if functions else ""
+    if not name or name in COMMON or name.startswith("__"):
+        return ()
+    call = re.compile(rf"(?<![\w]){re.escape(name)}\s*\(")
+    hits = [hit for hit in known.hits(f"{name}(", CALLER_HITS) if call.search(hit.text)]
+    defining = {hit for hit in hits if defined_name(hit.text, language_of(hit.path)) == name}
+    new = [hit for hit in hits if hit not in defining and (hit.path, hit.line) not in seen]
+    is_one = len(defining) < 2  # else nobody knows which is called
+    return tuple(new[:CALLERS]) if is_one else ()
 
 
 def other_uses(path: str, line: int, known: Lookup, seen: Shown) -> tuple[SearchHit, ...]:

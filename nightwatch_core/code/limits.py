@@ -33,6 +33,7 @@ NAMED, NAMED_AROUND, NAMED_HITS, NAMED_SEARCHES = 3, 2, 60, 3  # definitions; li
 TEMPLATES = 2  # that are shown
 PHRASE_WORDS = 4  # runs of words that may mean a name
 SIBLING_HITS, USE_HITS, OTHER_USES = 60, 40, 5  # lines of one search; lines told
+CALLER_HITS, CALLERS = 200, 6  # lines of one search; callers told
 
 # Files, changes, releases
 LIKELY_FILES, FILES_A_GUESS, COMPARED_FILES = 10, 2, 10  # files of a case, a guess, a suspect

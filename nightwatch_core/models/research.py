@@ -109,6 +109,7 @@ class ResearchContext(Value):
     likely_files: tuple[LikelyFile, ...] = ()
     previews: tuple[Preview, ...] = ()
     other_uses: tuple[SearchHit, ...] = ()  # of the expression that fails, in other places
+    callers: tuple[SearchHit, ...] = ()  # of the function that the trace begins in
     tests: tuple[str, ...] = ()  # existing ones of the failing file
     suspects: tuple[Suspect, ...] = ()
     changes: CodeChanges = CodeChanges()

@@ -1,12 +1,14 @@
 """What is like the failing code in other places."""
 
 import pytest
+from analysis_shapes import case
 from twins.reading import MemoryCode
 
 from nightwatch_core.code.definition_lookup import Lookup
-from nightwatch_core.code.elsewhere import other_uses, sibling_methods
-from nightwatch_core.code.limits import OTHER_USES
+from nightwatch_core.code.elsewhere import callers, other_uses, sibling_methods
+from nightwatch_core.code.limits import CALLERS, OTHER_USES
 from nightwatch_core.models.code import SearchHit
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.traces.path_index import PathIndex
 
 
@@ -104,3 +106,35 @@ def test_what_is_read_everywhere_says_nothing_and_a_few_are_told() -> None:
     assert other_uses("a.py", 5, lookup(many), {("a.py", 5)}) == ()
     some = FILES | {f"c{n}.py": "y = elem.tag\n" for n in range(9)}
     assert len(other_uses("a.py", 5, lookup(some), {("a.py", 5)})) == OTHER_USES
+
+
+TAGS = "def get_tags(rules):\n    return rules[0]\n"
+CALLED = {
+    "app/tags.py": TAGS,
+    "app/views.py": "from app.tags import get_tags\n\n\ndef show():\n    return get_tags(RULES)\n",
+    "tests/test_tags.py": "def test_it():\n    get_tags([])\n",
+}
+
+
+def called_by(*frames: Frame, files: dict[str, str] = CALLED) -> list[str]:
+    link = ExceptionLink(error_class="E", message="it broke", frames=frames)
+    one = case().model_copy(update={"trace": Trace(language="python", links=(link,))})
+    return [f"{hit.path}:{hit.line}" for hit in callers(one, lookup(files), set())]
+
+
+def frame(path: str, line: int, in_app: bool = True) -> Frame:
+    return Frame(path=path, repo_path=path if in_app else "", line=line, in_app=in_app)
+
+
+def test_who_calls_the_function_that_a_trace_begins_in() -> None:
+    assert called_by(frame("app/tags.py", 2)) == ["app/views.py:5"]
+    assert called_by(frame("app/tags.py", 2), frame("lib/web.py", 9, in_app=False)) == []
+
+
+def test_of_several_functions_of_that_name_nobody_knows_which_is_called() -> None:
+    assert called_by(frame("app/tags.py", 2), files=CALLED | {"app/old.py": TAGS}) == []
+
+
+def test_few_callers_are_told() -> None:
+    many = CALLED | {f"app/v{n}.py": "x = get_tags(y)\n" for n in range(20)}
+    assert len(called_by(frame("app/tags.py", 2), files=many)) == CALLERS
