@@ -24,7 +24,7 @@ test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idl
 	$(BIN)/lint-imports
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
 
-test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 9 minutes)
+test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 15 minutes)
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow --durations=10
 
 fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails; not part of CI

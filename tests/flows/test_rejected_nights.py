@@ -16,7 +16,11 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.text.units import estimated_tokens
 from tasks.dependencies import using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("prefect"),
+    pytest.mark.usefixtures("prefect_server"),
+]
 
 QUOTE = "return sum(line.price for line in lines)"
 REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)

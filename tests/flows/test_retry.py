@@ -21,7 +21,11 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("prefect"),
+    pytest.mark.usefixtures("prefect_server"),
+]
 
 
 @pytest.fixture(autouse=True)
