@@ -107,7 +107,11 @@ def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prefect]:
     finally:
         for process in reversed(running):
             process.terminate()
-            process.wait(timeout=60)
+            try:
+                process.wait(timeout=60)
+            except subprocess.TimeoutExpired:  # Prefect's worker waits for runs it has begun
+                process.kill()
+                process.wait(timeout=60)
 
 
 def test_every_deployment_is_registered(prefect: Prefect) -> None:
