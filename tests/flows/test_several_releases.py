@@ -23,7 +23,11 @@ from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("prefect"),
+    pytest.mark.usefixtures("prefect_server"),
+]
 
 CART_V1 = "def total(lines):\n    return sum(line.price for line in lines)\n"
 PAY_V1 = "def pay(card):\n    return gateway.pay(card)\n"

@@ -18,7 +18,11 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.markdown import as_markdown
 from tasks.dependencies import Dependencies, using
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("prefect"),
+    pytest.mark.usefixtures("prefect_server"),
+]
 NO_KEY = "401: the key is not accepted: set ANTHROPIC_API_KEY"
 
 
