@@ -147,6 +147,7 @@ def verdict(
         fix_confidence=answer.fix_confidence if fix.edits else None,
         question=" ".join(answer.question.split())[:QUESTION],
         because=(*reasons(fix.refused), *change.because),
+        handover=answer.handover,
     )
     if research.misfit:
         return scored(unfit(draft, research.misfit))

@@ -4,7 +4,14 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from nightwatch_core.models.answer import Confidence, Edit, Evidence, Hypothesis, Learning
+from nightwatch_core.models.answer import (
+    Confidence,
+    Edit,
+    Evidence,
+    Handover,
+    Hypothesis,
+    Learning,
+)
 from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.usage import Usage
@@ -121,6 +128,7 @@ class Analysis(Value):
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
     standing: Standing | None = None  # None: the code that failed is the base branch's
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
+    handover: Handover | None = None  # what is known where no cause is; None: it has a cause
 
     @model_validator(mode="before")
     @classmethod
@@ -141,6 +149,11 @@ class Analysis(Value):
     def has_fix(self) -> bool:
         """Whether edits are proposed."""
         return bool(self.fix)
+
+    @property
+    def has_cause(self) -> bool:
+        """Whether it says why; else it is one line of the report and nothing is made of it."""
+        return self.handover is None
 
 
 class Failure(Value):

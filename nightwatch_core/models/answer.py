@@ -49,6 +49,21 @@ class Learning(Value):
     line: int | None = None
 
 
+class Handover(Value):
+    """What is known of an error whose cause is not, for whoever looks at it next.
+
+    Texts are untrusted: they come from the code and from the error.
+    """
+
+    path: str = ""  # in the repository
+    line: int = 0  # 0: not known
+    lines: tuple[str, ...] = ()  # the failing line with its surroundings
+    first_line: int = 0  # the number of the first of `lines`
+    value: str = ""  # the value that failed, as the message or the trace gives it
+    last_change: str = ""  # who wrote the failing line last, and when
+    look_at: tuple[str, ...] = ()  # what a person would look at next, a sentence each
+
+
 class Answer(Value):
     """What a model has to answer: the schema sent with the first request."""
 
@@ -71,3 +86,4 @@ class Answer(Value):
     learnings: tuple[Learning, ...] = ()
     related_to: tuple[str, ...] = ()
     suggested_next_steps: tuple[str, ...] = ()
+    handover: SkipJsonSchema[Handover | None] = None  # of the rules alone: they know no cause

@@ -64,7 +64,7 @@ def test_a_prompt_names_what_the_analyst_has_and_owes(name):
     else:
         needed = (
             *(f"`{tool.name}(" for tool in SPECS),
-            *(f"`{field}`" for field in Answer.model_fields),
+            *(f"`{field}`" for field in Answer.model_json_schema()["properties"]),
         )
     assert [word for word in needed if word not in prompt] == []
 
