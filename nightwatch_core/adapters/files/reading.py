@@ -1,0 +1,90 @@
+"""What one pass over files of errors gave."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from nightwatch_core.adapters.files.file_reader import Entry
+from nightwatch_core.adapters.files.limits import MAX_REJECTS
+from nightwatch_core.intake.grouping import Tally
+from nightwatch_core.intake.limits import GROUPS
+from nightwatch_core.models.error import Occurrence, RejectedRecord, Window
+
+A_MOMENT = timedelta(microseconds=1)
+
+
+@dataclass
+class Reading:
+    """What one pass over all files gave."""
+
+    tally: Tally
+    begin: datetime | None  # records before it are left out
+    latest: datetime | None  # times after it cannot be
+    app: str = ""  # of records that name none
+    rejects: list[RejectedRecord] = field(default_factory=list)
+    rejected: int = 0
+    harmless: int = 0  # records that are no errors
+    older: int = 0
+    ahead: int = 0
+    opened: int = 0
+    shapes: Counter[str] = field(default_factory=Counter)  # records by the name of their shape
+    entries: int = 0
+    unread: list[str] = field(default_factory=list)  # why files could not be read
+    partial: list[str] = field(default_factory=list)
+
+    @property
+    def readable(self) -> int:
+        """Records that were understood."""
+        return self.tally.records + self.harmless + self.older
+
+    def count(self, entry: Entry) -> None:
+        """Count one entry of a file."""
+        self.entries += 1
+        if isinstance(entry, Occurrence):
+            self._count_occurrence(entry)
+        elif isinstance(entry, RejectedRecord):
+            self.rejected += 1
+            self.rejects += [entry] if len(self.rejects) < MAX_REJECTS else []
+        elif isinstance(entry, str):
+            self.partial.append(entry)
+        else:
+            self.harmless += 1
+
+    def _count_occurrence(self, seen: Occurrence) -> None:
+        last = seen.last_seen
+        if last and self.latest and last > self.latest:
+            self.ahead += 1
+            seen = seen.model_copy(update={"first_seen": None, "last_seen": None})
+        elif last and self.begin and last < self.begin:
+            self.older += 1
+            return
+        self.tally.add(seen if seen.app else seen.model_copy(update={"app": self.app}))
+
+
+def window_of(reading: Reading) -> Window | None:
+    """Give the span of the records that count; None where no record says a time."""
+    if reading.tally.span is None:
+        return None
+    first, last = reading.tally.span
+    return Window(since=max(first, reading.begin or first), until=last + A_MOMENT)
+
+
+def rejects_of(reading: Reading) -> tuple[RejectedRecord, ...]:
+    """List what could not be read; the last line counts what is not listed."""
+    more = reading.rejected - len(reading.rejects)
+    rest = RejectedRecord(
+        place="", reason=f"{more} more records are unreadable; they are not listed"
+    )
+    return (*reading.rejects, *([rest] if more else []))
+
+
+def missing_of(reading: Reading) -> tuple[str, ...]:
+    """Say what else is missing, a sentence each."""
+    tally, missing = reading.tally, [*reading.unread, *reading.partial]
+    if reading.ahead:
+        missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
+    if tally.left_out:
+        missing.append(f"{tally.left_out} records of more than {GROUPS} errors are left out")
+    if tally.stacks_left_out:
+        missing.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
+    return tuple(dict.fromkeys(missing))

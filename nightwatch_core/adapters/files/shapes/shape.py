@@ -1,0 +1,29 @@
+"""What a shape of an export is, and what all of them are read with."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+Record = Mapping[str, object]
+Item = Record | str  # a record, or a sentence about what the export itself says is missing
+Inside = Callable[[object], Iterator[Item]]  # unpacks what stands inside a document
+
+
+class Shape(NamedTuple):
+    """A shape of JSON documents.
+
+    `told_by` are the dotted names of fields that tell it, for whoever has something like it.
+    """
+
+    name: str  # for people: "answer of New Relic"
+    applies: Callable[[Record], bool]
+    unpack: Callable[[Record, Inside], Iterator[Item]]
+    told_by: tuple[str, ...]
+
+
+def objects_in(value: object) -> list[dict[str, object]]:
+    """Give the objects of a list; nothing of anything else.
+
+    >>> objects_in([{"a": 1}, "b"]), objects_in(None)
+    ([{'a': 1}], [])
+    """
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

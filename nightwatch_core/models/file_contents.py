@@ -1,0 +1,16 @@
+"""Words for what files of errors hold, before any night reads them."""
+
+from nightwatch_core.models.error import RejectedRecord, Window
+from nightwatch_core.models.value import Value
+
+
+class FileContents(Value):
+    """What was understood of files, and what was not and why."""
+
+    shapes: tuple[tuple[str, int], ...] = ()  # names of shapes, with records; most records first
+    records: int = 0  # that are errors
+    harmless: int = 0  # that are none
+    rejected: int = 0  # that could not be read
+    rejects: tuple[RejectedRecord, ...] = ()  # the first of those
+    missing: tuple[str, ...] = ()  # what else could not be read, a sentence each
+    window: Window | None = None  # of the records; None: they say no time
