@@ -13,6 +13,7 @@ from typing import Any
 import recall_data
 from recall_shelf import new_shelf
 
+from nightwatch_core.adapters.files.file_reader import FileReader
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.intake.cases import signature
@@ -26,7 +27,7 @@ from nightwatch_core.memory.recall.search_document import (
     terms_of,
 )
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.error import Case, ErrorGroup
+from nightwatch_core.models.error import Case, ErrorGroup, Occurrence
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
@@ -75,6 +76,33 @@ def parse(raw: str, lang_hint: str | None, app_prefixes: Sequence[str]) -> list[
         for link in trace.links
         for frame in link.frames
     ]
+
+
+def read(path: str) -> list[dict[str, Any]]:
+    """Every record of an export or a log that a night would count as an error, in its order.
+
+    One row a record, whatever count it carries; times as ISO 8601 in UTC, None where the record
+    says none; frames like those of `parse`. Read with what nights read files with.
+    """
+    reader = FileReader(Path(path).name, _exception_of)
+    return [_row(one) for one in reader.entries(Path(path)) if isinstance(one, Occurrence)]
+
+
+def _exception_of(raw: str) -> ExceptionLink:
+    """What nights ask of a trace: its reported exception, and a frame if it has any."""
+    trace = parsing.parse(raw)
+    reported = trace.links[0] if trace.links else ExceptionLink()
+    return reported.model_copy(update={"frames": trace.frames[:1]})
+
+
+def _row(seen: Occurrence) -> dict[str, Any]:
+    return {
+        "error_class": seen.error_class,
+        "message": seen.message,
+        "transaction": seen.transaction,
+        "timestamp": seen.last_seen.astimezone(UTC).isoformat() if seen.last_seen else None,
+        "frames": parse(seen.stacktrace, None, ()),
+    }
 
 
 def localise(err: Err) -> list[str]:
