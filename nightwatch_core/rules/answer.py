@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from nightwatch_core.code.symptoms import Symptom, symptom_of
-from nightwatch_core.models.answer import Answer, Confidence, Evidence
+from nightwatch_core.models.answer import Answer, Evidence
 from nightwatch_core.rules import surroundings
 from nightwatch_core.rules.call_arguments import wrong_arguments
 from nightwatch_core.rules.findings import FailingLine, Finding, failing_line
+from nightwatch_core.rules.handover import handed_over
 from nightwatch_core.rules.kinds import general
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
@@ -33,11 +34,6 @@ RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
     "missing key": missing_key,
     "out of range": out_of_range,
 }
-_IN_WORDS = {  # kinds whose names are no words for people
-    "none receiver": "a value is missing",
-    "import": "an import fails",
-    "out of range": "an index is out of range",
-}
 _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
 
 
@@ -46,6 +42,8 @@ def answer(context: Context) -> Answer:
     symptom = symptom_in(context)
     failing = failing_line(context)
     finding = _finding(symptom, failing, context)
+    if not (failing.seen and finding.explained):
+        return handed_over(symptom, failing, finding, context)
     evidence = _evidence(failing, finding)
     sha, since = suspect_change(failing, finding.changed, evidence, context)
     edits = finding.edits if failing.seen else ()
@@ -53,7 +51,7 @@ def answer(context: Context) -> Answer:
     return Answer(
         title=_title(failing, finding, context),
         root_cause=" ".join(sentences),
-        confidence=_confidence(failing, finding),
+        confidence="medium",
         has_fix=bool(edits),
         file_changes=edits,
         evidence=evidence,
@@ -81,7 +79,7 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
     if failing.line and not failing.seen and symptom.kind in RULES:
         return _unread(symptom, failing) + surroundings.chained(context)
     raised = surroundings.raised_on_purpose(failing, context) if failing.seen else Finding()
-    own = bool(raised.because) and symptom.kind in _RAISED
+    own = bool(raised.steps) and symptom.kind in _RAISED
     rule = RULES.get(symptom.kind, general)
     parts = (
         raised if own else rule(symptom, failing, context),
@@ -92,8 +90,8 @@ def _finding(symptom: Symptom, failing: FailingLine, context: Context) -> Findin
         Finding() if failing.line else surroundings.said_in_code(context),
         surroundings.same_as_leader(failing, context),
     )
-    finding = parts[0]
-    for part in parts[1:]:
+    finding = Finding()
+    for part in sorted(parts, key=lambda one: not one.explained):
         finding = finding + part
     return finding
 
@@ -103,8 +101,8 @@ def _clues(symptom: Symptom, failing: FailingLine, context: Context) -> tuple[Fi
     if symptom.kind in RULES or not failing.seen:
         return ()
     if symptom.kind == "parse error":
-        return (surroundings.telling_shape(symptom),)
-    deleted = surroundings.deleted_records(symptom, failing, context)
+        return (surroundings.telling_shape(symptom, failing),)
+    deleted = surroundings.deleted_records(symptom, context)
     return (deleted, surroundings.written_values(symptom, failing, context))
 
 
@@ -115,23 +113,18 @@ def _stale(failing: FailingLine, context: Context) -> Finding:
         f"{failing.place} does not hold the line that failed, so this is not the code that failed"
     )
     return Finding(
-        because=(f"{why[:1].upper()}{why[1:]}; the cause is not established.",),
         steps=(f"Read the code of {commit}, or check the mapping of releases to commits.",),
-        tags=("stale-code", "unknown-cause"),
-        subject="the code that failed is not at hand",
+        tags=("stale-code",),
+        unknown=f"the cause, for {why}",
     )
 
 
 def _unread(symptom: Symptom, failing: FailingLine) -> Finding:
     """The kind of failure is told by the message, but the code could not be read."""
     return Finding(
-        because=(
-            f"{failing.place} could not be read at this commit; the message alone says: "
-            f"{symptom.text[:300]}.",
-        ),
         steps=(f"Find where {failing.path} is kept, and check how trace paths are mapped.",),
         tags=(symptom.kind.replace(" ", "-"),),
-        subject=_IN_WORDS.get(symptom.kind, symptom.kind),
+        unknown=f"the cause, for {failing.place} could not be read at this commit",
     )
 
 
@@ -143,11 +136,6 @@ def _evidence(failing: FailingLine, finding: Finding) -> tuple[Evidence, ...]:
         if one.quote:
             once.setdefault((one.path, one.line), one)
     return tuple(once.values())[:EVIDENCE]
-
-
-def _confidence(failing: FailingLine, finding: Finding) -> Confidence:
-    """Medium where the failing line was seen and a rule explains it; never more."""
-    return "medium" if failing.seen and finding.explained else "low"
 
 
 def _title(failing: FailingLine, finding: Finding, context: Context) -> str:

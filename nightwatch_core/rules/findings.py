@@ -55,6 +55,8 @@ class Finding(Value):
     tags: tuple[str, ...] = ()
     subject: str = ""  # for the title: "`order` is None"
     explained: bool = False
+    value: str = ""  # what failed, where no cause is known: "`order` is None"
+    unknown: str = ""  # what is not known then: "why `order` is None in shop/orders.py:14"
 
     def __add__(self, other: "Finding") -> "Finding":
         """Both, in this order; the first subject is kept."""
@@ -70,6 +72,8 @@ class Finding(Value):
             tags=self.tags + other.tags,
             subject=self.subject or other.subject,
             explained=self.explained or other.explained,
+            value=self.value or other.value,
+            unknown=self.unknown or other.unknown,
         )
 
 

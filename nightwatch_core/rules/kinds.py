@@ -1,4 +1,4 @@
-"""Failures that their class alone explains, with the failing line at hand: data, and one rule."""
+"""Failures that only their class tells of: words for whoever looks next, no cause."""
 
 import re
 
@@ -16,7 +16,6 @@ class Kind(Value):
     subject: str
     tags: tuple[str, ...]
     steps: tuple[str, ...]
-    explains: bool = False  # whether seeing the failing line explains it
 
 
 _STRAY = "Find out which caller gives {place} that value, and where it enters the application."
@@ -30,7 +29,6 @@ KINDS: dict[str, Kind] = {
             "Check whether the record was deleted, belongs to somebody else, or was never written.",
             "Decide whether {place} shall answer with not found.",
         ),
-        explains=True,
     ),
     "lock": Kind(
         because="Two runs of {place}, or of what writes the same data, get in each other's way.",
@@ -46,7 +44,6 @@ KINDS: dict[str, Kind] = {
         subject="shared data changes while it is used",
         tags=("race-condition",),
         steps=("Find who else changes what {place} works on, and copy or lock it.",),
-        explains=True,
     ),
     "constraint": Kind(
         because="The database refuses what {place} writes{relation}: a constraint does not hold.",
@@ -56,7 +53,6 @@ KINDS: dict[str, Kind] = {
             "Check whether two requests can write the same row at once at {place}.",
             "Compare the constraint with what the application validates before it writes.",
         ),
-        explains=True,
     ),
     "pool": Kind(
         because="{place} waits for a connection and the pool has none to give.",
@@ -131,14 +127,12 @@ KINDS: dict[str, Kind] = {
         subject="text cannot be parsed",
         tags=("parse-error",),
         steps=("Keep a sample of the text that failed.", _STRAY),
-        explains=True,
     ),
     "division by zero": Kind(
         because="{place} divides by something that is zero.",
         subject="division by zero",
         tags=("division-by-zero",),
         steps=("Decide what {place} shall give when there is nothing to divide by.", _STRAY),
-        explains=True,
     ),
     "assertion": Kind(
         because="{place} states something that did not hold.",
@@ -151,7 +145,6 @@ KINDS: dict[str, Kind] = {
         subject="an unchangeable value is changed",
         tags=("frozen",),
         steps=("Make a copy where the value is to differ, or find who froze it.",),
-        explains=True,
     ),
     "wrong type": Kind(
         because="{place} is given a value of another type than it works with{types}.",
@@ -182,7 +175,7 @@ _CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
 
 
 def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Explain by the kind's words; `explained` where the failing line says enough."""
+    """Say what the class and the message give away, and what to look at: that is no cause."""
     kind = KINDS.get(symptom.kind, KINDS["unknown"])
     call = _call(failing)
     given = f" ({symptom.given} instead of {symptom.expected})" if symptom.expected else ""
@@ -198,7 +191,7 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
         subject=kind.subject.format(**words),
         tags=kind.tags,
         steps=tuple(step.format(**words) for step in kind.steps),
-        explained=kind.explains and failing.seen,
+        value=kind.subject.format(**words) if kind is not KINDS["unknown"] else "",
     )
 
 

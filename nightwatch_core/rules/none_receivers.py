@@ -4,7 +4,7 @@ import re
 
 from nightwatch_core.code.line_reading import indent, masked, receiver_before, receivers_of
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis
+from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import HEAD_LINES, LINE, STATEMENT_LINES
 from nightwatch_core.rules.value_origins import origin_of
@@ -31,22 +31,16 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     candidates = tuple(one for one in none_expressions(symptom, failing) if one not in packages)
     if not candidates:
         return Finding(
-            because=(f"Something in {failing.place} is {none}; the message does not say what.",),
             steps=(f"Look at what is dereferenced in {failing.place}.",),
             tags=("none-receiver",),
-            subject=f"something is {none}",
+            unknown=f"what is {none} in {failing.place}",
         )
     if len(candidates) > 1:
         names = ", ".join(f"`{one}`" for one in candidates[:4])
         return Finding(
-            because=(f"One of {names} in {failing.place} is {none}.",),
-            hypotheses=tuple(
-                hypothesis(f"`{one}` is {none}", because="the message names no expression")
-                for one in candidates[:4]
-            ),
             steps=(f"Log which of {names} is {none} in {failing.place}.",),
             tags=("none-receiver",),
-            subject=f"one of {names} is {none}",
+            unknown=f"which of {names} is {none} in {failing.place}",
         )
     expression = candidates[0]
     use = f"`{symptom.name}` is asked of it" if symptom.name else "it is used"
@@ -54,7 +48,8 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
         because=(f"`{expression}` is {none} in {failing.place} when {use}.",),
         tags=("none-receiver",),
         subject=f"`{expression}` is {none}",
-        explained=failing.seen,
+        value=f"`{expression}` is {none}",
+        unknown=f"why `{expression}` is {none} in {failing.place}",
     )
     finding = finding + origin_of(expression, failing, context)
     step = f"Find out when `{expression}` may be {none} before {failing.place} uses it."

@@ -6,48 +6,43 @@ from nightwatch_core.code.likely_files import TEST, ranked_places
 from nightwatch_core.code.line_reading import indent, masked
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.trace import Frame
-from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
+from nightwatch_core.rules.findings import FailingLine, Finding, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import QUOTED_VALUES, WRITING_LINES
 
 _RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
 _GUARD = re.compile(
-    r"\s*(?:\}\s*)?(?:if|elif|elsif|else if|unless|case|when|except|rescue|catch)\b"
+    r"\s*(?:\}\s*)?(?:if|elif|elsif|else|unless|case|when|except|rescue|catch|default)\b"
 )
 _PHRASE = re.compile(r"[A-Za-z][A-Za-z ,'-]{11,80}[A-Za-z]")
 
 
 def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
-    """Find where the failing line raises the error itself: the condition, and who came there."""
+    """Tell that the failing line raises the error itself, below which line, and who led there."""
     if not _RAISES.search(masked(failing.text, failing.language)):
         return Finding()
-    guards = [
-        number
-        for number in range(failing.line - 1, max(failing.top, failing.line - 12), -1)
-        if _GUARD.match(failing.lines.get(number, ""))
-        and indent(failing.lines[number]) < indent(failing.text)
-    ]
-    own = _GUARD.search(failing.text) or re.search(r"\s(?:if|unless)\s", failing.text)
-    caller = _caller(context)
-    when = ""
-    if guards or own:
-        condition = failing.lines[guards[0]].strip() if guards and not own else failing.text.strip()
-        when = f" where `{condition[:120]}` holds"
-    who = f"; {caller.place} led there" if caller and caller.seen else ""
-    evidence = []
-    if guards and not own:
-        text = failing.lines[guards[0]]
-        evidence.append(quoted(failing.path, guards[0], text, "the condition"))
+    guard, caller = _guard(failing), _caller(context)
+    below = f", below `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
+    steps = [f"{failing.place} raises it on purpose{below}: find out how it comes to that."]
     if caller and caller.seen:
-        evidence.append(caller.evidence("the call that led there"))
+        steps.append(f"{caller.place} led there (`{caller.text.strip()[:120]}`).")
     return Finding(
-        because=(f"{failing.place} raises this on purpose{when}{who}.",),
-        evidence=tuple(evidence),
-        steps=(f"Find out where {caller.place if caller else 'its caller'} gets what is refused.",),
+        steps=tuple(steps),
         tags=("raised-on-purpose",),
-        subject="a condition of the application is not met",
-        explained=bool(when),
+        unknown=f"how it comes to what {failing.place} refuses",
     )
+
+
+def _guard(failing: FailingLine) -> int:
+    """The line that the failing one stands in: the nearest above with less indentation."""
+    above = range(failing.line - 1, failing.top, -1)
+    inside = (
+        n
+        for n in above
+        if failing.lines.get(n, "").strip() and indent(failing.lines[n]) < indent(failing.text)
+    )
+    nearest = next(inside, 0)
+    return nearest if nearest and _GUARD.match(failing.lines[nearest]) else 0
 
 
 def _caller(context: Context) -> FailingLine | None:
@@ -87,7 +82,7 @@ def chained(context: Context) -> Finding:
 
 
 def likeliest(failing: FailingLine, context: Context) -> Finding:
-    """Give the line of the likeliest other file, by the trace alone."""
+    """Give the line of the likeliest other file, by the trace alone, to be looked at."""
     trace = context.case.trace
     best = next(iter(ranked_places(trace)), None) if trace else None
     if best is None:
@@ -99,7 +94,7 @@ def likeliest(failing: FailingLine, context: Context) -> Finding:
     if not other.seen:
         return Finding()
     why = "; ".join(best.because[1:]) or "the frames nearer to the error only check or carry"
-    return Finding(evidence=(other.evidence(f"the likeliest caller: {why}"),))
+    return Finding(steps=(f"Look at {other.place}, too: {why}.",))
 
 
 def _path(frame: Frame) -> str:
@@ -115,20 +110,19 @@ def said_in_code(context: Context) -> Finding:
         return Finding()
     hit = hits[0]
     return Finding(
-        because=(f"There is no usable trace; {hit.path}:{hit.line} holds the message's text.",),
         evidence=(quoted(hit.path, hit.line, hit.text, "holds the message's text"),),
+        steps=(f"There is no usable trace: {hit.path}:{hit.line} holds the message's text.",),
     )
 
 
 def same_as_leader(failing: FailingLine, context: Context) -> Finding:
-    """Take up a finding of the family's leader that names the same file."""
+    """Point to a finding of the family's leader that names the same file."""
     same_file = [
         text for text in context.research.leader_findings if failing.path and failing.path in text
     ]
     return Finding(
-        hypotheses=tuple(
-            hypothesis(f"same cause as: {text[:200]}", because="it names the same file")
-            for text in same_file[:1]
+        steps=tuple(
+            f"Compare what was found of an error like it: {text[:200]}." for text in same_file[:1]
         )
     )
 
@@ -139,28 +133,34 @@ _RECORD = re.compile(
     r"\b([a-z][a-z_]{2,40}) (?:with (?:id )?)?[#'\"]?[\w-]{1,40}['\"]? (?:was )?not found"
 )
 
-SHAPES: tuple[tuple[str, str], ...] = (  # texts that parsers refuse, and what they look like
-    (r"'-?\d{1,3}(?:[. ]?\d{3})*,\d+'", "a number with a decimal comma"),
-    (r"'\d{1,3}(?:,\d{3})+(?:\.\d+)?'", "a number with commas between thousands"),
-    (r"'[$€£]\s?\d|'\d[\d.,]*\s?[$€£]", "an amount with its currency"),
-    (r"'\s*'|(?:from|of|with) empty|: \"\"", "an empty text"),
-    (r"'(?:None|null|nil|undefined|NaN|n/a)'", "a word for nothing"),
-    (r"['\"]?<(?:!DOCTYPE|html|\?xml)|token '?<", "a page of markup, such as an error page"),
-    (r"line 1 column 1 \(char 0\)|Unexpected end of", "an empty answer or no JSON at all"),
-    (r"'\d{1,2}/\d{1,2}/\d{2,4}'", "a date written with slashes"),
+SHAPES: tuple[tuple[str, str, bool], ...] = (  # texts that parsers refuse; whether that tells why
+    (r"'-?\d{1,3}(?:[. ]?\d{3})*,\d+'", "a number with a decimal comma", True),
+    (r"'\d{1,3}(?:,\d{3})+(?:\.\d+)?'", "a number with commas between thousands", True),
+    (r"'[$€£]\s?\d|'\d[\d.,]*\s?[$€£]", "an amount with its currency", True),
+    (r"(?:int\(\) with base \d+|to float|for Integer\(\)): ['\"]\s*['\"]", "an empty text", True),
+    (r"'(?:None|null|nil|undefined|NaN|n/a)'", "a word for nothing", True),
+    (r"['\"]?<(?:!DOCTYPE|html|\?xml)|token '?<", "a page of markup, such as an error page", False),
+    (r"line 1 column 1 \(char 0\)|Unexpected end of", "empty, or cut off, or no JSON", False),
+    (r"'\d{1,2}/\d{1,2}/\d{2,4}' .{0,20}format '[^/']+'", "a date written with slashes", True),
+)
+_NUMBERS = re.compile(
+    r"literal for int|to float|value for (?:Integer|Float)|NumberFormat|time data"
 )
 
 
-def telling_shape(symptom: Symptom) -> Finding:
+def telling_shape(symptom: Symptom, failing: FailingLine) -> Finding:
     """Say what the text that could not be parsed looks like, where the message shows it."""
-    said = symptom.text
-    shape = next((what for pattern, what in SHAPES if re.search(pattern, said, re.IGNORECASE)), "")
+    shape = next((one for one in SHAPES if re.search(one[0], symptom.text, re.IGNORECASE)), None)
     if symptom.kind != "parse error" or not shape:
         return Finding()
+    _, what, tells = shape
+    tells = tells and bool(_NUMBERS.search(symptom.text))
+    text = symptom.text.split(": ", 1)[-1][:160]
     return Finding(
-        because=(f"The text looks like {shape}.",),
-        hypotheses=(hypothesis(f"whoever writes the text sends {shape}", because="the message"),),
-        subject=f"{shape} cannot be parsed",
+        because=(f"{failing.place} cannot read the text that it is given: it is {what} ({text}).",),
+        steps=(f"Find out who writes the text: it looks like {what}.",),
+        subject=f"{what} cannot be read",
+        explained=tells,
     )
 
 
@@ -181,19 +181,12 @@ def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> 
         hits.sort(key=lambda hit: not _SETS.search(hit.text[:1_000]))
         places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits)
         finding = finding + Finding(
-            because=(f"The message's `{value}` is written in {places}.",),
-            evidence=tuple(quoted(h.path, h.line, h.text, f"writes `{value}`") for h in hits),
-            changed=tuple((hit.path, hit.line) for hit in hits) if len(hits) == 1 else (),
-            hypotheses=(
-                hypothesis(
-                    f"`{value}` of {places} is what was refused", because="the message quotes it"
-                ),
-            ),
+            steps=(f"The message's `{value}` is written in {places}: check whether it came there.",)
         )
     return finding
 
 
-def deleted_records(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
+def deleted_records(symptom: Symptom, context: Context) -> Finding:
     """List lines that delete records of the kind that was not found."""
     said = _RECORD.search(symptom.text)
     noun = (symptom.relation or (said[1] if said else "")).lower()
@@ -205,18 +198,6 @@ def deleted_records(symptom: Symptom, failing: FailingLine, context: Context) ->
     if not hits:
         return Finding()
     places = ", ".join(f"{hit.path}:{hit.line}" for hit in hits)
-    newer = context.newer(hits[0].path, hits[0].line, failing.path, failing.line)
-    first = quoted(hits[0].path, hits[0].line, hits[0].text, f"deletes a {noun}")
     return Finding(
-        because=(f"Records of `{noun}` are deleted in {places}, and others still point to them.",),
-        evidence=tuple(quoted(h.path, h.line, h.text, f"deletes a {noun}") for h in hits),
-        fault=first if len(hits) == 1 and newer else None,
-        changed=((hits[0].path, hits[0].line),) if len(hits) == 1 and newer else (),
-        hypotheses=(
-            hypothesis(
-                f"the {noun} was deleted by {places} while something still refers to it",
-                because="nothing else that was found deletes it",
-            ),
-        ),
-        steps=(f"Check what still refers to a {noun} when {places} deletes it.",),
+        steps=(f"{places} deletes a {noun}: check whether that was this one.",),
     )

@@ -48,6 +48,12 @@ def suspect_change(
     return ("", _written(*first)) if first else ("", "")
 
 
+def last_change(failing: FailingLine, context: Context) -> str:
+    """Say which commit last wrote the failing line, whose it is and when; empty if not known."""
+    blame = context.code.blame(failing.path, failing.line) if failing.seen else None
+    return f"{blame.sha} ({_said(blame)})" if blame else ""
+
+
 def _first_seen(context: Context) -> datetime | None:
     """When the error was first seen, as far as that is known."""
     groups = context.case.groups

@@ -66,6 +66,7 @@ def _lookup(
                 because=f"it is {'the only' if only else 'one'} source of `{expression}` here",
             ),
         ),
+        explained=only,
         learnings=(Learning(fact=fact, path=failing.path, line=line),),
         steps=(
             f"Decide what {failing.function or 'the function'} shall do "
@@ -95,6 +96,7 @@ def _from_assignment(
                 "on this way.",
             ),
             evidence=evidence,
+            explained=True,
         )
     function = called(value)
     return set_here + _from_function(function, value, failing, context) if function else set_here
@@ -135,6 +137,7 @@ def _through(
         evidence=(gives,),
         fault=gives if newer else None,
         changed=((at.path, at.line),) if newer else (),
+        explained=True,
         hypotheses=(
             hypothesis(
                 f"`{function}` gave {none} by way of {way}",

@@ -5,12 +5,15 @@ from datetime import UTC, datetime
 import pytest
 from small_repo import case, explained, frame, opening
 
+from nightwatch_core.code.languages import PYTHON
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.rules.findings import FailingLine
 from nightwatch_core.rules.known_code import Context, KnownCode
 from nightwatch_core.rules.surroundings import SHAPES, telling_shape
 
+LINE = FailingLine(path="shop/feed.py", line=3, language=PYTHON, seen=True)
 SHOWN = [
     "could not convert string to float: '12,90'",
     "could not convert string to float: '1,234.50'",
@@ -19,19 +22,21 @@ SHOWN = [
     "invalid literal for int() with base 10: 'None'",
     "Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON",
     "Expecting value: line 1 column 1 (char 0)",
-    "time data '01/02/2026' does not match format",
+    "time data '01/02/2026' does not match format '%Y-%m-%d'",
 ]
 
 
 @pytest.mark.parametrize(("said", "shape"), tuple(zip(SHOWN, SHAPES, strict=True)))
 def test_refused_text_is_described_by_its_shape(said, shape):
-    finding = telling_shape(Symptom(kind="parse error", text=f"E: {said}"))
+    finding = telling_shape(Symptom(kind="parse error", text=f"E: {said}"), LINE)
     assert shape[1] in finding.because[0]
 
 
 def test_ordinary_text_has_no_telling_shape():
-    assert not telling_shape(Symptom(kind="parse error", text="E: invalid literal 'abc'")).because
-    assert not telling_shape(Symptom(kind="timeout", text="E: '12,90'")).because
+    assert not telling_shape(
+        Symptom(kind="parse error", text="E: invalid literal 'abc'"), LINE
+    ).because
+    assert not telling_shape(Symptom(kind="timeout", text="E: '12,90'"), LINE).because
 
 
 def test_a_quoted_value_is_found_where_the_code_writes_it():
@@ -43,7 +48,8 @@ def test_a_quoted_value_is_found_where_the_code_writes_it():
     }
     frames = (frame("carrier.py", 3, "book", in_app=False), frame("shop/label.py", 8, "book"))
     answer, _ = explained(case("Refused", "may not book 'chilled' today", *frames), files)
-    assert [e.line for e in answer.evidence] == [8, 3, 2]
+    assert [e.line for e in answer.evidence] == [8]
+    assert any("shop/label.py:3, shop/label.py:2" in one for one in answer.handover.look_at)
     assert answer.confidence == "low"
     assert not answer.has_fix
 
@@ -64,10 +70,11 @@ def test_a_missing_record_points_to_what_deletes_it():
         ("shop/products.py", 9): ("b" * 40, "2026-02-01"),
     }
     answer, _ = explained(missing, files, written)
-    assert answer.evidence[0].line == 9
-    assert answer.suspect_commit == "b" * 10
+    assert answer.evidence[0].line == 4
+    assert answer.root_cause == "Not known: how it comes to what shop/products.py:4 refuses."
+    assert any("shop/products.py:9 deletes a product" in one for one in answer.handover.look_at)
+    assert answer.suspect_commit == ""
     assert not answer.has_fix
-    assert explained(missing, files)[0].evidence[0].line == 4
 
 
 @pytest.mark.parametrize(
