@@ -4,6 +4,7 @@ import re
 
 from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.traces import libraries
+from nightwatch_core.traces.own_places import Place, is_at
 
 UNKNOWN_PATH = "<unknown>"  # the path of a frame whose file the trace does not print
 
@@ -94,14 +95,19 @@ def _slashed(path: str) -> str:
 
 
 def mark(
-    chain: tuple[ExceptionLink, ...], language: str, app_prefixes: tuple[str, ...]
+    chain: tuple[ExceptionLink, ...],
+    language: str,
+    app_prefixes: tuple[str, ...],
+    own_places: frozenset[Place] = frozenset(),
 ) -> tuple[ExceptionLink, ...]:
     """Return links whose frames say whether they are the application's.
 
     Prefixes decide alone where one of them fits; where none does they were meant for other code.
+    Then a tracker's `own_places` do, and the tables of libraries where it names none.
     """
     frames = [frame for link in chain for frame in link.frames]
     by_prefix = any(belongs(frame, app_prefixes) for frame in frames)
+    by_place = any(is_at(frame, own_places) for frame in frames)
     no_files = all(frame.path == UNKNOWN_PATH for frame in frames)
 
     def marked(link: ExceptionLink) -> ExceptionLink:
@@ -118,7 +124,10 @@ def mark(
     def decided(frame: Frame) -> Frame:
         if frame.path == UNKNOWN_PATH and not no_files:
             return frame  # leads nowhere while other frames have a file
-        own = belongs(frame, app_prefixes) if by_prefix else is_own(frame, language)
+        if by_prefix:
+            own = belongs(frame, app_prefixes)
+        else:
+            own = is_at(frame, own_places) if by_place else is_own(frame, language)
         return frame.model_copy(update={"in_app": own})
 
     return tuple(marked(link) for link in chain)

@@ -4,11 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.traces import csharp, golang, in_app, java, javascript, php, python, ruby
+from nightwatch_core.traces import (
+    csharp,
+    golang,
+    in_app,
+    java,
+    javascript,
+    php,
+    plain_frames,
+    python,
+    ruby,
+)
 from nightwatch_core.traces.chains import Chain
 from nightwatch_core.traces.clean_text import clean_lines
 from nightwatch_core.traces.excerpts import taken_out, with_source, without_ours
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
+from nightwatch_core.traces.own_places import own_places_in, without_own_rows
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,7 @@ PARSERS = (
     Parser("csharp", csharp.read, csharp.CLUES, "c# cs .net dotnet"),
     Parser("javascript", javascript.read, javascript.CLUES, "js ts node nodejs typescript tsx jsx"),
 )
+OWN_FORM = Parser("other", plain_frames.read, plain_frames.CLUES)  # written by us, not by languages
 ALIASES = {alias: parser.language for parser in PARSERS for alias in parser.aliases.split()}
 HINT_FACTOR = 2  # the frames of the expected language count double: a hint may be wrong
 
@@ -45,13 +57,14 @@ def parse(raw: str, language: str = "", app_prefixes: tuple[str, ...] = ()) -> T
     ('ruby', 'Shop::Empty', 'app/cart.rb:7')
     """
     expected = ALIASES.get(language.strip().lower(), language.strip().lower())
-    lines, excerpts = taken_out(clean_lines(raw))
+    cleaned, own_places = own_places_in(clean_lines(raw))
+    lines, excerpts = taken_out(cleaned)
     detected, chains = detect(lines, expected)
-    raw = without_ours(raw)
+    raw = without_own_rows(without_ours(raw))
     if not chains:
         return Trace(language=expected, raw=raw)
     chains = tuple(with_source(chain, excerpts) for chain in chains)
-    marked = [in_app.mark(chain, detected, app_prefixes) for chain in chains]
+    marked = [in_app.mark(chain, detected, app_prefixes, own_places) for chain in chains]
     trace = next((chain for chain in marked if _has_own_frame(chain)), marked[0])
     return Trace(language=detected, links=trace, raw=raw)
 
@@ -68,7 +81,7 @@ def detect(lines: Sequence[str], expected: str = "") -> tuple[str, tuple[Chain, 
     """
     text = "\n".join(lines)
     best: tuple[tuple[int, int], str, tuple[Chain, ...]] = ((0, 0), expected, ())
-    for parser in PARSERS:
+    for parser in (OWN_FORM, *PARSERS):
         if not any(clue in text for clue in parser.clues):
             continue
         chains = parser.read(lines)

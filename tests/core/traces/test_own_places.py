@@ -1,0 +1,47 @@
+"""What a tracker says about frames stands in a text beside them, and is never shown."""
+
+from nightwatch_core.traces.own_places import own_row
+from nightwatch_core.traces.parsing import parse
+from nightwatch_core.traces.plain_frames import frame_row
+
+HEAD = "SIGSEGV: no"
+INNER = frame_row("/vendor/shop/cart.rs", 7, 3, "shop::total")
+OUTER = frame_row("/srv/main.rs", 2, 0, "main")
+
+
+def test_frames_of_any_language_keep_place_and_function() -> None:
+    trace = parse("\n".join((HEAD, INNER, OUTER, frame_row("", 0, 0, "abort"))))
+    (link,) = trace.links
+    assert (trace.language, link.error_class, link.message) == ("other", "SIGSEGV", "no")
+    assert [(f.path, f.line, f.column, f.function) for f in link.frames] == [
+        ("/vendor/shop/cart.rs", 7, 3, "shop::total"),
+        ("/srv/main.rs", 2, None, "main"),
+        ("<unknown>", None, None, "abort"),
+    ]
+
+
+def test_the_trackers_word_about_own_frames_counts() -> None:
+    raw = "\n".join((HEAD, own_row("/vendor/shop/cart.rs", 7), INNER, OUTER))
+    trace = parse(raw)
+    assert [frame.in_app for frame in trace.frames] == [True, False]
+    assert "in app|" not in trace.raw
+    assert parse("\n".join((HEAD, INNER, OUTER))).top.path == "/srv/main.rs"  # type: ignore[union-attr]
+
+
+def test_prefixes_of_the_owner_count_before_it() -> None:
+    raw = "\n".join((HEAD, own_row("/vendor/shop/cart.rs", 7), INNER, OUTER))
+    trace = parse(raw, app_prefixes=("/srv/",))
+    assert [frame.in_app for frame in trace.frames] == [False, True]
+
+
+def test_places_that_are_not_in_the_trace_say_nothing() -> None:
+    raw = "\n".join((HEAD, own_row("/gone.rs", 7), OUTER))
+    assert parse(raw).frames[0].in_app
+
+
+def test_causes_are_links() -> None:
+    trace = parse("\n".join((HEAD, OUTER, "Caused by: shop::Empty: none left", INNER)))
+    assert [(one.error_class, one.message) for one in trace.links] == [
+        ("SIGSEGV", "no"),
+        ("shop::Empty", "none left"),
+    ]
