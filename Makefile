@@ -14,6 +14,9 @@ help: ## this list
 night: $(VENV)/.installed ## run a night: on the sample, or ERRORS=export.jsonl REPO=../app
 	@$(QUIET) $(BIN)/python flows/nightly.py $(if $(ERRORS),--errors "$(ERRORS)") $(if $(REPO),--repo "$(REPO)") $(ARGS)
 
+try: $(VENV)/.installed ## what it understands of a file, in seconds: ERRORS=export.jsonl REPO=../app
+	@$(BIN)/nightwatch try "$(ERRORS)" $(if $(REPO),--repo "$(REPO)") $(ARGS)
+
 ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C; PORT=4200
 	@$(QUIET) BIN=$(BIN) PORT=$(PORT) deployments/ui.sh
 
@@ -61,4 +64,4 @@ $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $@
 
-.PHONY: help night ui test test-slow fuzz mutants bench sample format clean
+.PHONY: help night try ui test test-slow fuzz mutants bench sample format clean

@@ -10,7 +10,7 @@ from prefect import task
 from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.context import TaskRunContext
 
-from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit
+from nightwatch_core.code.failed_commit import Sighting, deployments, failed_commit, sighting_of
 from nightwatch_core.code.first_files import first_files
 from nightwatch_core.code.releases import merged
 from nightwatch_core.errors import StopTheNight
@@ -69,10 +69,7 @@ def commit_of_group(
     """The commit that a group's newest trace is of, and why that one; `options.commit` wins."""
     if options.commit:
         return code.commit
-    release = next((trace.release for trace in traces if trace.release), group.release)
-    own = group.commit if release == group.release else ""
-    sighting = Sighting(release=release, commit=own, seen=group.last_seen, deployed=code.deployed)
-    return failed_commit(sighting, reading(options).code)
+    return failed_commit(sighting_of(group, traces, code.deployed), reading(options).code)
 
 
 def commit_of_case(case: Case, code: CodeTonight) -> Commit:

@@ -10,6 +10,7 @@ from flows.commands.running import complain
 from nightwatch_core.errors import NightWatchError
 
 VERBS: Mapping[str, str] = {
+    "try": "try_file",
     "night": "night",
     "one": "one",
     "agents": "agents",
@@ -25,7 +26,7 @@ VERBS: Mapping[str, str] = {
     "knowledge": "knowledge",
     "ignore": "ignore",
 }
-"""Every verb, and the module beside this one that holds it under the verb's name."""
+"""Every verb, and the module beside this one that holds it: under the verb's name, or its own."""
 
 
 def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
@@ -38,7 +39,8 @@ def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
     )
     command.callback()(_no_option)
     for name in verbs:
-        verb = getattr(import_module(f"flows.commands.{VERBS[name]}"), name)
+        module = import_module(f"flows.commands.{VERBS[name]}")
+        verb = getattr(module, name, None) or getattr(module, VERBS[name])
         if isinstance(verb, typer.Typer):
             command.add_typer(verb, name=name)
         else:

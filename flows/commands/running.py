@@ -79,15 +79,20 @@ def complain(trouble: NightWatchError) -> None:
 
 def show(report: RunReport) -> None:
     """Print a report; an ASCII terminal gets question marks, not an error."""
-    plain_console()
+    make_plain()
     Console().print(NightReport(report))
 
 
 def plain_console() -> Console:
     """Make a console that folds no line; an ASCII terminal gets question marks, not an error."""
+    make_plain()
+    return Console(soft_wrap=True, highlight=False)
+
+
+def make_plain() -> None:
+    """Have what an ASCII terminal cannot show written as question marks, not raised."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    return Console(soft_wrap=True, highlight=False)
 
 
 def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from nightwatch_core.code.named_change import is_of
 from nightwatch_core.code.releases import SPELLINGS, sha_of
 from nightwatch_core.models.code import Commit, MergedPull, Release
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.trace import Trace
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeHost
 
@@ -20,6 +22,15 @@ class Sighting(Value):
     commit: str = ""  # that records of the release name besides
     seen: datetime | None = None
     deployed: tuple[Release, ...] = ()
+
+
+def sighting_of(
+    group: ErrorGroup, traces: tuple[Trace, ...], deployed: tuple[Release, ...]
+) -> Sighting:
+    """Give the newest sighting of a group, whose newest trace may say which release it is of."""
+    release = next((trace.release for trace in traces if trace.release), group.release)
+    own = group.commit if release == group.release else ""
+    return Sighting(release=release, commit=own, seen=group.last_seen, deployed=deployed)
 
 
 def failed_commit(sighting: Sighting, host: CodeHost) -> Commit:

@@ -7,6 +7,7 @@ from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Window
+from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem
@@ -46,6 +47,14 @@ class ErrorSource(Protocol):
 
     def probe(self) -> str:
         """Say what is there."""
+        ...
+
+
+class FileSource(ErrorSource, Protocol):
+    """Errors from files."""
+
+    def contents(self) -> FileContents:
+        """What was understood of the files, and what was not; raises like `error_groups`."""
         ...
 
 

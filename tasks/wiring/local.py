@@ -17,14 +17,14 @@ from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.ports import ErrorSource, SourceMaps
+from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 
 
-def error_files(options: NightOptions) -> ErrorSource:
+def error_files(options: NightOptions) -> FileSource:
     """Exports and logs; records that name no application belong to the checkout's."""
     app = Path(options.repo).expanduser().resolve().name if options.repo else ""
     return ErrorFiles(_paths(options.errors), app_prefixes=listed(options.app_prefixes), app=app)

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions, listed
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
 
@@ -120,6 +121,13 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     url, wanted = settings.anthropic_base_url, tuning(options, settings)
     return Claude(key, options.model, url, tuning=wanted)
+
+
+def priced(model: str, usage: Usage) -> Usage:
+    """Add what usage of a model costs; unknown where no price of it is known."""
+    from nightwatch_core.adapters.claude import prices
+
+    return prices.priced(model, usage)
 
 
 def tuning(options: NightOptions, settings: Settings) -> Tuning:

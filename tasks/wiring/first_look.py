@@ -1,0 +1,37 @@
+"""Whom a first look at files asks: the files, the clock, a price list, and a checkout if any."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.code.placed_traces import Repository, opened
+from nightwatch_core.intake import default_ports
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.ports import Clock, FileSource
+from tasks.wiring import DEFAULT_MODEL, local, services
+
+
+class Neighbours(NamedTuple):
+    """Whom a first look asks besides the repository."""
+
+    errors: FileSource
+    clock: Clock
+    model: str  # that an estimate is made for
+    price: Callable[[str, Usage], Usage]
+
+
+def neighbours(options: NightOptions) -> Neighbours:
+    """The named files, and the prices of the model that a night would ask."""
+    named = options.model if options.model not in ("", default_ports.RULES) else DEFAULT_MODEL
+    return Neighbours(local.error_files(options), SystemClock(), named, services.priced)
+
+
+def repository(options: NightOptions) -> Repository | None:
+    """The checkout that was named, read without keeping anything; None where none was."""
+    if not options.repo:
+        return None
+    host = Checkout(Path(options.repo).expanduser(), options.base_branch)
+    return opened(host, options, local.source_maps(options))

@@ -1,0 +1,212 @@
+"""A first look, over an error source and a repository in memory."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from twins.reading import MemoryCode, MemoryErrors, MemoryHost
+
+from nightwatch_core.code.placed_traces import opened
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.first_look.costs import CHEAPEST, DEAREST, estimate
+from nightwatch_core.first_look.look import first_look
+from nightwatch_core.first_look.sentences import (
+    checkout_lines,
+    content_lines,
+    cost_lines,
+    group_lines,
+    place_of,
+    unread_lines,
+)
+from nightwatch_core.first_look.terminal import FirstLookText
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.error import ErrorGroup, RejectedRecord, Window
+from nightwatch_core.models.file_contents import FileContents
+from nightwatch_core.models.first_look import FirstLook
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.usage import Usage
+
+NOW = datetime(2026, 11, 20, 6, tzinfo=UTC)
+SPAN = Window(since=NOW - timedelta(hours=5), until=NOW)
+HEAD = Commit(repository="shop", sha="a" * 40, branch="main", at=NOW)
+OLD = Commit(repository="shop", sha="b" * 40, at=NOW - timedelta(days=3))
+CART = "def total(prices, sku):\n    return prices[sku]\n"
+
+
+@dataclass
+class MemoryFiles(MemoryErrors):
+    """A FileSource that was told what it holds."""
+
+    held: FileContents = FileContents(records=3, shapes=(("JSON record", 3),), window=SPAN)
+
+    def contents(self) -> FileContents:
+        return self.held
+
+
+def group(name: str = "v1:1", **fields: object) -> ErrorGroup:
+    given = {"error_class": "KeyError", "message": "'sku-7'", "occurrences": 3, "last_seen": NOW}
+    return ErrorGroup(fingerprint=name, source="file", **(given | fields))
+
+
+def trace(*frames: Frame) -> Trace:
+    link = ExceptionLink(error_class="KeyError", message="'sku-7'", frames=frames)
+    return Trace(language="python", links=(link,))
+
+
+OWN = Frame(path="/srv/app/shop/cart.py", line=2, code="return prices[sku]", in_app=True)
+THEIRS = Frame(path="/usr/lib/python3/dist-packages/flask/app.py", line=880)
+
+
+def files(*groups: ErrorGroup, frames: tuple[Frame, ...] = (OWN, THEIRS)) -> MemoryFiles:
+    traces = {one.fingerprint: (trace(*frames),) for one in groups} if frames else {}
+    return MemoryFiles(groups=groups, known_traces=traces)
+
+
+def look(source: MemoryFiles, host: MemoryHost | None = None, **options: object) -> FirstLook:
+    chosen = NightOptions(**options)
+    repository = opened(host, chosen, None) if host else None
+    price = lambda model, usage: usage.model_copy(update={"cost": 0.1})  # noqa: E731
+    return first_look(
+        source, repository, NOW, None, lambda cases: estimate(cases, chosen, "m-1", price)
+    )
+
+
+def shop() -> MemoryHost:
+    tree = {"shop/cart.py": CART, "shop/app.py": "\n"}
+    return MemoryHost(
+        code=MemoryCode(tree, at=HEAD),
+        older={"v1": MemoryCode({"shop/cart.py": "\n" + CART}, at=OLD)},
+    )
+
+
+def test_without_a_checkout_places_are_as_printed() -> None:
+    seen = look(files(group()))
+    (error,) = seen.errors
+    assert (error.frames, error.own, error.placed, error.commit) == (2, 1, 0, None)
+    assert place_of(error) == "/srv/app/shop/cart.py:2"
+    assert "--repo" in checkout_lines(seen)[0]
+    assert group_lines(seen) == ("1 error group (Python 1), 1 failing place",)
+
+
+def test_frames_are_placed_at_the_commit_of_the_release() -> None:
+    here = Frame(path="/srv/app/shop/cart.py", line=3, code="return prices[sku]", in_app=True)
+    seen = look(files(group(release="v1"), frames=(here, THEIRS)), shop())
+    assert seen.errors[0].commit is not None
+    assert seen.errors[0].commit.sha == OLD.sha
+    assert place_of(seen.errors[0]) == "shop/cart.py:3 ✓"
+    assert checkout_lines(seen) == (
+        "Frames of your code that stand in bbbbbbbbbb, 2026-11-17: 1 of 1",
+    )
+    assert group_lines(seen)[1] == "release v1 is bbbbbbbbbb, 2026-11-17"
+
+
+def test_a_line_that_is_another_one_now_is_said_to_be() -> None:
+    gone = Frame(path="/srv/app/shop/cart.py", line=1, code="raise Gone", in_app=True)
+    seen = look(files(group(), frames=(gone,)), shop())
+    assert place_of(seen.errors[0]) == "shop/cart.py:1 (another line stands there)"
+
+
+def test_a_release_that_is_not_in_the_checkout_is_named() -> None:
+    seen = look(files(group(release="2026.11.9")), shop())
+    assert seen.releases[0].commit is None
+    assert "No tag or commit in the checkout: 2026.11.9" in checkout_lines(seen)[1]
+
+
+def test_a_checkout_of_something_else_is_doubted() -> None:
+    other = MemoryHost(code=MemoryCode({"src/main.py": "\n"}, at=HEAD))
+    lines = checkout_lines(look(files(group()), other))
+    assert lines[0].endswith(": 0 of 1")
+    assert "--path-prefixes" in lines[1]
+    assert "shop" in lines[1]
+
+
+def test_frames_of_libraries_alone_are_said_to_be_none_of_yours() -> None:
+    lines = checkout_lines(look(files(group(), frames=(THEIRS,)), shop()))
+    assert "--app-prefixes" in lines[0]
+
+
+def test_the_commit_that_was_chosen_is_looked_at() -> None:
+    seen = look(files(group()), shop(), commit="v1")
+    assert seen.errors[0].commit is not None
+    assert seen.errors[0].commit.sha == OLD.sha
+    with pytest.raises(GiveUp, match="no tag, branch or commit"):
+        look(files(group()), shop(), commit="v9")
+
+
+def test_groups_without_a_trace_say_so() -> None:
+    seen = look(files(group(), frames=()))
+    assert place_of(seen.errors[0]) == "no stack trace"
+    assert "no stack trace 1" in group_lines(seen)[0]
+
+
+def test_an_error_ranked_beyond_those_looked_at_is_counted() -> None:
+    groups = tuple(group(f"v1:{n}", transaction=f"t{n}") for n in range(80))
+    seen = look(files(*groups))
+    assert seen.groups == 80
+    assert len(seen.errors) == 60
+    assert "the best ranked 60 of them" in group_lines(seen)[0]
+    assert "and 70 more" in printed(seen)
+
+
+def test_what_could_not_be_read_is_said_once_for_each_reason_with_a_place() -> None:
+    rejects = tuple(RejectedRecord(place=f"a:{n}", reason="no class") for n in (1, 2))
+    odd = RejectedRecord(place="a:9", reason="no\x1b[31m JSON")
+    contents = FileContents(
+        records=1, rejected=5, rejects=(odd, *rejects), missing=("b.gz is damaged",)
+    )
+    assert unread_lines(contents) == (
+        "2 records: no class (a:1)",
+        "1 record: no JSON (a:9)",
+        "2 more records like these",
+        "b.gz is damaged",
+    )
+
+
+def test_contents_name_shapes_and_span() -> None:
+    contents = FileContents(records=3, harmless=2, shapes=(("Docker log", 3),), window=SPAN)
+    assert content_lines(contents) == (
+        "3 records of errors, 2 that are none, 2026-11-20 01:00 UTC to 2026-11-20 06:00 UTC",
+        "3 × Docker log",
+    )
+    assert content_lines(FileContents(records=1)) == ("1 record of errors, without times",)
+
+
+def test_an_estimate_is_of_the_errors_that_a_night_takes() -> None:
+    price = lambda model, usage: usage.model_copy(update={"cost": 0.1})  # noqa: E731
+    made = estimate(40, NightOptions(max_errors=4), "m-1", price)
+    assert made.errors == 4
+    assert made.least.new_tokens == 4 * CHEAPEST.new_tokens
+    assert made.most.new_tokens == 4 * DEAREST.new_tokens
+    assert made.most.cost == pytest.approx(0.4)
+    assert "never more than $6.00" in cost_lines(made)[1]
+
+
+def test_a_model_without_a_price_is_no_free_model() -> None:
+    unknown = lambda model, usage: usage.model_copy(update={"cost": None})  # noqa: E731
+    made = estimate(2, NightOptions(cost_per_night=0), "own-model", unknown)
+    text = cost_lines(made)[1]
+    assert "a price nobody knows" in text
+    assert "no cap" in text
+    assert "$" not in text
+
+
+def test_nothing_to_analyse_has_no_estimate_to_show() -> None:
+    free = lambda model, usage: Usage()  # noqa: E731
+    assert cost_lines(estimate(0, NightOptions(), "m-1", free)) == ()
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    bad = group(error_class="[red]X[/red]\x1b[2J", message="\u202eevil\nline")
+    text = printed(look(files(bad)))
+    assert "[red]X[/red]: evil line" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def printed(seen: FirstLook, width: int = 100) -> str:
+    out = StringIO()
+    Console(file=out, width=width, force_terminal=False).print(FirstLookText(seen))
+    return out.getvalue()

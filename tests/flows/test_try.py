@@ -1,0 +1,76 @@
+"""`nightwatch try` as a program: no Prefect, nothing written, an exit code that says it all."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from git_repositories import Change, repository
+
+ROOT = Path(__file__).resolve().parents[2]
+CART = "def total(prices, sku):\n    return prices[sku]\n"
+RECORD = {
+    "timestamp": "2026-11-20T02:11:09Z",
+    "error.class": "KeyError",
+    "error.message": "'sku-7'",
+    "user.id": "dana@example.org",
+    "error.stack_trace": 'Traceback (most recent call last):\n  File "/srv/shop/cart.py", line 2, '
+    "in total\n    return prices[sku]\nKeyError: 'sku-7'",
+}
+
+
+def nightwatch_try(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the verb in an empty folder, with Prefect out of reach."""
+    program = (
+        "import sys; sys.modules['prefect'] = None; sys.argv[0] = 'nightwatch';"
+        "from flows.commands.app import main; main()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program, "try", *arguments],
+        cwd=folder,
+        env={**os.environ, "NIGHTWATCH_STATE": str(folder / "state"), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_it_says_what_it_understood_and_writes_nothing(tmp_path: Path) -> None:
+    shop = repository(tmp_path / "shop", Change("Carts", {"shop/cart.py": CART}))
+    export = tmp_path / "export.jsonl"
+    export.write_text(f"{json.dumps(RECORD)}\n{json.dumps(RECORD)}\n{{}}\n", encoding="utf-8")
+    before = sorted(tmp_path.iterdir())
+    done = nightwatch_try(tmp_path, str(export), "--repo", str(shop))
+    assert done.returncode == 0, done.stderr
+    assert "2 records of errors, 2026-11-20 02:11 UTC" in done.stdout
+    assert "(export.jsonl:3)" in done.stdout
+    assert "KeyError: 'sku-7'" in done.stdout
+    assert "shop/cart.py:2 ✓" in done.stdout
+    assert f"nightwatch night --errors {export} --repo {shop}" in done.stdout
+    assert "dana" not in done.stdout
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_file_that_is_no_export_ends_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text('[{"id": 1}, {"id": 2}]', encoding="utf-8")
+    done = nightwatch_try(tmp_path, "list.json")
+    assert done.returncode == 1
+    assert "none of the 2 records of list.json is readable" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_log_without_an_error_is_no_failure_to_read(tmp_path: Path) -> None:
+    (tmp_path / "quiet.log").write_text("2026-11-20 02:11:09 INFO all is well\n" * 3, "utf-8")
+    done = nightwatch_try(tmp_path, "quiet.log")
+    assert done.returncode == 1
+    assert "quiet.log: 3 lines and no stack trace in them" in done.stdout
+
+
+def test_a_checkout_that_is_none_says_what_to_do(tmp_path: Path) -> None:
+    export = tmp_path / "export.jsonl"
+    export.write_text(json.dumps(RECORD), encoding="utf-8")
+    done = nightwatch_try(tmp_path, str(export), "--repo", str(tmp_path / "nowhere"))
+    assert done.returncode == 1
+    assert "nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
