@@ -14,6 +14,7 @@ MAX_DEPTH = 8  # objects in each other
 MAX_WRAPS = 6  # lists and envelopes around a record
 MAX_LINES = 2_000  # or frames of a stack trace that is a list
 MESSAGE_LIMIT = 16_384  # characters of a message that are kept, half of them from its end
+MAX_LINKS = 10  # exceptions of a chain
 SOURCE_FRAMES, SOURCE_AROUND = 20, 3  # frames whose source is kept; lines above and below
 SOURCE_LINE = 200  # characters of a line of source
 STACK_LIMIT = 65_536  # characters of a stack trace that are kept, half of them from its end

@@ -87,6 +87,7 @@ NO_CLASSES = frozenset(
      "transactionerror", "errortrace", "span", "metric", "message", "string", "null", "none")
 )  # fmt: skip
 
+_GENERIC = frozenset(("class", "type", "latestclass", "latesttype"))
 _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 _ODD = re.compile(r"[^a-z0-9]")
 
@@ -204,11 +205,16 @@ def _time(fields: Mapping[str, object], field: str) -> datetime | None:
 
 
 def _class(fields: Mapping[str, object]) -> str:
-    return name_of(_first(fields, "error_class", _is_class))
+    for name in _present(tuple(fields))["error_class"]:
+        value = fields[name]
+        if isinstance(value, str) and _is_class(value.strip(), name):
+            return name_of(value)
+    return ""
 
 
-def _is_class(value: object) -> bool:
-    return isinstance(value, str) and value.strip().lower() not in NO_CLASSES | {""}
+def _is_class(value: str, name: str) -> bool:
+    """Fields of an exception name its class, though it be `Error`; others may hold any word."""
+    return (value.lower() if name in _GENERIC else value) not in NO_CLASSES | {""}
 
 
 def _is_text(value: object) -> bool:

@@ -1,0 +1,128 @@
+"""Exceptions of records whose frames come as objects, written as their language prints them."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_LINKS, NAME_LIMIT, STACK_LIMIT
+from nightwatch_core.adapters.files.record_frames import (
+    Fields,
+    frame_lines,
+    language_of,
+    own_rows,
+    parts_of,
+)
+from nightwatch_core.adapters.files.record_values import name_of, text_of
+
+_PYTHON_HEAD = "Traceback (most recent call last):"
+_PYTHON_CAUSE = "The above exception was the direct cause of the following exception:"
+_END_OF_CAUSE = "   --- End of inner exception stack trace ---"
+
+
+class Thrown(NamedTuple):
+    """One exception of a record."""
+
+    error_class: str
+    message: str
+    frames: tuple[Fields, ...] = ()  # innermost first
+
+
+def thrown(error_class: object, message: object, frames: object, reverse: bool = False) -> Thrown:
+    """Make an exception of what a record says, whatever types it has.
+
+    `reverse` is for frames that stand outermost first.
+
+    >>> thrown("KeyError", "no", [{"file": "a.rb"}, "b.rb"]).frames
+    ({'file': 'a.rb'},)
+    """
+    listed = frames if isinstance(frames, list) else []
+    objects = [one for one in listed if isinstance(one, Mapping)]
+    ordered = objects[::-1] if reverse else objects
+    if len(ordered) > MAX_LINES:
+        ordered = [*ordered[: MAX_LINES // 2], *ordered[-MAX_LINES // 2 :]]
+    return Thrown(name_of(error_class), text_of(message), tuple(ordered))
+
+
+def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
+    """Write exceptions, the reported one first, then what caused it; empty without any frame.
+
+    >>> chain_text([Thrown("KeyError", "no total", ({"file": "a.rb", "line": 7},))])
+    "KeyError: no total\\n  a.rb:7:in `unknown'"
+    """
+    chain = _bounded(chain)
+    frames = [frame for one in chain for frame in one.frames]
+    if not frames:
+        return ""
+    language = language_of([parts_of(frame) for frame in frames], platform)
+    write = _WRITERS.get(language, _caused_by)
+    first, _, rest = write(chain, language).partition("\n")
+    return text_of("\n".join((first, *own_rows(frames), rest)), STACK_LIMIT) if rest else ""
+
+
+def _bounded(chain: Sequence[Thrown]) -> Sequence[Thrown]:
+    if len(chain) <= MAX_LINKS:
+        return chain
+    return (*chain[: MAX_LINKS // 2], *chain[-MAX_LINKS // 2 :])
+
+
+def _header(one: Thrown) -> str:
+    line = " ".join(one.message.strip().partition("\n")[0].split())[: 2 * NAME_LIMIT]
+    return f"{one.error_class or 'unknown'}: {line}" if line else one.error_class or "unknown"
+
+
+def _printed(one: Thrown, language: str) -> list[str]:
+    return frame_lines(one.frames, 0, language)
+
+
+def _caused_by(chain: Sequence[Thrown], language: str) -> str:
+    parts = ["\n".join((_header(one), *_printed(one, language))) for one in chain]
+    return "\nCaused by: ".join(parts)
+
+
+def _python(chain: Sequence[Thrown], language: str) -> str:
+    """Python prints causes first, and the innermost frame of each last."""
+    parts = []
+    for one in reversed(chain):
+        frames = frame_lines(one.frames[::-1], len(one.frames) - 1, language)
+        parts.append("\n".join((_PYTHON_HEAD, *frames, _header(one))))
+    return f"\n\n{_PYTHON_CAUSE}\n\n".join(parts)
+
+
+def _php(chain: Sequence[Thrown], language: str) -> str:
+    """PHP prints causes first, and beside a place what was called there: one frame further in."""
+    parts = []
+    for n, one in enumerate(reversed(chain)):
+        places = [parts_of(frame) for frame in one.frames]
+        word = "Next" if n else "PHP Fatal error:  Uncaught"
+        inner = places[0] if places else {"path": ""}
+        at = f" in {inner['path']}:{inner['line']}" if inner["path"] else ""
+        called = [_called(outer, at) for outer, at in zip(one.frames[1:], places, strict=False)]
+        rows = [*frame_lines(called, 0, language)]
+        if places:
+            rows.append(f"#{len(rows)} [internal function]: {places[-1]['function'] or 'main'}()")
+        head = f"{word} {_header(one)}{at}"
+        parts.append("\n".join((head, "Stack trace:", *rows) if places else (head,)))
+    return "\n\n".join(parts)
+
+
+def _called(frame: Fields, inner: Mapping[str, str]) -> Fields:
+    owner, name = inner["module"], inner["function"] or "unknown"
+    function = f"{owner}::{name}" if owner and "::" not in name else name
+    return {**frame, "function": function, "module": ""}
+
+
+def _csharp(chain: Sequence[Thrown], language: str) -> str:
+    heads = [_header(one) for one in chain]
+    frames = [_printed(one, language) for one in chain]
+    lines = [heads[0], *(f" ---> {head}" for head in heads[1:]), *frames[-1]]
+    for outer in reversed(frames[:-1]):
+        lines += [_END_OF_CAUSE, *outer]
+    return "\n".join(lines)
+
+
+def _go(chain: Sequence[Thrown], language: str) -> str:
+    """Go's errors have no frames of their own: those of the first that has any stand for all."""
+    one = next(one for one in chain if one.frames)
+    return "\n".join((_header(one), *_printed(one, language)))
+
+
+_WRITERS = {"python": _python, "php": _php, "csharp": _csharp, "go": _go}

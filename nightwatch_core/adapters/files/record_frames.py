@@ -1,0 +1,160 @@
+"""Frame objects of records, whoever wrote them: their parts, and how each language prints them."""
+
+from collections.abc import Mapping, Sequence
+
+from nightwatch_core.adapters.files.frame_sources import code_of, source_rows
+from nightwatch_core.adapters.files.limits import SOURCE_FRAMES
+from nightwatch_core.adapters.files.record_values import name_of, number_of
+from nightwatch_core.traces.own_places import own_row
+from nightwatch_core.traces.plain_frames import frame_row
+
+Fields = Mapping[str, object]
+Parts = Mapping[str, str]
+
+# Where frame objects keep their parts, best first.
+FRAME_FIELDS: dict[str, tuple[str, ...]] = {
+    "path": ("abs_path", "absPath", "filepath", "filename", "fileName", "file", "path"),
+    "line": ("lineno", "lineNo", "line_number", "lineNumber", "line", "number"),
+    "column": ("colno", "colNo", "column_number", "columnNumber", "column", "col"),
+    "function": ("function", "functionName", "method", "methodName", "name", "func", "symbol"),
+    "module": (
+        "module", "class", "className", "class_name", "classname", "declaringClass", "namespace",
+    ),
+    "text": ("formatted",),
+}  # fmt: skip
+
+# How a frame is written, by the end of its path, so that the parsers of traces know it again.
+FRAME_FORMS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("python", (".py", ".pyx"), '  File "{path}", line {line}, in {function}'),
+    ("java", (".java", ".kt", ".scala", ".groovy", ".clj"), "\tat {owned}({path}{at_line})"),
+    (
+        "javascript",
+        (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
+        "    at {function} ({path}:{line}{at_column})",
+    ),
+    ("php", (".php", ".phtml"), "#{number} {path}({line}): {function}()"),
+    ("csharp", (".cs", ".vb", ".fs", ".cshtml", ".razor"), "   at {owned}() in {path}:line {line}"),
+    ("go", (".go",), "{owned}(...)\n\t{path}:{line}"),
+    ("ruby", (".rb", ".erb", ".rake", ".haml", ".slim", ".ru", ".jbuilder"),
+     "  {path}:{line}:in `{function}'"),
+    ("other", ("",), ""),
+)  # fmt: skip
+# What trackers call the language where the paths do not tell.
+PLATFORMS = {
+    "java": "java", "android": "java", "kotlin": "java", "jvm": "java", "scala": "java",
+    "javascript": "javascript", "node": "javascript", "browser": "javascript",
+    "browser-js": "javascript", "nodejs": "javascript", "node-js": "javascript",
+    "typescript": "javascript", "csharp": "csharp", "dotnet": "csharp", "aspnet": "csharp",
+    "python": "python", "php": "php", "go": "go", "golang": "go", "ruby": "ruby", "rails": "ruby",
+}  # fmt: skip
+OWN_FIELDS = (
+    "in_app", "inApp", "in_project", "inProject", "is_application_frame", "isApplicationFrame",
+)  # fmt: skip
+_WITHOUT_FILE = {"java": "\tat {owned}(Unknown Source)", "csharp": "   at {owned}()"}
+
+
+def parts_of(frame: Fields) -> dict[str, str]:
+    """Give the parts of a frame as texts; "" and "0" stand for what it does not say.
+
+    >>> parts_of({"file": "a.rb", "line": {"number": 7}})["line"]
+    '7'
+    """
+    parts: dict[str, str] = {}
+    for part, names in FRAME_FIELDS.items():
+        value = next((frame[name] for name in names if frame.get(name) not in (None, "")), "")
+        if part in ("line", "column"):
+            if isinstance(value, Mapping):  # Elastic's
+                column = value.get("column") if part == "line" else None
+                parts["column"] = str(number_of(column) or 0)
+                value = value.get("number")
+            parts[part] = str(number_of(value) or int(parts.get(part, "0")))
+        else:
+            parts[part] = name_of(value)
+    return parts
+
+
+def language_of(frames: Sequence[Parts], platform: str = "") -> str:
+    """The language that most paths end like; the tracker's word where none tells.
+
+    >>> language_of([{"path": "a.rb"}, {"path": "b.html"}]), language_of([{"path": ""}], "Java")
+    ('ruby', 'java')
+    """
+    counts = {name: 0 for name, _, _ in FRAME_FORMS}
+    for frame in frames:
+        path = frame["path"].lower().partition("?")[0]
+        counts[next(name for name, ends, _ in FRAME_FORMS if path.endswith(ends))] += 1
+    counts["other"] = 0
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else PLATFORMS.get(platform.strip().lower(), "other")
+
+
+def frame_lines(frames: Sequence[Fields], innermost: int, platform: str = "") -> list[str]:
+    """Print frames as they stand, with the source that the nearest ones to `innermost` carry."""
+    parts = [parts_of(frame) for frame in frames]
+    language = language_of(parts, platform)
+    with_source = _with_source(frames, innermost)
+    return [
+        text
+        for n, (part, frame) in enumerate(zip(parts, frames, strict=True))
+        for text in _lines(part, frame, n, language, n in with_source)
+    ]
+
+
+def own_rows(frames: Sequence[Fields]) -> list[str]:
+    """Say which frames the tracker calls the application's; nothing where it does not tell apart.
+
+    >>> own_rows([{"file": "a.rb", "line": 1, "in_app": True}, {"file": "b.rb", "in_app": False}])
+    ['    in app| a.rb:1']
+    """
+    own = [frame for frame in frames if is_own(frame)]
+    if len(own) == len(frames):
+        return []
+    places = [(part["path"], int(part["line"])) for part in map(parts_of, own) if part["path"]]
+    return [own_row(path, line) for path, line in dict.fromkeys(places)]
+
+
+def is_own(frame: Fields) -> bool:
+    """Whether the tracker calls a frame the application's."""
+    return any(frame.get(name) is True for name in OWN_FIELDS)
+
+
+def _with_source(frames: Sequence[Fields], innermost: int) -> frozenset[int]:
+    """Which frames keep their source: the application's own nearest to the failure, else any."""
+    own = [n for n, one in enumerate(frames) if is_own(one)]
+    nearest = sorted(own or range(len(frames)), key=lambda n: abs(n - innermost))
+    return frozenset(nearest[:SOURCE_FRAMES])
+
+
+def _lines(part: Parts, frame: Fields, number: int, language: str, with_source: bool) -> list[str]:
+    printed = _line(part, number, language)
+    if not printed or not with_source or part["text"]:
+        return [printed] if printed else []
+    line = int(part["line"])
+    code = code_of(frame, line) if language == "python" else ""
+    return [printed, *([f"    {code}"] if code else []), *source_rows(frame, line)]
+
+
+def _line(part: Parts, number: int, language: str) -> str:
+    """A frame as its language prints it; empty where that cannot be."""
+    if part["text"]:
+        return part["text"]
+    owned = ".".join(name for name in (part["module"], part["function"]) if name) or "unknown"
+    if language == "other":
+        function = part["function"] or part["module"]
+        if not (part["path"] or function):
+            return ""
+        return frame_row(part["path"], int(part["line"]), int(part["column"]), function)
+    if not part["path"]:
+        has_name = owned != "unknown"
+        return _WITHOUT_FILE.get(language, "").format(owned=owned) if has_name else ""
+    if part["line"] == "0" and language not in ("python", "java"):
+        return ""
+    form = next(form for name, _, form in FRAME_FORMS if name == language)
+    named = {
+        **part,
+        "function": part["function"] or "unknown",
+        "line": "None" if part["line"] == "0" else part["line"],
+    }
+    column = f":{part['column']}" if part["column"] != "0" else ""
+    at_line = f":{part['line']}" if part["line"] != "0" else ""
+    return form.format(**named, owned=owned, number=number, at_column=column, at_line=at_line)
