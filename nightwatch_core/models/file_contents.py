@@ -14,3 +14,12 @@ class FileContents(Value):
     rejects: tuple[RejectedRecord, ...] = ()  # the first of those
     missing: tuple[str, ...] = ()  # what else could not be read, a sentence each
     window: Window | None = None  # of the records; None: they say no time
+
+
+class ReadingProgress(Value):
+    """How far the reading of files has come."""
+
+    file: str = ""  # the one being read
+    bytes: int = 0  # of the files on disk
+    of_bytes: int = 0
+    records: int = 0

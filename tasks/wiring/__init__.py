@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from nightwatch_core.adapters.files.record_files import keep_pasted
+from nightwatch_core.adapters.files.kept_input import keep_pasted
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.quiet import LocalNotifier, MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.local.working_copy import QuietCopy, WorkingCopy

@@ -1,24 +1,19 @@
 """One file of errors as entries: occurrences, rejects, and what the file itself says is missing."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from nightwatch_core.adapters.files.json_values import DECODER, json_problem, parts_of
 from nightwatch_core.adapters.files.limits import EXCERPT, STACK_LIMIT
 from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
+from nightwatch_core.adapters.files.meter import Meter
+from nightwatch_core.adapters.files.packed_files import contents_of
 from nightwatch_core.adapters.files.record_fields import occurrence_of
-from nightwatch_core.adapters.files.record_files import (
-    Line,
-    document_of,
-    json_problem,
-    kind_of,
-    lines_of,
-    open_text,
-    values_of,
-)
 from nightwatch_core.adapters.files.record_values import name_of, text_of
 from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.tables import rows_of
+from nightwatch_core.adapters.files.text_files import Line, TextFile, kind_of, lines_of
 from nightwatch_core.models.error import Occurrence, RejectedRecord
 from nightwatch_core.models.trace import ExceptionLink
 
@@ -27,28 +22,42 @@ Entry = Occurrence | RejectedRecord | str | None
 ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is one without frames
 
 PLAIN_LOG = "stack trace in a log"
-_DECODER = json.JSONDecoder(strict=False)  # exports hold raw tabs and newlines in strings
 
 
 class FileReader:
     """Reads the entries of one file, and counts the shapes it is made of."""
 
-    def __init__(self, label: str, exception_of: ExceptionOf) -> None:
-        """Begin a file; `label` stands for it in places: `label:17`."""
+    def __init__(self, label: str, exception_of: ExceptionOf, meter: Meter | None = None) -> None:
+        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`."""
         self._label = label
         self._exception_of = exception_of
+        self._meter = meter or Meter()
         self.shapes: Counter[str] = Counter()  # records by the name of their shape
 
     def entries(self, path: Path) -> Iterator[Entry]:
-        """Yield every entry of the file; raises `GiveUp` where it cannot be opened."""
-        with open_text(path) as text:
-            kind, lines = kind_of(lines_of(text))
-            if kind == "lines":
-                yield from self._from_lines(lines)
-            elif kind == "log":
-                yield from self._from_log(lines)
-        if kind == "document":
-            yield from self._from_document(path)
+        """Yield every entry of the file, or of every file packed in it.
+
+        Raises `GiveUp` where it cannot be opened, `Enough` at a bound of the reading.
+        """
+        for content in contents_of(path, self._label, self._meter):
+            if isinstance(content, str):
+                yield content
+                continue
+            self._label = content.label
+            for entry in self._from_text(TextFile(content.text)):
+                self._meter.count_record()
+                yield entry
+
+    def _from_text(self, text: TextFile) -> Iterator[Entry]:
+        kind = kind_of(text)
+        if kind == "lines":
+            yield from self._from_lines(lines_of(text))
+        elif kind == "log":
+            yield from self._from_log(lines_of(text))
+        elif kind == "document":
+            yield from self._from_document(text)
+        elif kind == "table":
+            yield from self._from_table(text)
 
     def _from_lines(self, lines: Iterator[Line]) -> Iterator[Entry]:
         for line in lines:
@@ -57,25 +66,28 @@ class FileReader:
                 yield _rejected(place, line.problem, line.text)
             elif line.text.strip():
                 try:
-                    value = _DECODER.decode(line.text.strip())
+                    value = DECODER.decode(line.text.strip())
                 except (ValueError, RecursionError) as error:
                     yield _rejected(place, json_problem(error), line.text)
                     continue
                 yield from self._from_value(value, place)
 
-    def _from_document(self, path: Path) -> Iterator[Entry]:
-        with open_text(path) as again:
-            document = document_of(again)
-        for number, value, problem in () if document.is_too_long else values_of(document.text):
+    def _from_document(self, text: TextFile) -> Iterator[Entry]:
+        for number, value, problem in parts_of(text.read):
             place = f"{self._label}:{number}"
             if problem:
                 yield _rejected(place, problem, str(value))
                 yield f"{place}: {problem}; what follows could not be read"
             else:
                 yield from self._from_value(value, place)
-        if document.problem:
-            yield _rejected(self._label, document.problem, document.text)
-            yield f"{self._label}: {document.problem}"
+
+    def _from_table(self, text: TextFile) -> Iterator[Entry]:
+        for row in rows_of(text.pieces()):
+            place = f"{self._label}:{row.number}"
+            if row.problem:
+                yield _rejected(place, row.problem, row.text)
+            else:
+                yield from self._from_value(row.record, place)
 
     def _from_log(self, lines: Iterator[Line]) -> Iterator[Entry]:
         cutter = TraceCutter()
@@ -133,7 +145,7 @@ def _object(line: str) -> dict[str, object] | None:
     if not line.startswith("{"):
         return None
     try:
-        value = _DECODER.decode(line.strip())
+        value = DECODER.decode(line.strip())
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -1,12 +1,27 @@
 """The bounds of this room, each with its unit."""
 
 # Files
-LINE_LIMIT = 4_194_304  # characters of one line, and read at once
-DOCUMENT_LIMIT = 268_435_456  # characters of one JSON document that spreads over lines
+LINE_LIMIT = 8_388_608  # characters of one line, or of one value of JSON, that are read at once
+CHUNK = 1_048_576  # characters of JSON, or bytes of a packed file, read at a time
 PASTE_LIMIT = 4_000_000  # characters of one record that a person pasted
 HEAD = 65_536  # bytes looked at to tell what a file is
 EXCERPT = 2_000  # characters kept of what could not be read
 MAX_REJECTS = 1_000  # unreadable records kept with their text; further ones are counted
+MAX_SENTENCES = 200  # about what is missing; further ones are counted
+MAX_FILES = 10_000  # of one folder or pattern
+MAX_MEMBERS = 10_000  # of one archive
+MAX_PACKING = 4  # archives and compressions in each other
+SPOOL = 16_777_216  # bytes of an archive inside another that are held in memory, not on disk
+
+# JSON documents that are longer than one value may be
+BATCH = 1_000  # items of an inner list that are read together
+ENVELOPE = 4_096  # characters of a field that is repeated around every part
+
+# One reading of all files
+MOST_BYTES = 2_147_483_648  # read and unpacked
+MOST_RECORDS = 2_000_000
+MOST_RATIO = 500  # unpacked bytes by those on disk, once there are many
+RATIO_FROM = 67_108_864  # unpacked bytes from which on the ratio counts
 
 # Records
 MAX_FIELDS = 2_000  # of one record

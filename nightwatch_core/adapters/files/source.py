@@ -1,13 +1,14 @@
-"""Errors from files: exports of error trackers, JSON logs, plain logs; gzip too."""
+"""Errors from files: exports of error trackers, JSON logs, tables, plain logs, packed or not."""
 
 import threading
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
+from nightwatch_core.adapters.files.error_paths import File, files_of
 from nightwatch_core.adapters.files.file_reader import FileReader
+from nightwatch_core.adapters.files.meter import Bounds, Enough, Listener, Meter
 from nightwatch_core.adapters.files.reading import Reading, missing_of, rejects_of, window_of
-from nightwatch_core.adapters.files.record_files import files_below
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.models.code import Release
@@ -18,6 +19,7 @@ from nightwatch_core.traces.parsing import parse
 
 CLOCK_SLACK = timedelta(days=1)  # a time later than `until` by more comes from a wrong clock
 NO_TIMES = timedelta(days=1)  # the window of records that say no time
+_BOUNDS = Bounds()
 
 
 class ErrorFiles:
@@ -35,11 +37,15 @@ class ErrorFiles:
         app_prefixes: tuple[str, ...] = (),
         language: str = "",
         app: str = "",
+        bounds: Bounds = _BOUNDS,
+        listener: Listener | None = None,
     ) -> None:
         """Read `paths` when first asked; prefixes and language help to read stack traces.
 
-        Records that name no application are of `app`.
+        Records that name no application are of `app`. The `listener` hears how far it is.
         """
+        self._bounds = bounds
+        self._listener = listener
         self._app = app
         self._paths = paths
         self._name = name
@@ -135,28 +141,35 @@ class ErrorFiles:
 
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
         reading = Reading(Tally(self._name), begin, latest, self._app)
-        for path in self._paths:
-            files = files_below(path)
-            if not files:
-                reading.partial.append(f"{path} holds no files")
-            for file in files:
-                inside = file.relative_to(path).as_posix() if file != path else file.name
-                self._read_file(file, inside, reading)
+        below = [files_of(path) for path in self._paths]
+        files = [file for one in below for file in one.files]
+        reading.missing += [sentence for one in below for sentence in one.missing]
+        meter = Meter(self._bounds, self._listener, total=sum(map(_size, files)))
+        for number, file in enumerate(files, 1):
+            try:
+                self._read_file(file, reading, meter)
+            except Enough as bound:
+                left = f", and {len(files) - number} more files" if number < len(files) else ""
+                reading.partial.append(
+                    f"{file.label}: {bound}; what follows{left} is left out: give a part of it"
+                )
+                break
         return reading
 
-    def _read_file(self, file: Path, label: str, reading: Reading) -> None:
+    def _read_file(self, file: File, reading: Reading, meter: Meter) -> None:
         before = reading.entries
-        reader = FileReader(label, self._exceptions)
+        reader = FileReader(file.label, self._exceptions, meter)
         try:
-            for entry in reader.entries(file):
+            for entry in reader.entries(file.path):
                 reading.count(entry)
         except GiveUp as error:
             reading.unread.append(str(error))
             return
+        finally:
+            reading.shapes.update(reader.shapes)
         reading.opened += 1
-        reading.shapes.update(reader.shapes)
         if reading.entries == before:
-            reading.partial.append(f"{label} holds no records")
+            reading.partial.append(f"{file.label} holds no records")
 
     def _check(self, reading: Reading) -> None:
         """A night that could read nothing must not report that there was nothing."""
@@ -168,8 +181,16 @@ class ErrorFiles:
             first = "; ".join(f"{reject.place}: {reject.reason}" for reject in reading.rejects[:3])
             raise StopTheNight(
                 f"none of the {reading.rejected} records of {self._names} is readable ({first}): "
-                "give JSON Lines, a JSON export or a log with stack traces"
+                "give JSON Lines, a JSON export, a table or a log with stack traces"
             )
+
+
+def _size(file: File) -> int:
+    """Bytes on disk; none of what cannot be read."""
+    try:
+        return file.path.stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _links(trace: Trace, group: ErrorGroup) -> tuple[ExceptionLink, ...]:

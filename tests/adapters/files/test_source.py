@@ -109,11 +109,13 @@ def test_broken_records_are_rejected_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_huge_line_is_rejected_and_the_next_one_read(tmp_path: Path) -> None:
-    huge = json.dumps({**FULL, "error.message": "x" * (LINE_LIMIT + 10)})
+    huge = json.dumps({**FULL, "error.message": "x" * (3 * LINE_LIMIT)})
     for lines in ((huge, json.dumps(FULL)), (json.dumps(FULL), huge)):
         answer = fetched(written(tmp_path, "\n".join(lines)))
         assert answer.groups[0].occurrences == 1
-        assert [reject.reason for reject in answer.rejects] == ["longer than 4194304 characters"]
+        assert [reject.reason for reject in answer.rejects] == [
+            f"longer than {LINE_LIMIT} characters"
+        ]
 
 
 def test_a_document_on_one_huge_line_is_read(tmp_path: Path) -> None:
@@ -146,7 +148,7 @@ def test_one_missing_file_of_two_is_partial(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04\x00\xff\xfe\x00" * 9, b"\x1f\x8b\x08broken"])
 def test_binary_files_stop_the_night(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(StopTheNight, match=r"errors\.txt is (binary|damaged)"):
+    with pytest.raises(StopTheNight, match=r"errors\.txt is (binary|damaged|a damaged zip)"):
         fetched(written(tmp_path, content))
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from nightwatch_core.adapters.files.kept_input import keep_pasted
 from nightwatch_core.adapters.files.limits import PASTE_LIMIT
-from nightwatch_core.adapters.files.record_files import keep_pasted
 from nightwatch_core.errors import StopTheNight
 
 RECORD = '{"error_class": "KeyError", "message": "größe"}'
