@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS, NAME_LIMIT
+from nightwatch_core.adapters.files.record_levels import is_quiet
 from nightwatch_core.adapters.files.record_stacks import stack_text, with_header
 from nightwatch_core.adapters.files.record_values import name_of, number_of, text_of, time_of
 from nightwatch_core.models.error import Occurrence
@@ -72,14 +73,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "level": ("level", "severity_text", "severity", "log.level", "levelname", "severity_number"),
 }  # fmt: skip
-
-# A record without class and trace that says one of these is no error, and no broken record.
-QUIET_LEVELS = frozenset(
-    ("trace", "debug", "info", "information", "informational", "notice", "verbose", "warn",
-     "warning", "ok", "unset", "unspecified")
-)  # fmt: skip
-QUIET_SEVERITY_NUMBERS = range(1, 17)  # of OpenTelemetry; pino and bunyan count from 10 to 60
-QUIET_PINO_NUMBERS = range(20, 50, 10)
 
 # Generic `type` and `class` fields hold these where they do not name an exception.
 NO_CLASSES = frozenset(
@@ -150,7 +143,7 @@ def occurrence_of(
         error_class = name_of(exception.error_class)
         message = text_of(exception.message) or message
     if not error_class:
-        return None if _is_quiet(fields) else _why_not(bool(stack))
+        return None if is_quiet(_first(fields, "level", _is_text)) else _why_not(bool(stack))
     count = number_of(_first(fields, "count"))
     if count == 0:
         return None
@@ -225,14 +218,6 @@ def _is_stack(value: object) -> bool:
     if isinstance(value, str):
         return "\n" in value.strip() or bool(_PLACE.search(value[:NAME_LIMIT]))
     return isinstance(value, list)
-
-
-def _is_quiet(fields: Mapping[str, object]) -> bool:
-    level = _first(fields, "level", _is_text)
-    if isinstance(level, str) and not level.isdigit():
-        return level.strip().lower() in QUIET_LEVELS
-    number = number_of(level)
-    return number in QUIET_SEVERITY_NUMBERS or number in QUIET_PINO_NUMBERS
 
 
 def _transaction(fields: Mapping[str, object]) -> str:
