@@ -83,6 +83,9 @@ def checkout_lines(look: FirstLook) -> tuple[str, ...]:
             f"Is {line(look.base.repository, 80)} the application these errors come from? Name "
             "where it lies on the servers with --path-prefixes, or in the checkout with --app-root"
         )
+    guessed = [one for one in at.values() if one.because and not one.is_named]
+    if guessed:
+        lines.append(f"{guessed[0].sha[:10]} is {line(guessed[0].because, REASON)}")
     unnamed = [one.name for one in look.releases if one.commit is None]
     if unnamed:
         named = ", ".join(line(name, 40) for name in unnamed[:3])

@@ -112,7 +112,13 @@ def test_a_line_that_is_another_one_now_is_said_to_be() -> None:
 def test_a_release_that_is_not_in_the_checkout_is_named() -> None:
     seen = look(files(group(release="2026.11.9")), shop())
     assert seen.releases[0].commit is None
-    assert "No tag or commit in the checkout: 2026.11.9" in checkout_lines(seen)[1]
+    assert "No tag or commit in the checkout: 2026.11.9" in checkout_lines(seen)[-1]
+
+
+def test_a_commit_that_nothing_names_says_why_it_is_read() -> None:
+    lines = checkout_lines(look(files(group(last_seen=None)), shop()))
+    assert lines[1].startswith("aaaaaaaaaa is ")
+    assert "neither a release nor a time" in lines[1]
 
 
 def test_a_checkout_of_something_else_is_doubted() -> None:
