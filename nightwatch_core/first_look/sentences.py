@@ -58,7 +58,7 @@ def group_lines(look: FirstLook) -> tuple[str, ...]:
     named = ", ".join(f"{name or 'no stack trace'} {n}" for name, n in languages.most_common())
     best = f"the best ranked {traced} of them: " if traced < look.groups else ""
     summary = f"{plural(look.groups, 'error group')} ({best}{named})" if traced else "No error"
-    causes = f", {plural(look.cases, 'failing place')}" if look.cases else ""
+    causes = f", {plural(look.cases, 'case')} to analyse" if look.cases else ""
     return (f"{summary}{causes}", *map(_release_line, look.releases))
 
 

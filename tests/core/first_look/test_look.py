@@ -88,7 +88,7 @@ def test_without_a_checkout_places_are_as_printed() -> None:
     assert (error.frames, error.own, error.placed, error.commit) == (2, 1, 0, None)
     assert place_of(error) == "/srv/app/shop/cart.py:2"
     assert "--repo" in checkout_lines(seen)[0]
-    assert group_lines(seen) == ("1 error group (Python 1), 1 failing place",)
+    assert group_lines(seen) == ("1 error group (Python 1), 1 case to analyse",)
 
 
 def test_frames_are_placed_at_the_commit_of_the_release() -> None:
