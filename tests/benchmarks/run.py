@@ -61,6 +61,15 @@ def tokens() -> int:
     return subprocess.run(command, cwd=HERE.parents[1], check=False).returncode
 
 
+def rules() -> int:
+    """What the offline rules say of real bugs, and how much of it is true.
+
+    NIGHTWATCH_MIRRORS names the folder of bare repositories; without it, it says that it skips.
+    """
+    command = [sys.executable, "-m", "tests.benchmarks.rules"]
+    return subprocess.run(command, cwd=HERE.parents[1], check=False).returncode
+
+
 def fifty() -> int:
     """How near a night of fifty errors comes to its critical path; 1 where it did not end well."""
     command = [sys.executable, "-m", "tests.benchmarks.fifty"]
@@ -69,7 +78,7 @@ def fifty() -> int:
 
 def main() -> int:
     """Run all; exit code 1 where one fails."""
-    failed = int(any((messages(), tokens(), fifty(), memory())))
+    failed = int(any((messages(), tokens(), rules(), fifty(), memory())))
     if not EVAL.is_dir():
         print(f"skipped: there is no evaluation data at {EVAL}")
         return failed

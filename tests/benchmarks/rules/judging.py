@@ -1,0 +1,93 @@
+"""Verdicts on statements, kept by bug and text; what has none is unjudged, and is shown."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.rules.analysing import Analysed
+from benchmarks.rules.cases import Bug
+from benchmarks.rules.statements import Statement, settled, statements
+
+VERDICTS = Path(__file__).with_name("verdicts.json")
+Verdicts = Mapping[str, Mapping[str, str]]  # by the bug's id, then by the statement's key
+
+
+class Judged(NamedTuple):
+    """One bug with its statements, each with a verdict; "" where nobody judged it yet."""
+
+    bug: Bug
+    analysed: Analysed
+    verdicts: tuple[tuple[Statement, str], ...]
+
+    @property
+    def has_cause(self) -> bool:
+        """Whether it says why: not known is no cause, and a restated error is none either."""
+        analysis = self.analysed.analysis
+        claims = any(one.where == "cause" and said != "none" for one, said in self.verdicts)
+        return analysis.has_cause and analysis.confidence != "low" and claims
+
+    def texts(self, verdict: str) -> tuple[str, ...]:
+        """The statements with this verdict."""
+        return tuple(one.key for one, said in self.verdicts if said == verdict)
+
+
+class Row(NamedTuple):
+    """The figures of one part of the bugs."""
+
+    name: str
+    bugs: int
+    causes: int
+    true: int
+    false: int
+    unjudged: int
+    none: int
+
+    @property
+    def precision(self) -> float:
+        """Which share of what was judged is true; 1 where nothing is stated."""
+        return self.true / (self.true + self.false) if self.true + self.false else 1.0
+
+    @property
+    def coverage(self) -> float:
+        """Which share of the bugs has a cause stated."""
+        return self.causes / self.bugs if self.bugs else 0.0
+
+
+def verdicts(file: Path = VERDICTS) -> Verdicts:
+    """All that were judged."""
+    kept: Verdicts = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return kept
+
+
+def judged(bug: Bug, outcome: Analysed, known: Verdicts) -> Judged:
+    """The bug's statements with their verdicts."""
+    own = known.get(bug.id, {})
+    said = (
+        (one, settled(one, bug) or own.get(one.key, "")) for one in statements(outcome.analysis)
+    )
+    return Judged(bug, outcome, tuple(said))
+
+
+def row(name: str, part: Sequence[Judged]) -> Row:
+    """Count one part."""
+    said = Counter(verdict for one in part for _, verdict in one.verdicts)
+    causes = sum(one.has_cause for one in part)
+    return Row(name, len(part), causes, said["true"], said["false"], said[""], said["none"])
+
+
+def table(parts: Sequence[Row]) -> str:
+    """The rows as Markdown."""
+    heads = ("", "bugs", "cause stated", "coverage", "statements", "true", "false", "unjudged",
+             "no claim", "precision")  # fmt: skip
+    rows = [heads, ("---", *["---:"] * (len(heads) - 1))]
+    for one in parts:
+        made = one.true + one.false + one.unjudged
+        counts = (made, one.true, one.false, one.unjudged, one.none)
+        share = f"{one.precision:.2f}" if one.true + one.false else "-"
+        rows.append(
+            (one.name, f"{one.bugs}", f"{one.causes}", f"{one.coverage:.2f}", *map(str, counts),
+             share)
+        )  # fmt: skip
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
