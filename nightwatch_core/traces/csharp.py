@@ -8,7 +8,7 @@ from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_
 from nightwatch_core.traces.in_app import UNKNOWN_PATH
 from nightwatch_core.traces.limits import HEADER_LINES
 
-CLUES = (":line ", ".cs:", "   at ", ":Zeile ", ":ligne ", ".vb:", ".fs:")
+CLUES = (":line ", ".cs:", "at ", ":Zeile ", ":ligne ", ".vb:", ".fs:")
 
 _AT = r"(?:at|bei|à|en|in|в)"  # .NET translates these words
 _IN = r"(?:in|dans|en|в)"

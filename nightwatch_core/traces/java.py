@@ -47,13 +47,14 @@ def read(lines: Sequence[str]) -> tuple[Chain, ...]:
 def _without_suppressed(lines: Sequence[str]) -> Iterator[str]:
     """Leave out exceptions of close(): they neither caused nor wrapped the one that was thrown."""
     depth: int | None = None
+    is_flat = False  # somebody took the indentation
     for line in lines:
         indent = len(line) - len(line.lstrip())
         if _SUPPRESSED.match(line):
             depth = indent if depth is None else min(depth, indent)
         elif depth is not None and line.strip():
-            unindented = depth == 0 and _CAUSE.match(line)  # a logger took the indentation
-            if indent < depth or unindented:
+            is_flat = is_flat or (indent == depth and frame_of(line) is not None)
+            if indent < depth or ((is_flat or depth == 0) and _CAUSE.match(line)):
                 depth = None
         if depth is None:
             yield line

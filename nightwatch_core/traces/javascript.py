@@ -55,7 +55,7 @@ def _with_syntax_errors(lines: Sequence[str]) -> Iterator[str]:
         match = _SYNTAX_PLACE.match(line)
         if match:
             place, distance = line.strip(), 0
-        elif place and distance <= SYNTAX_ERROR_LINES and line.startswith("SyntaxError"):
+        elif place and distance <= SYNTAX_ERROR_LINES and line.lstrip().startswith("SyntaxError"):
             yield f"    at {place}"
             place = ""
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from nightwatch_core.adapters.files.limits import BLOCK_LIMIT, GAP_LINES, HEADER_LINES, LINE_READ
 from nightwatch_core.adapters.files.record_values import time_in_log
-from nightwatch_core.traces.clean_text import without_prefix
+from nightwatch_core.traces.line_prefixes import without_prefix
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import pytest
 from nightwatch_core.traces.parsing import parse
 
 DATA = Path(__file__).parents[4] / "shared" / "eval" / "data" / "parse_cases.jsonl.gz"
-# Five labels of 74 read traces against their own order, or name code that is no file.
-AT_LEAST = 0.93
+# Six labels of 74 read traces against their own order, or name code that is no file, or the rest of
+# a path behind the line break that cut it.
+AT_LEAST = 0.92
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the evaluation data is not beside this checkout")

@@ -1,0 +1,73 @@
+"""What loggers, containers and mails put before every line, and which process a line is of."""
+
+import re
+
+from nightwatch_core.traces.limits import LINE_CHARACTERS, LINE_PREFIXES
+
+_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
+
+# What stands before a line and is not part of it. Only one space is taken with each,
+# so the indentation of the line itself survives.
+_PREFIXES = (
+    r"(?:> ?)+",  # a quoted mail or Markdown
+    r"(?:[\w.-]{1,80})?\s{1,40}\| ",  # docker compose; the margin of a Python exception group
+    r"remote: ?",  # git push to a build server
+    rf"\[?\d{{4}}[-/]\d\d[-/]\d\d[T ]{_TIME}(?:Z| ?[+-]\d\d:?\d\d| UTC)?\]?(?: |$)",
+    rf"\[?{_TIME}\]? ",
+    # syslog
+    rf"[A-Z][a-z]{{2}} [ \d]\d {_TIME} [\w.-]{{1,80}} [\w./-]{{1,80}}(?:\[\d{{1,9}}\])?: ",
+    rf"\[[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} \d\d {_TIME} \d{{4}}\] ",  # Apache
+    r"[DIWEFA], \[[^\]]{1,80}\] {1,3}[A-Z]{3,7} -- [^:]{0,80}: ",  # Ruby's Logger
+    r"<\d{1,3}>\d? ?",  # syslog priority
+    r"std(?:out|err) [FP] ",  # Kubernetes
+    rf"\[?{LEVEL}\]?(?:: ?| )",
+    r"[\w.-]{1,80}\[[\w.-]{1,40}\]: ",  # app[web.1]:
+    r"\[(?!cause|previous|stacktrace|object)[\w.:,/#@ -]{1,100}\] ",  # [request id], [pid 12]
+)
+_PREFIX = re.compile("|".join(_PREFIXES))
+_COLOUR = re.compile(r"(?:\x1b|\u2190|\^\[|\\(?:e|x1b|u001b|033))\[[0-9;]{0,20}[A-Za-z]")
+_BARE_COLOUR = re.compile(r"\[(?:\d{1,3};){0,4}\d{1,3}m")  # the escape itself was lost
+_RESET = "[0m"
+
+# What names the process of a line, at its beginning.
+_STREAM = re.compile(
+    r"(?P<compose>[\w.-]{1,80})\s{1,40}\| "
+    r"|\[(?P<kubectl>pod/[\w./-]{1,200})\] "
+    r"|(?P<stern>[\w-]{1,100}-(?=\S{0,20}\d)[a-z0-9]{8,10}-[a-z0-9]{5} [\w-]{1,80}) "
+    rf"|(?:[A-Z][a-z]{{2}} [ \d]\d {_TIME}|\d{{4}}-\d\d-\d\dT{_TIME}(?:Z|[+-]\d\d:?\d\d)) "
+    r"(?P<syslog>(?:[\w.-]{1,80} )?[\w./-]{1,80}\[[\w.-]{1,40}\]): "
+    r"|\[(?P<pid>(?:pid )?\d{1,9})\] "
+)
+
+
+def stream_of(line: str) -> str:
+    """Return the container, pod or process that a line is of; empty where it names none.
+
+    >>> stream_of("web-1  | KeyError: 'total'"), stream_of("Nov 03 10:00:00 web shop[88]: no")
+    ('web-1', 'web shop[88]')
+    """
+    match = _STREAM.match(_without_colour(line[:LINE_CHARACTERS]))
+    return match[match.lastgroup] or "" if match and match.lastgroup else ""
+
+
+def without_prefix(line: str) -> str:
+    """Return a line without colours, timestamp, level, host and the like.
+
+    >>> without_prefix("[2031-05-04 10:11:12] [9f3a] app/models/cart.rb:3:in 'total'")
+    "app/models/cart.rb:3:in 'total'"
+    """
+    line = _without_colour(line)
+    for _ in range(LINE_PREFIXES):
+        match = _PREFIX.match(line)
+        if match is None or not match.end():
+            break
+        line = line[match.end() :]
+    return line.rstrip()
+
+
+def _without_colour(line: str) -> str:
+    if "[" not in line:
+        return line
+    line = _COLOUR.sub("", line)
+    return _BARE_COLOUR.sub("", line) if _RESET in line else line
