@@ -160,6 +160,11 @@ class TraceCutter:
         else:
             self._above.clear()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the last line belongs to a stack trace."""
+        return self._open is not None
+
     def finish(self) -> Iterator[Block]:
         """End the log; yields the stack trace that its end cut off."""
         if self._open is not None:

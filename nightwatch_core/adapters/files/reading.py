@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from nightwatch_core.adapters.files.file_reader import Entry
+from nightwatch_core.adapters.files.entries import Entry
 from nightwatch_core.adapters.files.limits import MAX_REJECTS
 from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.intake.limits import GROUPS

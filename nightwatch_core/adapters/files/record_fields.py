@@ -1,34 +1,33 @@
-"""Which field of a record means what: the one table of names, and a record read with it."""
+"""Which field of a record means what: the one table of names, and how a record's are sought."""
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import lru_cache
 
-from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS, NAME_LIMIT
-from nightwatch_core.adapters.files.record_levels import is_quiet
-from nightwatch_core.adapters.files.record_stacks import stack_text, with_header
-from nightwatch_core.adapters.files.record_values import name_of, number_of, text_of, time_of
-from nightwatch_core.models.error import Occurrence
-from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS
 
 # Our field, and the names that sources give it, best first. Names are compared without case, dots,
 # dashes and underscores, and nested objects are read as dotted names, so that `error.class`,
-# `errorClass` and {"error": {"class": …}} are one. `latest.x` stands for x where x is missing.
+# `errorClass` and {"error": {"class": …}} are one. `latest.x`, then `around.x`, stand for x
+# where x is missing.
 FIELDS: dict[str, tuple[str, ...]] = {
     "error_class": (
         "exception.type", "error.class", "exception.class", "exception.name", "error.type",
         "error.name", "error.kind", "err.type", "err.name", "exception.exc_type", "exc_type",
-        "exception.class_name", "class_name", "class", "type",
+        "exception.class_name", "exception.exception_class", "exception.exception_type",
+        "thrown.name", "throwable.class_name", "class_name", "class", "type",
     ),
     "message": (
         "exception.message", "error.message", "err.message", "exception.value", "exc_value",
-        "exception.exc_value", "message", "msg", "error", "exception", "body",
-        "detail", "description",
+        "exception.exc_value", "exception.exception_message", "thrown.message",
+        "throwable.message", "message", "msg", "event", "error", "exception",
+        "body", "detail", "description",
     ),
     "stacktrace": (
-        "exception.stacktrace", "error.stack_trace", "error.stack", "stack_trace", "backtrace",
+        "exception.stacktrace", "error_verbose", "error.stack_trace", "error.stack",
+        "stack_trace", "backtrace",
         "error.backtrace", "exception.backtrace", "exception.stack",
+        "thrown.extended_stack_trace", "throwable.step_array",
         "err.stack", "traceback", "error.traceback", "exc_info", "exc_text", "stack", "trace",
         "exception.frames", "error.frames", "exception.stacktrace.frames",
         "error.stack_trace.frames", "stack_trace.frames", "frames", "exception", "error",
@@ -36,10 +35,10 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "transaction": (
         "transaction.name", "transaction", "http.route", "endpoint", "action",
         "route", "span.name", "job_class", "job", "task_name", "task", "request.path", "url.path",
-        "http.target", "path", "request.uri", "uri",
+        "http.target", "path", "request.uri", "uri", "req.url", "payload.path",
     ),
-    "controller": ("controller", "controller_name"),
-    "method": ("http.request.method", "http.method", "request.method", "method"),
+    "controller": ("controller", "controller_name", "payload.controller"),
+    "method": ("http.request.method", "http.method", "request.method", "method", "req.method"),
     "code_function": ("code.function.name", "code.function"),
     "code_namespace": ("code.namespace",),
     "app": (
@@ -55,7 +54,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "host": (
         "host.name", "host", "server_name", "server", "k8s.pod.name", "pod",
-        "service.instance.id", "instance",
+        "service.instance.id", "instance", "host.hostname", "machine_name",
     ),
     "user": ("enduser.id", "user.id", "user.email", "user.name", "user"),
     "users": (
@@ -69,20 +68,14 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "time": (
         "timestamp", "time", "datetime", "occurred_at", "time_unix_nano", "ts",
-        "event.created", "created_at", "date", "observed_time_unix_nano",
+        "event.created", "created_at", "asctime", "date", "observed_time_unix_nano",
     ),
+    "status": ("status", "status_code", "http.status_code", "http.response.status_code"),
     "level": ("level", "severity_text", "severity", "log.level", "levelname", "severity_number"),
 }  # fmt: skip
 
-# Generic `type` and `class` fields hold these where they do not name an exception.
-NO_CLASSES = frozenset(
-    ("error", "errors", "exception", "event", "log", "logs", "record", "default", "transaction",
-     "transactionerror", "errortrace", "span", "metric", "message", "string", "null", "none")
-)  # fmt: skip
-
-_GENERIC = frozenset(("class", "type", "latestclass", "latesttype"))
-_PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 _ODD = re.compile(r"[^a-z0-9]")
+_NOT_OURS = ("@version", "@type", "_type")  # of formats, not of applications and exceptions
 
 
 @lru_cache(maxsize=8_192)
@@ -92,12 +85,15 @@ def squeezed(name: str) -> str:
     >>> squeezed("error.stack_trace"), squeezed("errorStackTrace")
     ('errorstacktrace', 'errorstacktrace')
     """
-    return _ODD.sub("", name[:200].lower())
+    plain = _ODD.sub("", name[:200].lower())
+    return plain if name not in _NOT_OURS else f"at{plain}"
 
 
 _SOUGHT = {
     field: tuple(
-        dict.fromkeys(squeezed(prefix + name) for prefix in ("", "latest.") for name in names)
+        dict.fromkeys(
+            squeezed(prefix + name) for prefix in ("", "latest.", "around.") for name in names
+        )
     )
     for field, names in FIELDS.items()
 }
@@ -127,111 +123,18 @@ def _flatten(
             fields.setdefault(name, value)
 
 
-def occurrence_of(
-    record: Mapping[str, object], place: str, exception_of: Callable[[str], ExceptionLink]
-) -> Occurrence | str | None:
-    """A record as an occurrence; a sentence where it cannot be one; None where it is no error.
-
-    `exception_of` reads class and message from a raw stack trace.
-    """
-    fields = flat(record)
-    error_class = _class(fields)
-    stack = stack_text(_first(fields, "stacktrace", _is_stack))
-    message = text_of(_first(fields, "message", _is_text))
-    if not error_class and stack:
-        exception = exception_of(stack)
-        error_class = name_of(exception.error_class)
-        message = text_of(exception.message) or message
-    if not error_class:
-        return None if is_quiet(_first(fields, "level", _is_text)) else _why_not(bool(stack))
-    count = number_of(_first(fields, "count"))
-    if count == 0:
-        return None
-    at, first, last = (_time(fields, name) for name in ("time", "first_seen", "last_seen"))
-    return Occurrence(
-        error_class=error_class,
-        message="" if message == stack else message,
-        transaction=_transaction(fields),
-        stacktrace=with_header(stack, error_class, message),
-        app=name_of(_first(fields, "app", _is_text)),
-        release=name_of(_first(fields, "release", _is_text)),
-        commit=name_of(_first(fields, "commit", _is_text)),
-        host=name_of(_first(fields, "host", _is_text)),
-        user=name_of(_first(fields, "user", _is_text)),
-        users=number_of(_first(fields, "users")),
-        count=count or 1,
-        first_seen=_earliest(first, last or at),
-        last_seen=last or at or first,
-        place=place,
-    )
-
-
-def _earliest(first: datetime | None, last: datetime | None) -> datetime | None:
-    return first if first and last and first < last else None
-
-
-def _why_not(has_stack: bool) -> str:
-    if has_stack:
-        return "no error class, and none in its stack trace"
-    return "no error class and no stack trace"
-
-
-def _first(
+def first(
     fields: Mapping[str, object], field: str, fits: Callable[[object], bool] = lambda _: True
 ) -> object:
-    for name in _present(tuple(fields))[field]:
+    """Give the best field of a meaning whose value fits; None where there is none."""
+    for name in present(tuple(fields))[field]:
         if fits(fields[name]):
             return fields[name]
     return None
 
 
 @lru_cache(maxsize=256)
-def _present(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Which of the sought names a record has: records of one file have the same fields."""
+def present(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Give the sought names that a record has: records of one file have the same fields."""
     there = frozenset(names)
     return {field: tuple(n for n in sought if n in there) for field, sought in _SOUGHT.items()}
-
-
-def _time(fields: Mapping[str, object], field: str) -> datetime | None:
-    times = (time_of(fields[name]) for name in _present(tuple(fields))[field])
-    return next((time for time in times if time), None)
-
-
-def _class(fields: Mapping[str, object]) -> str:
-    for name in _present(tuple(fields))["error_class"]:
-        value = fields[name]
-        if isinstance(value, str) and _is_class(value.strip(), name):
-            return name_of(value)
-    return ""
-
-
-def _is_class(value: str, name: str) -> bool:
-    """Fields of an exception name its class, though it be `Error`; others may hold any word."""
-    return (value.lower() if name in _GENERIC else value) not in NO_CLASSES | {""}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
-
-
-def _is_stack(value: object) -> bool:
-    if isinstance(value, str):
-        return "\n" in value.strip() or bool(_PLACE.search(value[:NAME_LIMIT]))
-    return isinstance(value, list)
-
-
-def _transaction(fields: Mapping[str, object]) -> str:
-    """`controller#action`, or `METHOD /route`, or the name as it stands; else the function."""
-    name = name_of(_first(fields, "transaction", _is_text))
-    controller = name_of(_first(fields, "controller", _is_text))
-    if controller:
-        action = name_of(fields.get("action"))
-        return controller if "#" in controller or not action else f"{controller}#{action}"
-    method = name_of(_first(fields, "method", _is_text)).upper()
-    if name.startswith("/") and method.isalpha() and len(method) <= 8:
-        return f"{method} {name}"
-    if name:
-        return name
-    function = name_of(_first(fields, "code_function", _is_text))
-    namespace = name_of(_first(fields, "code_namespace", _is_text))
-    return ".".join(part for part in (namespace, function) if part)

@@ -12,6 +12,7 @@ from nightwatch_core.adapters.files.limits import MESSAGE_LIMIT, NAME_LIMIT, TIM
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_ZONED = re.compile(r"(?:Z|[A-Z]{3,4}|[+-]\d\d:?\d\d|^\d{9,})\)?$")
 _CLASS_REPR = re.compile(r"<class '([^']{1,300})'>")
 _EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -119,6 +120,15 @@ def time_in_log(line: str) -> datetime | None:
     return None
 
 
+def has_zone(value: object) -> bool:
+    """Tell a time that says its zone; ticks since 1970 do.
+
+    >>> has_zone("2026-11-03T10:20:30Z"), has_zone(1_793_700_000), has_zone("2026-11-03 10:20:30")
+    (True, True, False)
+    """
+    return not isinstance(value, str) or _ZONED.search(value.strip()[-12:]) is not None
+
+
 def _from_epoch(seconds: float, value: object) -> datetime:
     per_second = next((ticks for below, ticks in _TICKS if abs(seconds) < below), 0)
     if not per_second:
@@ -182,3 +192,12 @@ def _json(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError):
         return ""
+
+
+def has_lines(text: str) -> bool:
+    r"""Tell a text that has line ends, be they escaped.
+
+    >>> has_lines("a\nb\n"), has_lines(r"a\nb"), has_lines("a\n")
+    (True, True, False)
+    """
+    return any(end in text.rstrip() for end in ("\n", "\r", "\\n"))

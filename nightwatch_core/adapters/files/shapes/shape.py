@@ -4,7 +4,22 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 Record = Mapping[str, object]
-Item = Record | str  # a record, or a sentence about what the export itself says is missing
+
+
+class LogLine(NamedTuple):
+    """A text of a log, most often one line, which may be a part of a stack trace.
+
+    The fields `around` it have the names that records have: `time`, `app`, `host`, `release` …
+    """
+
+    text: str
+    stream: str = ""  # container, process or file: the lines of one follow each other
+    around: Record = {}
+    is_part: bool | None = False  # the next text goes on in its line; None: if others have ends
+
+
+# A record, a text of a log, or a sentence about what the export itself says is missing.
+Item = Record | LogLine | str
 Inside = Callable[[object], Iterator[Item]]  # unpacks what stands inside a document
 
 

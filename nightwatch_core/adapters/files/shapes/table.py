@@ -4,15 +4,33 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
-from nightwatch_core.adapters.files.shapes import new_relic, otlp, sentry, sentry_rows, wrappers
+from nightwatch_core.adapters.files.shapes import (
+    app_loggers,
+    cloudwatch,
+    containers,
+    google_cloud,
+    journald,
+    loki,
+    new_relic,
+    otlp,
+    sentry,
+    sentry_rows,
+    wrappers,
+)
 from nightwatch_core.adapters.files.shapes.shape import Item, Shape
 
 # The first that applies wins; a document that is none of these is a record itself.
 SHAPES: tuple[Shape, ...] = (
+    *cloudwatch.SHAPES,
+    *loki.SHAPES,
     *new_relic.SHAPES,
     *otlp.SHAPES,
     *sentry.SHAPES,
     *sentry_rows.SHAPES,
+    *containers.SHAPES,
+    *google_cloud.SHAPES,
+    *journald.SHAPES,
+    *app_loggers.SHAPES,
     *wrappers.SHAPES,
     *new_relic.ROWS,
 )

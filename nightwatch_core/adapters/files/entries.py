@@ -1,0 +1,119 @@
+"""Values and lines of one file as entries: occurrences, rejects, and what is missing."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from nightwatch_core.adapters.files.limits import EXCERPT, MAX_REJECTS
+from nightwatch_core.adapters.files.line_shapes import line_of
+from nightwatch_core.adapters.files.log_streams import LogStreams, Read
+from nightwatch_core.adapters.files.occurrences import occurrence_of
+from nightwatch_core.adapters.files.record_values import text_of
+from nightwatch_core.adapters.files.shapes.plain_records import line_of_record
+from nightwatch_core.adapters.files.shapes.shape import Item, LogLine, Record
+from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.models.error import Occurrence, RejectedRecord
+from nightwatch_core.models.trace import ExceptionLink
+
+# What a file holds: a sentence says what the file itself tells to be missing; None is no error.
+Entry = Occurrence | RejectedRecord | str | None
+ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is one without frames
+
+PLAIN_LOG = "stack trace in a log"
+LOUD_LINES = "lines of level error that belong to no stack trace and name no exception"
+
+
+class EntryMaker:
+    """Makes entries of what stands in one file, in its order; traces come when they end."""
+
+    def __init__(self, exception_of: ExceptionOf, shapes: Counter[str]) -> None:
+        """Begin a file; counts in `shapes` how many records came in which shape."""
+        self._exception_of = exception_of
+        self._shapes = shapes
+        self._streams = LogStreams(exception_of)
+        self._doubtful: list[RejectedRecord] = []  # rejects, unless the file is a log
+        self._doubts = 0
+        self._lines = 0  # records that are lines of a log
+        self._plain: LogLine | None = None  # the last line that said its stream
+        self._is_plain = False
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """Count what was not taken though it may matter, by its reason, once all is read."""
+        return Counter({LOUD_LINES: n} if (n := self._streams.left_out) else {})
+
+    def of_value(self, value: object, place: str) -> Iterator[Entry]:
+        """Yield the entries of a JSON value or a row of a table."""
+        for item in records_of(value, self._shapes):
+            yield from self._of_item(item, place)
+
+    def of_text(self, text: str, place: str) -> Iterator[Entry]:
+        """Yield the entries of a line that is no JSON."""
+        self._is_plain = True
+        line = line_of(text)
+        self._plain = line or self._plain
+        if line is None and self._plain is not None:
+            line = self._plain._replace(text=text, is_part=False)
+        for read in self._streams.read(line or LogLine(text), place):
+            yield from self._of_read(read)
+
+    def finish(self) -> Iterator[Entry]:
+        """End the file: yields what waited for its end."""
+        for read in self._streams.finish():
+            yield from self._of_read(read)
+        is_log = self._streams.of_traces > 0
+        harmless = self._lines - self._streams.of_traces + (self._doubts if is_log else 0)
+        yield from (None for _ in range(harmless))
+        if not is_log:
+            yield from self._doubtful
+            more = self._doubts - len(self._doubtful)
+            yield from (self._doubtful[-1] for _ in range(more))
+
+    def _of_item(self, item: Item, place: str) -> Iterator[Entry]:
+        if isinstance(item, str):
+            yield f"{place}: {item}"
+        elif isinstance(item, LogLine):
+            self._lines += 1
+            for read in self._streams.read(item, place):
+                yield from self._of_read(read)
+        elif not item:
+            yield rejected(place, "not a JSON object", "")
+        else:
+            yield from self._of_record(item, place)
+
+    def _of_record(self, record: Record, place: str) -> Iterator[Entry]:
+        entry = occurrence_of(record, place, self._exception_of)
+        if not isinstance(entry, str):
+            yield entry
+            return
+        reject = rejected(place, entry, text_of(record))
+        line = line_of_record(record)
+        if line is None:
+            yield reject
+            return
+        self._doubts += 1
+        self._doubtful += [reject] if len(self._doubtful) < MAX_REJECTS else []
+        for read in self._streams.read(line, place):
+            yield from self._of_read(read)
+
+    def _of_read(self, read: Read) -> Iterator[Entry]:
+        if not read.lines:
+            self._lines -= 1
+            yield from self._of_item(read.item, read.place)
+        elif not isinstance(read.item, str | LogLine):
+            yield from self._of_trace(read.item, read.place)
+
+    def _of_trace(self, record: Record, place: str) -> Iterator[Entry]:
+        entry = occurrence_of(record, place, self._exception_of)
+        if isinstance(entry, Occurrence):
+            if self._is_plain:
+                self._shapes[PLAIN_LOG] += 1
+            yield entry
+            return
+        raw = "\n".join(record["stack_trace"]) if isinstance(record["stack_trace"], list) else ""
+        if self._exception_of(raw).frames:
+            yield rejected(place, "a stack trace without the name of an error", raw)
+
+
+def rejected(place: str, reason: str, text: str) -> RejectedRecord:
+    """Give what could not be read, with its beginning."""
+    return RejectedRecord(place=place, reason=reason, text=text_of(text[:EXCERPT]))

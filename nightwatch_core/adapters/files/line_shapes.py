@@ -1,0 +1,61 @@
+"""Prefixes of lines in logs that say which stream a line belongs to: containers, dynos, syslog."""
+
+import re
+from typing import NamedTuple
+
+from nightwatch_core.adapters.files.limits import LINE_READ
+from nightwatch_core.adapters.files.shapes.shape import LogLine
+
+_TIME = r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
+_NAME = r"[\w.@-]{1,100}"
+_TEXT = r"(?P<text>.*)"
+
+# A group that is missing is not known. What surrounds a line has the names that records have.
+_PATTERNS = {
+    "log of a container (CRI)": rf"{_TIME} (?P<stream>stdout|stderr) (?P<tag>[FP]) {_TEXT}",
+    "log of Heroku": rf"{_TIME} (?:app|heroku)\[(?P<host>{_NAME})\]: {_TEXT}",
+    "log of `aws logs tail`": rf"{_TIME} (?P<stream>\d{{4}}/\d\d/\d\d/\[[^\]]{{1,80}}\]\w{{1,64}}"
+    rf"|(?P<app>{_NAME})/[\w./-]{{1,200}}/[0-9a-f]{{32}}) {_TEXT}",
+    "log of systemd": rf"{_TIME} (?P<host>{_NAME}) (?P<stream>(?P<app>[\w./@-]{{1,100}})"
+    rf"\[\d{{1,9}}\]): {_TEXT}",
+    "log of Grafana": rf"{_TIME}\t{_TEXT}",
+    "syslog": rf"(?:\d{{1,6}} )?<\d{{1,3}}>1 {_TIME} (?P<host>\S{{1,100}}) (?P<app>\S{{1,100}}) "
+    rf"(?P<stream>\S{{1,100}}) \S{{1,60}} (?:-|(?:\[[^\]]{{0,400}}\])+) ?(?:\ufeff)?{_TEXT}",
+    "log of kubectl": rf"\[pod/(?P<host>{_NAME})/(?P<app>{_NAME})\] {_TEXT}",
+    "syslog without a year": r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    rf"(?P<host>{_NAME}) (?P<stream>(?P<app>[\w.-]{{1,80}})(?:/[\w.-]{{1,80}})?"
+    rf"(?:\[\d{{1,9}}\])?): {_TEXT}",
+    "log of docker compose": rf"(?P<stream>(?P<app>{_NAME}?)(?:[-_]\d{{1,3}} +|  +))\| {_TEXT}",
+}
+_BY_TIME = tuple(_PATTERNS)[:5]
+
+
+class LineShape(NamedTuple):
+    """What tells a line, and the name of its shape for people."""
+
+    name: str
+    pattern: re.Pattern[str]
+
+
+LINE_SHAPES = tuple(LineShape(name, re.compile(text)) for name, text in _PATTERNS.items())
+_WITH_TIME = tuple(shape for shape in LINE_SHAPES if shape.name in _BY_TIME)
+_WITHOUT = tuple(shape for shape in LINE_SHAPES if shape.name not in _BY_TIME)
+
+
+def line_of(text: str) -> LogLine | None:
+    """Give a line of a log that says its stream, without its prefix; None where it says none.
+
+    >>> line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
+    >>> line.text, line.stream, line.around
+    ('Traceback (most recent call last):', '  stderr', {'time': '2026-11-03T10:00:00.5Z'})
+    """
+    head = text[:LINE_READ]
+    shapes = _WITH_TIME if head[:1] == "2" and head[4:5] == "-" else _WITHOUT
+    match = next((found for shape in shapes if (found := shape.pattern.match(head))), None)
+    if match is None:
+        return None
+    named = match.groupdict()
+    words = (named.get("host"), named.get("app"), named.get("stream"))
+    around = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
+    whole = text[match.start("text") :]
+    return LogLine(whole, " ".join(word or "" for word in words), around, named.get("tag") == "P")

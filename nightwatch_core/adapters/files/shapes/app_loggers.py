@@ -1,0 +1,202 @@
+"""Loggers of applications whose fields have names or shapes of their own."""
+
+from collections.abc import Iterator, Sequence
+
+from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_WRAPS
+from nightwatch_core.adapters.files.shapes.around import first_text, inner
+from nightwatch_core.adapters.files.shapes.shape import (
+    Inside,
+    Item,
+    Record,
+    Shape,
+    objects_in,
+)
+
+DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
+
+
+def _is_serilog_compact(document: Record) -> bool:
+    return "@t" in document and ("@mt" in document or "@m" in document or "@x" in document)
+
+
+def _serilog_compact(document: Record, _: Inside) -> Iterator[Item]:
+    """Events without a level are informational."""
+    own = {name: value for name, value in document.items() if not name.startswith("@")}
+    yield {
+        **own,
+        "timestamp": document["@t"],
+        "level": document.get("@l", "Information"),
+        "message": document.get("@m", document.get("@mt")),
+        "exception": document.get("@x"),
+    }
+
+
+def _is_serilog(document: Record) -> bool:
+    return "MessageTemplate" in document and "Timestamp" in document
+
+
+def _serilog(document: Record, _: Inside) -> Iterator[Item]:
+    properties = inner(document, "Properties")
+    message = document.get("RenderedMessage", document["MessageTemplate"])
+    named = {name: value for name, value in document.items() if name != "Properties"}
+    yield {**properties, **named, "message": message}
+
+
+def _is_monolog(document: Record) -> bool:
+    return "level_name" in document and isinstance(document.get("context"), dict)
+
+
+def _monolog(document: Record, _: Inside) -> Iterator[Item]:
+    context, extra = inner(document, "context"), inner(document, "extra")
+    exception = inner(context, "exception")
+    outer = {
+        "message": document.get("message"),
+        "level": document["level_name"],
+        "logger": document.get("channel"),
+        "timestamp": document.get("datetime"),
+        "user.id": context.get("userId", context.get("user_id")),
+        "path": first_text(extra, "url"),
+        "method": first_text(extra, "http_method"),
+        "host": first_text(extra, "server", "hostname"),
+    }
+    if exception:
+        outer["exception"] = {
+            "type": exception.get("class"),
+            "message": exception.get("message"),
+            "stacktrace": "\n".join(_php_chain(exception)),
+        }
+    elif isinstance(context.get("exception"), str):
+        outer["stack_trace"] = context["exception"]
+    yield outer
+
+
+def _php_chain(exception: Record) -> list[str]:
+    """The exceptions as PHP prints them: the innermost first."""
+    chain = [exception]
+    while (previous := inner(chain[-1], "previous")) and len(chain) < MAX_WRAPS:
+        chain.append(previous)
+    lines: list[str] = []
+    for one in reversed(chain):
+        opening = "Next" if lines else "PHP Fatal error:  Uncaught"
+        words = str(one.get("message") or "").partition("\n")[0]
+        lines.append(f"{opening} {one.get('class')}: {words} in {one.get('file')}")
+        lines += ["Stack trace:", *_php_frames(one.get("trace")), ""]
+    return lines
+
+
+def _php_frames(trace: object) -> Iterator[str]:
+    for number, frame in enumerate(trace[:MAX_LINES] if isinstance(trace, list) else ()):
+        if isinstance(frame, dict):
+            path, line = str(frame.get("file", "")), str(frame.get("line", ""))
+        else:
+            path, _, line = str(frame).rpartition(":")
+        if path and line.isdigit():
+            yield f"#{number} {path}({line}): unknown()"
+
+
+def _is_lograge(document: Record) -> bool:
+    return bool(_pair(document))
+
+
+def _pair(document: Record) -> tuple[str, ...]:
+    """Rails hands class and message of an exception on as a list."""
+    pair = document.get("exception")
+    texts = [one for one in pair if isinstance(one, str)] if isinstance(pair, list) else []
+    is_pair = len(texts) == 2 and isinstance(pair, list) and len(pair) == 2
+    return tuple(texts) if is_pair and "\n" not in texts[0] else ()
+
+
+def _lograge(document: Record, _: Inside) -> Iterator[Item]:
+    name, words = _pair(document)
+    named = {key: value for key, value in document.items() if key != "exception"}
+    yield {**named, "exception.type": name, "exception.message": words}
+
+
+def _is_structlog(document: Record) -> bool:
+    """Tracebacks as objects: the exception that was reported, then its causes."""
+    traces = document.get("exception")
+    return isinstance(traces, list) and bool(traces) and _is_python_trace(traces[0])
+
+
+def _is_python_trace(value: object) -> bool:
+    return isinstance(value, dict) and "exc_type" in value and "frames" in value
+
+
+def _structlog(document: Record, _: Inside) -> Iterator[Item]:
+    traces = objects_in(document["exception"])[:MAX_WRAPS]
+    reported = traces[0]
+    exception = {
+        "type": reported.get("exc_type"),
+        "message": reported.get("exc_value"),
+        "stacktrace": "\n".join(_python_chain(traces)),
+    }
+    yield {**document, "exception": exception}
+
+
+def _python_chain(traces: Sequence[Record]) -> list[str]:
+    """The exceptions as Python prints them: the cause first."""
+    lines: list[str] = []
+    for trace in reversed(traces):
+        lines += ["", DIRECT_CAUSE, ""] if lines else []
+        lines.append("Traceback (most recent call last):")
+        lines += [
+            f'  File "{frame.get("filename")}", line {frame.get("lineno")}, in {frame.get("name")}'
+            for frame in objects_in(trace.get("frames"))[:MAX_LINES]
+        ]
+        lines.append(f"{trace.get('exc_type')}: {trace.get('exc_value')}")
+    return lines
+
+
+def _is_node_logger(document: Record) -> bool:
+    """Pino and bunyan: `name` is the application, levels are numbers."""
+    return (
+        isinstance(document.get("level"), int)
+        and isinstance(document.get("name"), str)
+        and "pid" in document
+        and "hostname" in document
+    )
+
+
+def _node_logger(document: Record, _: Inside) -> Iterator[Item]:
+    around = inner(document, "around")
+    yield {**document, "around": {**around, "app": document["name"]}}
+
+
+def _is_zerolog(document: Record) -> bool:
+    """Stacks of Go's pkg/errors as objects; `source` is the file."""
+    stack = document.get("stack")
+    return isinstance(stack, list) and bool(stack) and _is_go_frame(stack[0])
+
+
+def _is_go_frame(frame: object) -> bool:
+    return isinstance(frame, dict) and "func" in frame and "source" in frame
+
+
+def _zerolog(document: Record, _: Inside) -> Iterator[Item]:
+    frames = [
+        {"file": one.get("source"), "line": one.get("line"), "function": one.get("func")}
+        for one in objects_in(document["stack"])[:MAX_LINES]
+    ]
+    yield {**document, "stack": frames}
+
+
+def _is_rust_tracing(document: Record) -> bool:
+    return isinstance(document.get("fields"), dict) and "target" in document
+
+
+def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
+    named = {name: value for name, value in document.items() if name not in ("fields", "target")}
+    place = {"file": document.get("filename"), "line": document.get("line_number")}
+    yield {**inner(document, "fields"), **named, "logger": document["target"], "source": place}
+
+
+SHAPES = (
+    Shape("Serilog (compact)", _is_serilog_compact, _serilog_compact, ("@t", "@mt", "@x")),
+    Shape("Serilog", _is_serilog, _serilog, ("Timestamp", "MessageTemplate", "Exception")),
+    Shape("Monolog", _is_monolog, _monolog, ("level_name", "channel", "context.exception")),
+    Shape("structlog", _is_structlog, _structlog, ("exception", "exc_type", "frames")),
+    Shape("Rails log (lograge)", _is_lograge, _lograge, ("exception", "exception_backtrace")),
+    Shape("pino or bunyan", _is_node_logger, _node_logger, ("level", "pid", "hostname", "name")),
+    Shape("zerolog", _is_zerolog, _zerolog, ("stack", "func", "source")),
+    Shape("tracing (Rust)", _is_rust_tracing, _rust_tracing, ("fields", "target", "level")),
+)
