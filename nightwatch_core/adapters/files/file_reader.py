@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 
 from nightwatch_core.adapters.files.entries import Entry, EntryMaker, ExceptionOf, rejected
@@ -36,7 +35,7 @@ class FileReader:
                 continue
             self._label = content.label
             self._maker = EntryMaker(self._exception_of, self.shapes)
-            for entry in chain(self._from_text(TextFile(content.text)), self._maker.finish()):
+            for entry in self._from_text(TextFile(content.text)):
                 self._meter.count_record()
                 yield entry
 
@@ -46,10 +45,12 @@ class FileReader:
             yield from self._from_lines(lines_of(text))
         elif kind == "log":
             yield from self._from_log(lines_of(text))
+            return
         elif kind == "document":
             yield from self._from_document(text)
         elif kind == "table":
             yield from self._from_table(text)
+        yield from self._maker.finish()
 
     def _from_lines(self, lines: Iterator[Line]) -> Iterator[Entry]:
         for line in lines:
