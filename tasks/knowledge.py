@@ -31,6 +31,8 @@ def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) ->
     file = _written(options, lesson)
     if former:
         writer.archive((former,))
+    if not lesson.has_cause:
+        return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
         return WrittenLesson(file=file, what="new")
     return WrittenLesson(

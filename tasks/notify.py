@@ -9,9 +9,10 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report import view as reports
+from nightwatch_core.report.headline import headline
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.view import view
 from tasks.futures import attempt
 from tasks.night import advice, banner
 from tasks.policies import PATIENTLY
@@ -40,7 +41,7 @@ def keep_report(report: RunReport) -> RunReport:
 @task(name="show in Prefect", task_run_name="show in Prefect")
 def show_in_prefect(report: RunReport) -> None:
     """The table and the report as artifacts of this run."""
-    shown = reports.view(report, BRIEF)
+    shown = view(report, BRIEF)
     create_table_artifact(
         key="nightwatch-errors",
         table=[
@@ -92,5 +93,5 @@ def tell_the_team(report: RunReport) -> RunReport:
     if shown.trouble or told.trouble or late.trouble:
         kept = keep_report(builder.degrade(kept, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
-    log.info("%s (%s)", reports.headline(kept), told.value)
+    log.info("%s (%s)", headline(kept), told.value)
     return kept

@@ -163,6 +163,8 @@ def _look(
     budget, calls = conclusion.state.budget, conclusion.state.calls
     read = _files_seen(briefing, calls)
     answer = fix_alone.completed(conclusion.answer, known) if known else conclusion.answer
+    if not budget.able.local:  # it is never asked for one
+        answer = answer.model_copy(update={"handover": None})
     shown = None if known else calls.shown  # its steps were seen when it was found
     found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown)
     counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None

@@ -80,9 +80,14 @@ def gather(
         changes=changes,
         misfit=unfit,
         releases=recent_releases(case, releases),
-        priors=priors[: limits.PRIORS],
+        priors=tuple(filter(_tells, priors))[: limits.PRIORS],
         similar_ignored=similar_ignored(case, dropped),
     )
+
+
+def _tells(prior: PriorAnalysis) -> bool:
+    """Whether an earlier case says anything: its cause, or what became of a fix of this one."""
+    return prior.lesson.has_cause or (prior.match.is_same and bool(prior.lesson.fates))
 
 
 def _source(case: Case, likely: tuple[LikelyFile, ...], known: Lookup) -> Source:

@@ -17,9 +17,11 @@ from nightwatch_core.text.plain_text import one_line, shortened
 
 LEAST_SCORE = 0.5
 MOST_PASSES = 2
+NO_CAUSE = "no cause is known"
 
 # Why a verdict is weak; the first that holds is told.
 WEAK: tuple[tuple[str, Callable[[Analysis], bool]], ...] = (
+    (NO_CAUSE, lambda analysis: not analysis.has_cause),
     ("the confidence is low", lambda analysis: analysis.confidence == "low"),
     (f"the score is below {LEAST_SCORE}", lambda analysis: analysis.score < LEAST_SCORE),
 )
@@ -66,8 +68,9 @@ def left_of(may: Allowance, used: Usage) -> Allowance:
 
 def seed(first: Analysis) -> str:
     """Write for the second look what the first found: findings, files read, what was ruled out."""
+    found = f"Finding ({first.confidence} confidence)" if first.has_cause else "Not proved"
     parts = (
-        (f"Finding ({first.confidence} confidence)", (f"{first.title}: {first.root_cause}",)),
+        (found, (f"{first.title}: {first.root_cause}",)),
         ("Quoted from the code", tuple(_quote(first))),
         ("Files it read", first.read),
         ("Explanations it ruled out", _hypotheses(first, "ruled out")),

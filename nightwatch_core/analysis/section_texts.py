@@ -92,7 +92,7 @@ def _prior(prior: PriorAnalysis) -> Iterator[str]:
         f"{line(lesson.error_class, 200)} in {line(lesson.transaction, 200)} "
         f"(match {match.relevance or match.score:.0%}: {because})"
     )
-    yield f"root cause: {line(lesson.root_cause, 1_000)}"
+    yield f"root cause: {line(lesson.root_cause, 1_000) or 'not known'}"
     yield (
         f"confidence {lesson.fix_confidence}, fix {'yes' if lesson.has_fix else 'no'}, "
         f"outcome: {line(lesson.outcome, 100) or 'unknown'}"

@@ -33,7 +33,8 @@ def third_wave(
     A family's leader comes after its siblings here: what they found is told.
     """
     analyses = tuple(one for result in results for one in result.analyses)
-    weak = tuple(one for one in analyses if second_look.wanted(one))
+    wanted = (one for one in analyses if second_look.wanted(one))
+    weak = tuple(sorted(wanted, key=lambda one: one.has_cause))  # those without a cause first
     findings = {one.fingerprint: _other_findings(one, analyses, waves) for one in weak}
     reasons = {one.fingerprint: _hindrance(one, findings[one.fingerprint], able) for one in weak}
     chosen = tuple(one for one in weak if not reasons[one.fingerprint])
@@ -105,7 +106,9 @@ def _other_findings(one: Analysis, analyses: Iterable[Analysis], waves: Waves) -
     others = [
         other
         for other in analyses
-        if other.fingerprint != one.fingerprint and not second_look.wanted(other)
+        if other.fingerprint != one.fingerprint
+        and other.has_cause
+        and not second_look.wanted(other)
     ]
     others.sort(key=lambda other: (other.fingerprint not in family, not files & set(other.read)))
     return tuple(finding_line(other)[:LEADER_LINE] for other in others[:OTHER_FINDINGS])

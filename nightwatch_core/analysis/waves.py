@@ -133,8 +133,9 @@ def leader_findings(leader: Analysis) -> tuple[str, ...]:
 def assignment_of(
     waves: Waves, one: Prepared, allowance: Allowance, leader: Analysis | None = None
 ) -> Assignment:
-    """Put together what one analysis needs; a `leader`'s findings are told to it."""
-    findings = leader_findings(leader) if leader else one.research.leader_findings
+    """Put together what one analysis needs; a `leader`'s findings are told where it has a cause."""
+    knows = leader is not None and leader.has_cause
+    findings = leader_findings(leader) if leader and knows else one.research.leader_findings
     return Assignment(
         case=one.unknown.case,
         traces=one.unknown.traces,

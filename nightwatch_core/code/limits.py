@@ -52,6 +52,10 @@ QUOTE_NEAR = 10  # lines by which the line of a quote that stands once in its fi
 QUOTE_SCRAP = 5  # characters a part of a line needs to be told from chance
 TEST_FILES = 3  # that test one file
 
+# What is handed on of an error whose cause is not known
+HANDED_LINES, HANDED_STEPS = 4, 6  # lines above and below the failing one; what to look at next
+HANDED_LINE, HANDED_TEXT, HANDED_VALUE = 300, 300, 200  # characters of a line; a text; the value
+
 # What speaks against a record
 FITTED_PLACES, CLASS_FILES = 10, 3  # own frames looked at; files that may define one class
 DRIFT = 12  # lines by which a line may have moved between the commit that failed and one near it

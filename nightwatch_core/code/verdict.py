@@ -9,6 +9,7 @@ from nightwatch_core.code.code_view import inside
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.failing_place import Read, Search
 from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.handover import completed, handover_of
 from nightwatch_core.code.limits import QUESTION, ROOT_CAUSE
 from nightwatch_core.code.named_change import named_change
 from nightwatch_core.code.quotes import verified
@@ -70,6 +71,7 @@ BETTER: tuple[tuple[str, Callable[[Analysis], float]], ...] = (
         "a fix with verified evidence",
         lambda analysis: analysis.has_fix and has_verified_evidence(analysis),
     ),
+    ("a known cause", lambda analysis: analysis.has_cause),
     ("confidence", lambda analysis: _RANKS[analysis.confidence]),
     ("score", lambda analysis: analysis.score),
 )
@@ -125,7 +127,8 @@ def verdict(
     evidence = looked_up(answer.evidence, code, case)
     seen = {*read, *(one.path for one in evidence if one.verified)}
     change = named_change(answer.suspect_commit, code)
-    fix = judged(answer.file_changes if answer.has_fix else (), code, seen)
+    unknown = _knows_no_cause(answer, evidence)
+    fix = judged(answer.file_changes if answer.has_fix and not unknown else (), code, seen)
     draft = Analysis(
         case=case,
         title=shortened(one_line(answer.title), 120) or case.title,
@@ -147,11 +150,28 @@ def verdict(
         fix_confidence=answer.fix_confidence if fix.edits else None,
         question=" ".join(answer.question.split())[:QUESTION],
         because=(*reasons(fix.refused), *change.because),
-        handover=answer.handover,
     )
+    if unknown:
+        draft = _handed_over(draft, answer, code, fits=not research.misfit)
     if research.misfit:
         return scored(unfit(draft, research.misfit))
     return scored(_as_sure_as_shown(draft, lines))
+
+
+def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:
+    """Of an analysis that knows no cause what is known, and no suspicion."""
+    handover = completed(handover_of(answer), draft.case, code, fits=fits)
+    none = {"confidence": "low", "suspects": (), "suspect_commit": "", "learnings": ()}
+    return draft.model_copy(update={**none, "handover": handover})
+
+
+def _knows_no_cause(answer: Answer, evidence: tuple[Evidence, ...]) -> bool:
+    """Whether an answer says so, or claims nothing that could be looked up or tried.
+
+    What was said with more confidence, and quotes nothing that is there, is weak: it claims.
+    """
+    claims = answer.confidence != "low" or answer.has_fix or any(one.verified for one in evidence)
+    return answer.handover is not None or not claims
 
 
 def _as_sure_as_shown(draft: Analysis, lines: Collection[str] | None) -> Analysis:

@@ -52,10 +52,12 @@ def last_published(reports: tuple[RunReport, ...]) -> str:
 
 
 def draw_by_rule(lesson: Lesson | None, why: str, on: date) -> DrawnNotes:
-    """Notes without a model; raises `GiveUp` for a task file, which has nothing to draw them from.
+    """Notes without a model; raises `GiveUp` where there is nothing to draw them from.
 
-    `why` says in a few words why no model was asked.
+    A task file has nothing, nor has a lesson that knows no cause. `why` says in a few words why no
+    model was asked.
     """
+    _demand_cause(lesson)
     if lesson is None:
         raise GiveUp(
             f"the notes of a task need a model ({why}): set ANTHROPIC_API_KEY, or write the "
@@ -79,8 +81,10 @@ def draw_by_model(
 
     Where there is nothing to read, the model is a local one, away, too dear, or answers nothing
     that can be read, a lesson's notes are drawn by rule and `said` tells why; a task raises
-    `GiveUp`. Of tokens and USD at most `may` is used, with one call.
+    `GiveUp`, and so does a lesson that knows no cause. Of tokens and USD at most `may` is used,
+    with one call.
     """
+    _demand_cause(lesson)
     material = notes_question.material(target, lesson, transcript)
     if not material:
         return draw_by_rule(lesson, "there is no transcript of it", on)
@@ -96,6 +100,14 @@ def draw_by_model(
         by_rule = draw_by_rule(lesson, line(str(trouble), 200).rstrip("."), on)
         return by_rule.model_copy(update={"usage": used})
     return DrawnNotes(notes=notes, said=f"Drawn by {model.capabilities().model}.", usage=usage)
+
+
+def _demand_cause(lesson: Lesson | None) -> None:
+    if lesson and not lesson.has_cause:
+        raise GiveUp(
+            f"no cause of {line(lesson.title or lesson.error_class, 120)} is known: there is "
+            f"nothing to draw notes from; what you found out, write into {line(lesson.file, 200)}"
+        )
 
 
 def related_text(learnings: Sequence[FoundLearning]) -> str:

@@ -153,9 +153,10 @@ def _new(
 def still_holds(lesson: Lesson) -> bool:
     """Whether a lesson can be learned from: no failed fix, no changed code, no newer lesson.
 
+    It has to know a cause: what was noted of one that no longer holds is nothing for CLAUDE.md.
     A fix that was merged after another one had been turned down makes up for it.
     """
-    if lesson.stale or lesson.superseded_by:
+    if lesson.stale or lesson.superseded_by or not lesson.has_cause:
         return False
     fates = [fate.kind for fate in lesson.fates if fate.kind in _JUDGED]
     proposed = [one.outcome for one in lesson.proposed if one.outcome in _JUDGED]

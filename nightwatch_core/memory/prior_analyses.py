@@ -7,6 +7,7 @@ from functools import cache
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.handover import completed
 from nightwatch_core.code.verdict import looked_up, scored
 from nightwatch_core.memory.lessons.body import summary
 from nightwatch_core.memory.outcomes.tracker_outcomes import why_no_news
@@ -61,6 +62,8 @@ def recall_case(
             if isinstance(outcome, Analysis):
                 return outcome
             match = _doubted(match, outcome, is_same_error(tonight.case, lesson))
+        if not lesson.has_cause and not match.is_same:
+            continue  # it knows nothing to tell
         priors.append(PriorAnalysis(lesson=lesson, match=match, summary=summary(lesson)))
     # Own lessons, then similar ones as they were ranked, those that fit the code before others.
     priors.sort(key=lambda one: not is_own(one) and bool(one.lesson.stale))
@@ -104,7 +107,8 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
     cases = (one for one in unexplained if one.case.fingerprint == analysis.fingerprint)
     priors = next((one.priors for one in cases), ())
     own = next(filter(is_own, priors), None)
-    update: dict[str, object] = {"told": tuple(prior.lesson.fingerprint for prior in priors)}
+    told = tuple(prior.lesson.fingerprint for prior in priors if prior.lesson.has_cause)
+    update: dict[str, object] = {"told": told}
     if own:
         refused = refused_fixes(own.lesson)
         again = ("this very fix was turned down, or did not help, before",)
@@ -128,6 +132,9 @@ def checked(analysis: Analysis, code: CodeReader) -> Analysis:
         "changes": file_diffs(fix.edits, code.read_file),
         "refused": (*analysis.refused, *fix.refused),
         "because": (*analysis.because, *reasons(fix.refused)),
+        "handover": completed(analysis.handover, analysis.case, code)
+        if analysis.handover
+        else None,
     }
     return scored(analysis.model_copy(update=update))
 

@@ -21,7 +21,7 @@ from nightwatch_core.memory.unsettled import (
     why_weak,
 )
 from nightwatch_core.models.analysis import Analysis, Ending
-from nightwatch_core.models.answer import Evidence, Learning
+from nightwatch_core.models.answer import Evidence, Handover, Learning
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import FAILED, TURNED_DOWN, OccurrenceCount
@@ -183,6 +183,7 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
         fix_confidence=lesson.sure_of_fix,
         question=lesson.question,
         unsettled_nights=nights_before(lesson) if why_unsettled(lesson) else 0,
+        handover=None if lesson.has_cause else Handover(look_at=lesson.next_steps),
         model="memory",
         commit=lesson.commit,
     )
@@ -225,4 +226,5 @@ def _known_since(lesson: Lesson, night: Night) -> str:
     nights = f", {days}" if count > 1 else ""
     issue = f", issue #{lesson.issue_number}" if lesson.issue_number else ""
     pull = f", pull request #{lesson.pr_number}" if lesson.pr_number else ""
-    return f"known since {lesson.first_detected.isoformat()}{nights}{issue}{pull}"
+    since = "known since" if lesson.has_cause else "seen since"
+    return f"{since} {lesson.first_detected.isoformat()}{nights}{issue}{pull}"

@@ -24,7 +24,7 @@ OWED = "its fix is owed: "
 def why_weak(lesson: Lesson) -> str:
     """Say why a lesson proves too little to be relied upon; empty where it does not."""
     reasons = (
-        (not lesson.root_cause.strip(), "it names no root cause"),
+        (not lesson.has_cause, "no cause is known"),
         (lesson.fix_confidence == "low", "its confidence was low"),
         (not lesson.evidence, "it cites no line of code"),
     )

@@ -39,11 +39,7 @@ class Notes(Value):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was noted.
-
-        >>> Notes().empty
-        True
-        """
+        """Whether nothing was noted."""
         return not (self.problems or self.decisions or self.gotchas)
 
 
@@ -129,6 +125,11 @@ class Lesson(Value):
         """Every name this lesson's error is recognised by."""
         return frozenset((self.fingerprint, *self.aliases))
 
+    @property
+    def has_cause(self) -> bool:
+        """Whether it says why; else it tells only that the error was looked at."""
+        return bool(self.root_cause.strip())
+
 
 class Match(Value):
     """How near an earlier case is, and why; `score` is the one of `seed_score`.
@@ -172,6 +173,7 @@ class IndexEntry(Value):
     aliases: tuple[str, ...] = ()
     last_seen: date | None = None
     stale: bool = False
+    unknown: bool = False  # it names no cause
 
 
 class PatternEntry(Value):

@@ -48,6 +48,9 @@ class NightOptions(Value):
     )
     max_issues: int = _option(3, "New issues a night.", ge=0, le=100)
     max_open_issues: int = _option(10, "Our open issues at any time.", ge=0, le=1000)
+    issues_for_unknown: bool = _option(
+        False, "Issues for errors without a known cause, too; never drafts."
+    )
     max_pull_requests: int = _option(1, "New draft pull requests a night.", ge=0, le=100)
     agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
     agents_enabled: bool = _option(True, "Read agent files; false: the built-in prompt.")

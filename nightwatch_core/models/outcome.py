@@ -76,6 +76,7 @@ class PublishedItem(Value):
     tokens: int = 0  # new ones
     cost: float | None = None
     model: str = ""
+    has_cause: bool = True  # False: it said that none is known, so that it cannot prove right
     outcome: str = ""  # the last `OutcomeKind`; empty: nothing yet
 
 

@@ -73,7 +73,9 @@ class DraftPull(Value):
 Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminator="kind")]
 
 
-SkipCause = Literal["limit", "choice", "settled", "nothing new", "weak", "refused", ""]
+SkipCause = Literal[
+    "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", ""
+]  # "unknown": no cause is known
 
 
 class Skip(Value):

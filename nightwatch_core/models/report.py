@@ -43,7 +43,7 @@ class WrittenLesson(Value):
     """A lesson's document, and why it was written."""
 
     file: str
-    what: Literal["new", "refreshed", "reused"]
+    what: Literal["new", "refreshed", "reused", "unknown"]  # "unknown": it names no cause
 
 
 class LearningResult(Value):
@@ -53,6 +53,7 @@ class LearningResult(Value):
     new: int = 0  # thereof, of errors that had none
     refreshed: int = 0  # thereof, after a fresh analysis
     reused: int = 0  # thereof, that stood in for an analysis
+    unknown: int = 0  # thereof, of errors without a known cause: only that they were looked at
     stale: tuple[str, ...] = ()  # files of lessons that no longer fit the code, since tonight
     archived: tuple[str, ...] = ()  # files that were moved to the archive
     patterns: tuple[Pattern, ...] = ()
@@ -84,6 +85,7 @@ class Confidences(Value):
     high: int = 0
     medium: int = 0
     low: int = 0
+    unknown: int = 0  # without a known cause, and so in none of the others
 
 
 class SecondLooks(Value):

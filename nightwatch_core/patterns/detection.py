@@ -47,7 +47,10 @@ def detect(
     Where two rules of one night find the same errors, or one finds a part of what an earlier one
     found, only the earlier one speaks; likewise for rules over nights. A pattern that is `known`
     from documents keeps its title. `on` is tonight's date: the night of those that no lesson dates.
+    Errors without a known cause have nothing in common that anybody knows.
     """
+    analyses = tuple(one for one in analyses if one.has_cause)
+    lessons = tuple(one for one in lessons if one.has_cause)
     kept: list[Pattern] = []
     for name, rule in PATTERN_RULES:
         for pattern in rule(analyses, lessons):

@@ -29,8 +29,8 @@ def candidate_score(analysis: Analysis) -> float:
 
 
 def in_order(analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
-    """Best candidates first; equal ones as they were ranked."""
-    return tuple(sorted(analyses, key=lambda a: -candidate_score(a)))
+    """Best candidates first, those without a cause last; equal ones as they were ranked."""
+    return tuple(sorted(analyses, key=lambda a: (not a.has_cause, -candidate_score(a))))
 
 
 def effect_key(kind: str, repository: str, *parts: str) -> str:

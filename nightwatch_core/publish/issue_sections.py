@@ -90,7 +90,7 @@ def _utc(at: datetime) -> str:
 def twins(told: Told) -> str:
     """Other errors with the same cause."""
     lines = parts.twin_lines(told.twins[:_TWINS])
-    return _bulleted("The same cause is behind", map(markdown, lines))
+    return bulleted("The same cause is behind", map(markdown, lines))
 
 
 def cause(told: Told) -> str:
@@ -122,7 +122,7 @@ def _quote(told: Told, evidence: Evidence) -> str:
     name = f"[{code_span(place)}](<{address}>)" if address else code_span(place)
     note = f" · {told.prose(evidence.note)}" if evidence.note else ""
     doubt = "" if evidence.verified or told.analysis.misfit else " · not found in the code"
-    return f"{name}{note}{doubt}\n\n{fenced(evidence.quote, _language(evidence.path), _QUOTE)}"
+    return f"{name}{note}{doubt}\n\n{fenced(evidence.quote, language_named(evidence.path), _QUOTE)}"
 
 
 def suspects(told: Told) -> str:
@@ -144,7 +144,7 @@ def suspects(told: Told) -> str:
     elif named:
         texts.append(_suspect(told, named))
     name = "Suspected change" if of.suspect_commit else "Recently merged"
-    return _bulleted(name, texts)
+    return bulleted(name, texts)
 
 
 def _suspect(told: Told, sha: str, number: int = 0, name: str = "", why: str = "") -> str:
@@ -181,13 +181,13 @@ def refused(told: Told) -> str:
     """What is not proposed, and why, without its text."""
     edits = told.analysis.refused[:_FILES]
     texts = (f"{code_span(one.path)}: {markdown(one.reason, _SENTENCE)}" for one in edits)
-    return _bulleted("Not proposed", texts)
+    return bulleted("Not proposed", texts)
 
 
 def undecided(told: Told) -> str:
     """Explanations that were not decided."""
     shown = parts.open_explanations(told.analysis)[:_HYPOTHESES]
-    return _bulleted("Open explanations", (_explained(told, one) for one in shown))
+    return bulleted("Open explanations", (_explained(told, one) for one in shown))
 
 
 def decided(told: Told) -> str:
@@ -204,7 +204,7 @@ def _explained(told: Told, one: Hypothesis, standing: str = "") -> str:
 
 def next_steps(told: Told) -> str:
     """What to do next."""
-    return _bulleted("Next steps", map(told.prose, told.analysis.next_steps[:_STEPS]))
+    return bulleted("Next steps", map(told.prose, told.analysis.next_steps[:_STEPS]))
 
 
 def trace(told: Told) -> str:
@@ -221,7 +221,8 @@ def how(told: Told) -> str:
     return f"---\nFound by {model}. One error again: {again}"
 
 
-def _bulleted(name: str, texts: Iterable[str]) -> str:
+def bulleted(name: str, texts: Iterable[str]) -> str:
+    """A list under its heading; empty where there is nothing to list."""
     listed = "\n".join(f"- {text}" for text in texts)
     return f"## {name}\n\n{listed}" if listed else ""
 
@@ -240,6 +241,7 @@ def _paragraphs(told: Told) -> str:
     return "\n\n".join(told.prose(block, _CAUSE) for block in blocks[:20] if block.strip())
 
 
-def _language(path: str) -> str:
+def language_named(path: str) -> str:
+    """What a code block of such a file is marked with."""
     ending = path.rsplit(".", 1)[-1] if "." in path else ""
     return _LANGUAGES.get(ending, ending)

@@ -7,6 +7,8 @@ from textwrap import fill
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import issue_sections as say
+from nightwatch_core.publish.handover_section import handed_over
+from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.markers import marker
 from nightwatch_core.text.commit_prose import commit_prose
@@ -24,24 +26,30 @@ _SWITCH = re.compile(r"(?<![a-z])(?:skip|ci|no|actions|build|deploy)(?![a-z])", 
 
 def issue_title(analysis: Analysis) -> str:
     """The title of an issue: at most 120 characters that ping and close nothing."""
-    return title(analysis.title) or title(analysis.case.title) or "Production error"
+    named = title(analysis.title if analysis.has_cause else "") or title(analysis.case.title)
+    named = named or "Production error"
+    return named if analysis.has_cause else title(f"{NO_CAUSE}: {named}")
 
 
 def labels(analysis: Analysis) -> tuple[str, ...]:
     """Labels of an issue."""
+    if not analysis.has_cause:
+        return (LABEL, "cause-unknown")
     fix = ("has-fix",) if parts.shown_changes(analysis) else ()
     return (LABEL, f"confidence-{analysis.confidence}", *fix)
 
 
 def issue_body(told: Told, key: str, night: str) -> str:
     """The body of an issue."""
-    return _joined(_head(told, key, night), *(write(told) for write in _ISSUE))
+    sections = _ISSUE if told.analysis.has_cause else _HANDOVER
+    return _joined(_head(told, key, night), *(write(told) for write in sections))
 
 
 def comment_body(told: Told, key: str, night: str, news: str) -> str:
     """A comment on an issue whose error has news."""
+    sections = _COMMENT if told.analysis.has_cause else _HANDOVER
     return _joined(
-        _head(told, key, night), f"**{markdown(news)}**", *(write(told) for write in _COMMENT)
+        _head(told, key, night), f"**{markdown(news)}**", *(write(told) for write in sections)
     )
 
 
@@ -113,6 +121,14 @@ _ISSUE: tuple[Section, ...] = (
     say.undecided,
     say.next_steps,
     say.decided,
+    say.trace,
+    say.how,
+)
+_HANDOVER: tuple[Section, ...] = (  # where no cause is known
+    say.source,
+    say.caveats,
+    say.where,
+    handed_over,
     say.trace,
     say.how,
 )

@@ -37,7 +37,7 @@ def plan_issues(
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (one for cause in causes(in_order(analyses)) for one in shares(cause, issues)):
-        draft = _about(share, commit, night)
+        draft = _no_cause(share, options) or _about(share, commit, night)
         opens = isinstance(draft, OpenIssue) and share.known is None
         no_room = _room(options, open_now, new) if opens else None
         if isinstance(draft, Reason):
@@ -49,6 +49,13 @@ def plan_issues(
             proposals.append(draft)
             new, open_now = new + opens, open_now + opens
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
+
+
+def _no_cause(share: Share, options: NightOptions) -> Reason | None:
+    """Why an error of which nobody knows the cause is a line of the report, and no more."""
+    if share.speaker.has_cause or options.issues_for_unknown:
+        return None
+    return Reason("unknown", "no cause is known: only in the report")
 
 
 def _about(
@@ -90,7 +97,7 @@ def _settled(analysis: Analysis, known: OwnItem) -> str:
 
 def _issue(told: Told, share: Share, night: str) -> OpenIssue | Reason:
     analysis, known = told.analysis, share.known
-    if analysis.confidence == "low" and not analysis.has_fix:
+    if analysis.has_cause and analysis.confidence == "low" and not analysis.has_fix:
         return Reason("weak", "low confidence and no fix: only in the report")
     repository = _repository(told.commit)
     key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
@@ -136,6 +143,8 @@ def _nothing_to_add(analysis: Analysis, known: OwnItem, *, joins: bool) -> Reaso
         return Reason("nothing new", f"nothing to add to issue #{known.number}: there is no fix")
     if analysis.ending.kind == "reused":
         return Reason("nothing new", f"known, nothing new since issue #{known.number}")
+    if not analysis.has_cause:
+        return Reason("unknown", f"nothing to add to issue #{known.number}: no cause is known")
     if analysis.confidence == "low" and not analysis.has_fix:
         return Reason("weak", f"nothing to add to issue #{known.number}")
     if fix_digest(analysis.fix) in analysis.rejected:

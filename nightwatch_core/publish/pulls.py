@@ -76,12 +76,12 @@ def _with_fixes(analyses: tuple[Analysis, ...], pulls: tuple[OwnItem, ...]) -> I
     for cause in causes(in_order(analyses)):
         for share in shares(cause, pulls):
             members = (*filter(_has_fix, share.members), *filterfalse(_has_fix, share.members))
-            if members[0].has_fix:
+            if _has_fix(members[0]):
                 yield share._replace(members=members)
 
 
 def _has_fix(analysis: Analysis) -> bool:
-    return analysis.has_fix
+    return analysis.has_fix and analysis.has_cause
 
 
 def _joined_draft(

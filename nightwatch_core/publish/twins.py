@@ -104,7 +104,7 @@ def _better(one: Analysis, other: Analysis) -> Analysis:
 
 def signs_of(analysis: Analysis) -> Iterator[Sign]:
     """What its cause is recognised by: its changes, and the line it quotes as the cause."""
-    if analysis.misfit:
+    if analysis.misfit or not analysis.has_cause:
         return
     yield from _changes(analysis)
     if analysis.confidence != "low":

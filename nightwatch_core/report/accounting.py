@@ -25,7 +25,8 @@ def accounts(
     spent = sum((one.usage for one in fresh), failing)
     errors, models = len(fresh) + len(failures), _models(fresh)
     reads = sum((one.code_reads for one in fresh if one.code_reads), before)
-    helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in analyses)
+    known = (one for one in analyses if one.has_cause)
+    helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in known)
     led = [one.iterations for one in fresh if one.iterations]
     return Accounts(
         usage=spent,
@@ -63,8 +64,13 @@ def second_looks(analyses: tuple[Analysis, ...]) -> SecondLooks:
 
 
 def _confidences(analyses: tuple[Analysis, ...]) -> Confidences:
-    counted = Counter(one.confidence for one in analyses)
-    return Confidences(high=counted["high"], medium=counted["medium"], low=counted["low"])
+    counted = Counter(one.confidence for one in analyses if one.has_cause)
+    return Confidences(
+        high=counted["high"],
+        medium=counted["medium"],
+        low=counted["low"],
+        unknown=sum(not one.has_cause for one in analyses),
+    )
 
 
 def _models(analyses: tuple[Analysis, ...]) -> tuple[str, ...]:

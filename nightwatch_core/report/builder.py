@@ -142,6 +142,7 @@ def learning_result(
         new=count["new"],
         refreshed=count["refreshed"],
         reused=count["reused"],
+        unknown=count["unknown"],
         stale=tuple(one.file for one in report.followed if one.stale),
         archived=archived,
         patterns=patterns,

@@ -5,6 +5,7 @@ import re
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Confidence
 from nightwatch_core.models.value import Value
+from nightwatch_core.publish.handover_text import short_handover
 from nightwatch_core.report.limits import NAME, TEXT, TITLE
 from nightwatch_core.report.publications import Publication
 from nightwatch_core.text.escaping import line
@@ -26,6 +27,12 @@ class Row(Value):
     confidence: Confidence
     done: str
     known: bool = False
+    unknown: bool = False  # no cause is known, and so nothing to be sure of
+
+    @property
+    def sure(self) -> str:
+        """How sure we are of the cause, in a word."""
+        return "–" if self.unknown else self.confidence
 
 
 def error_row(rank: int, analysis: Analysis, publications: tuple[Publication, ...]) -> Row:
@@ -45,11 +52,18 @@ def error_row(rank: int, analysis: Analysis, publications: tuple[Publication, ..
         error=line(analysis.case.leader.error_class, NAME),
         where=line(analysis.case.leader.transaction, NAME),
         count=analysis.case.occurrences,
-        cause=first_sentence(analysis.root_cause) or line(analysis.title, TITLE) or NO_CAUSE,
+        cause=_cause(analysis),
         confidence=analysis.confidence,
         done=line("; ".join(filter(None, (back, known, published))), TITLE).replace(*_SHORT) or "–",
         known=bool(known),
+        unknown=not analysis.has_cause,
     )
+
+
+def _cause(analysis: Analysis) -> str:
+    if analysis.handover is not None:
+        return line(short_handover(analysis.handover), TITLE)
+    return first_sentence(analysis.root_cause) or line(analysis.title, TITLE) or NO_CAUSE
 
 
 def known_since(analysis: Analysis) -> str:

@@ -26,6 +26,7 @@ from nightwatch_core.report.blocks import (
 )
 from nightwatch_core.report.error_rows import NO_CAUSE, known_since
 from nightwatch_core.report.excerpts import Excerpt, diff_excerpt, evidence_excerpt
+from nightwatch_core.report.handover import FOLD, failed_in, handover_sections
 from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, Limits
 from nightwatch_core.report.publications import (
     Publication,
@@ -61,14 +62,18 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
     analysis, case, links = shown.analysis, shown.analysis.case, shown.links
     known = known_since(analysis)
     without = limits.without | (limits.without_if_known if known else frozenset())
+    unknown = not analysis.has_cause
     return Finding(
         rank=rank,
         anchor=f"error-{rank}",
-        title=line(analysis.title, TITLE) or line(case.title, TITLE),
+        title=line("" if unknown else analysis.title, TITLE) or line(case.title, TITLE),
         error=line(case.leader.error_class, NAME),
         where=line(case.leader.transaction, TITLE),
         seen=say.seen(case),
         confidence=analysis.confidence,
+        unknown=unknown,
+        gist=_sentence(failed_in(analysis.handover)) if analysis.handover else "",
+        fold=FOLD if unknown else "",
         sureness=parts.sureness(analysis),
         doubt=line(parts.doubt(analysis), TEXT),
         proved=say.proved(analysis),
@@ -82,7 +87,9 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
         commit=links.sha,
         publications=shown.publications,
         sections=tuple(
-            each for each in _sections(shown, limits) if each.blocks and each.kind not in without
+            each
+            for each in (_handed_over if unknown else _sections)(shown, limits)
+            if each.blocks and each.kind not in without
         ),
     )
 
@@ -115,6 +122,23 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     decided = map(_decided, parts.decided_explanations(analysis))
     yield _bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
     yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
+    files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
+    verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
+    yield section("verdict", "", Facts(items=(verdict,)))
+    yield from _end(shown, limits)
+
+
+def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
+    """What is known of an error whose cause is not."""
+    analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
+    yield _bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
+    yield from handover_sections(analysis, shown.links, limits)
+    facts = tuple(say.facts(analysis, shown.report.commit))[: limits.facts]
+    yield section("facts", "The error", Facts(items=facts))
+    if message := block(case.leader.message, MESSAGE):
+        yield section("message", "", Verbatim(text=message))
+    also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
+    yield _bullets("also", "Also this error", also, many)
     yield from _end(shown, limits)
 
 
@@ -155,9 +179,6 @@ def _suspects(analysis: Analysis, limits: Limits) -> Section:
 def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
     """What was done, and how it was found."""
     analysis, case = shown.analysis, shown.analysis.case
-    files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
-    verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
-    yield section("verdict", "", Facts(items=(verdict,)))
     done = cut(Publications, shown.publications, len(shown.publications))
     yield section("done", "What was done", done)
     if capture := capture_command(analysis, shown.report.receipts):
@@ -181,6 +202,10 @@ def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     where = f"{commit.repository} at {(sha or commit.sha)[:10]}" if commit else ""
     return line(" · ".join(filter(None, (shown, where))), TITLE)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:

@@ -181,8 +181,13 @@ def _kept(report: RunReport) -> str:
         (learned.refreshed, "refreshed"),
         (learned.reused, "reused"),
     )
-    if counted := ", ".join(f"{count:,} {what}" for count, what in counts if count):
-        return f"Lessons: {counted}."
+    counted = ", ".join(f"{count:,} {what}" for count, what in counts if count)
+    told = [f"Lessons: {counted}."] if counted else []
+    if learned.unknown:
+        errors = plural(learned.unknown, "error")
+        told.append(f"{errors} without a known cause: looked at again by turns.")
+    if told:
+        return " ".join(told)
     return f"{plural(len(learned.lessons), 'lesson')} kept." if learned.lessons else ""
 
 

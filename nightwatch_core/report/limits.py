@@ -1,5 +1,7 @@
 """How much of a night each rendering shows; the rest is in report.json."""
 
+from typing import Literal
+
 from nightwatch_core.models.value import Value
 
 # Characters of one text.
@@ -27,13 +29,14 @@ class Limits(Value):
     suspects: int = 3
     texts: int = 10
     how: int = 12
+    handovers: Literal["all", "alone", "none"] = "all"  # errors without a cause shown in detail
     paths: int = 10  # where the report lies
     advice: bool = True  # what whoever runs it might set, and commands to type there
     without: frozenset[str] = frozenset()
     without_if_known: frozenset[str] = frozenset()
 
 
-FULL = Limits(without=frozenset({"verdict", "end"}))
+FULL = Limits(without=frozenset({"verdict", "end", "unknown"}))
 BRIEF = Limits(
     rows=25,
     findings=10,
@@ -45,6 +48,7 @@ BRIEF = Limits(
     code_lines=4,
     suspects=1,
     texts=3,
+    handovers="alone",
     paths=1,
     without=frozenset(
         {"facts", "message", "fix", "considered", "learned", "capture", "how", "trace"}

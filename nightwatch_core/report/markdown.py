@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.report import blocks
 from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
 from nightwatch_core.report.excerpts import Excerpt, code_text
@@ -89,15 +90,21 @@ def _finding(finding: Finding) -> Iterator[str]:
     where = f" in {code_span(finding.where)}" if finding.where else ""
     proved = f" ({markdown(finding.proved)})" if finding.proved else ""
     confidence = f"confidence: **{finding.sureness or finding.confidence}**{proved}"
-    yield f"{code_span(finding.error)}{where} · {confidence}"
+    sure = f"**{NO_CAUSE}**" if finding.unknown else confidence
+    yield f"{code_span(finding.error)}{where} · {sure}"
     if finding.known:
         yield f"**{markdown(finding.known)}**"
     yield markdown(finding.news)
     if finding.regression:
         yield "**Regression**"
     say = partial(markdown, limit=CAUSE, address_of=finding.links.code)
+    yield say(finding.gist)
+    if finding.fold:
+        yield f"<details><summary>{finding.fold}</summary>"
     for section in finding.sections:
         yield from _section(section, "**{}**", say)
+    if finding.fold:
+        yield "</details>"
 
 
 def _error_table(table: blocks.ErrorTable) -> str:
@@ -108,7 +115,7 @@ def _error_table(table: blocks.ErrorTable) -> str:
             *(
                 f"| {row.rank} | {code_span(row.error, cell=True)} "
                 f"| {code_span(row.where, cell=True)} | {row.count:,} "
-                f"| {markdown(row.cause, cell=True)} | {row.confidence} "
+                f"| {markdown(row.cause, cell=True)} | {row.sure} "
                 f"| {markdown(row.done, cell=True)} |"
                 for row in table.items
             ),

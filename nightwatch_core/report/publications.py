@@ -50,23 +50,26 @@ def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication,
     )
 
 
-def published_elsewhere(report: RunReport) -> tuple[Publication, ...]:
-    """Receipts and skips of errors without a finding: nothing published goes unsaid."""
-    cases = [analysis.case for analysis in report.analyses]
-    shown = {name for case in cases for name in (case.fingerprint, *case.aliases)}
+def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tuple[Publication, ...]:
+    """Receipts and skips of errors without a finding: nothing published goes unsaid.
+
+    What was not published for an error that is but a line stands in that line.
+    """
+    shown, listed = _names(findings), _names(report.analyses)
     receipts = tuple(each for each in report.receipts if shown.isdisjoint(each.names))
-    skips = tuple(each for each in report.skips if each.fingerprint not in shown)
+    skips = tuple(each for each in report.skips if each.fingerprint not in listed)
     return (*map(_receipt, receipts), *map(_skip, skips))
 
 
 def capture_command(analysis: Analysis, receipts: tuple[Receipt, ...]) -> str:
-    """How to keep what was learned; empty where no issue or pull request was opened for it."""
+    """How to keep what was learned; empty where nothing was, or nothing was opened for it."""
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
     opened = any(
         each.kind in ("issue", "pull") and each.status in PUBLISHED and names & each.names
         for each in receipts
     )
-    return one_command(analysis.case.fingerprint, "compound") if opened else ""
+    learned = opened and analysis.has_cause
+    return one_command(analysis.case.fingerprint, "compound") if learned else ""
 
 
 def one_command(fingerprint: str, verb: str = "one") -> str:
@@ -77,6 +80,11 @@ def one_command(fingerprint: str, verb: str = "one") -> str:
     """
     safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,99}", fingerprint)
     return f"nightwatch {verb} {fingerprint}" if safe else ""
+
+
+def _names(analyses: Iterable[Analysis]) -> frozenset[str]:
+    cases = (analysis.case for analysis in analyses)
+    return frozenset(name for case in cases for name in (case.fingerprint, *case.aliases))
 
 
 def _receipt(receipt: Receipt) -> Publication:

@@ -26,6 +26,7 @@ from nightwatch_core.report.blocks import (
     section,
 )
 from nightwatch_core.report.code_facts import code_facts
+from nightwatch_core.report.handover import in_detail
 from nightwatch_core.report.learned import learned_sentence, shelved_paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, UNPLACED, Limits
 from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
@@ -50,7 +51,8 @@ def failures(report: RunReport, limits: Limits) -> Section:
 
 def elsewhere(report: RunReport, limits: Limits) -> Section:
     """What was published, or not, for errors without a finding."""
-    publications = cut(Publications, published_elsewhere(report), limits.lines)
+    findings = (one for one in report.analyses if in_detail(one, report, limits))
+    publications = cut(Publications, published_elsewhere(report, findings), limits.lines)
     return section("elsewhere", "Published for other errors", publications)
 
 

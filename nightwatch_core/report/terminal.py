@@ -9,6 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.report import blocks
 from nightwatch_core.report.blocks import Block, Entry, Finding, ReportView, Section
 from nightwatch_core.report.error_rows import Row
@@ -113,12 +114,11 @@ def _finding(finding: Finding) -> Parts:
 
 def _about(finding: Finding) -> Parts:
     where = f" in {finding.where}" if finding.where else ""
-    proved = f" ({finding.proved})" if finding.proved else ""
-    confidence = (finding.confidence, COLOURS[finding.confidence])
-    seen = f"{finding.error}{where} · {finding.seen} · confidence: "
-    of_what = finding.sureness.removeprefix(finding.confidence)
-    doubt = f"; {finding.doubt}" if finding.doubt else ""
-    yield Text.assemble((seen, "dim"), confidence, (f"{of_what}{doubt}{proved}", "dim"))
+    seen = f"{finding.error}{where} · {finding.seen} · "
+    if finding.unknown:
+        yield Text.assemble((seen, "dim"), (NO_CAUSE, COLOURS["low"]))
+    else:
+        yield _sureness(finding, f"{seen}confidence: ")
     if any(finding.hourly):
         yield Text(f"{sparkline(finding.hourly)}  by hour", "dim")
     if finding.known:
@@ -127,6 +127,14 @@ def _about(finding: Finding) -> Parts:
         yield Text(finding.news, "cyan")
     if finding.team:
         yield Text(finding.team, "bold yellow" if finding.regression else "dim")
+
+
+def _sureness(finding: Finding, seen: str) -> Text:
+    proved = f" ({finding.proved})" if finding.proved else ""
+    confidence = (finding.confidence, COLOURS[finding.confidence])
+    of_what = finding.sureness.removeprefix(finding.confidence)
+    doubt = f"; {finding.doubt}" if finding.doubt else ""
+    return Text.assemble((seen, "dim"), confidence, (f"{of_what}{doubt}{proved}", "dim"))
 
 
 def _reasons(sections: tuple[Section, ...]) -> Parts:
@@ -175,7 +183,7 @@ def _cells(row: Row, *, wide: bool) -> Parts:
     yield from (error, where) if wide else (Text("\n").join(filter(None, (error, where))),)
     yield f"{row.count:,}"
     yield Text(shortened(row.cause, 130 if wide else 90))
-    yield Text(row.confidence, COLOURS[row.confidence])
+    yield Text(row.sure, "dim" if row.unknown else COLOURS[row.confidence])
     yield Text(shortened(row.done, 90), "dim" if row.known else "")
 
 

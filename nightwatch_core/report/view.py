@@ -1,12 +1,10 @@
 """What one night tells in the morning: the view that every rendering shows, and its headline."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import starmap
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.error import ErrorGroup
-from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.publish.twins import causes
 from nightwatch_core.report import sections
@@ -24,17 +22,15 @@ from nightwatch_core.report.blocks import (
 )
 from nightwatch_core.report.error_rows import error_row
 from nightwatch_core.report.finding import Shown, finding, source_of
+from nightwatch_core.report.handover import handover_entry, in_detail
+from nightwatch_core.report.headline import explained, fresh, headline, known, opened, without_cause
 from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
 from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
-from nightwatch_core.report.publications import PUBLISHED, Publication, published_for
+from nightwatch_core.report.publications import Publication, published_for
 from nightwatch_core.report.scoreboard_text import reliability, sentences
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import capped, plural
 
-NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
-CALM = "A calm night: no errors in the window."
-NOTHING_READ = "No error could be read, but the answer is incomplete: the reasons are above."
-UNREADABLE = "No error group was found, but some records could not be read."
 DRY = "Dry run: nothing was changed outside the state folder and Prefect's home."
 UNSAID = "The night ended without saying why: see the flow run's log."
 
@@ -55,24 +51,6 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
     )
 
 
-def headline(report: RunReport) -> str:
-    """The night in one line; never "0 errors" where the source gave no usable answer."""
-    if report.status == "failed":
-        read = plural(report.errors, "error group")
-        return f"The night failed after {read} had been read." if report.errors else NOTHING_CAME
-    if not (report.errors or report.analyses or report.failures):
-        if report.status == "degraded":
-            return NOTHING_READ
-        return UNREADABLE if report.rejects else CALM
-    fresh, known = _fresh(report), _known(report)
-    groups = sum(len(analysis.case.groups) for analysis in fresh)
-    cases = f" in {plural(len(fresh), 'case')}" if groups > len(fresh) else ""
-    results = f": {', '.join(_results(report))}" if fresh else ""
-    analysed = f"{groups:,} of {plural(report.errors, 'error group')} analysed{cases}{results}"
-    counts = (f"{len(known):,} known", f"{len(report.failures):,} failed")
-    return " · ".join((analysed, *counts, *_verdicts(report)))
-
-
 def record_of(report: RunReport) -> NightRecord:
     """The night's line in the run history."""
     return NightRecord(
@@ -81,9 +59,9 @@ def record_of(report: RunReport) -> NightRecord:
         started=report.started,
         finished=report.finished,
         errors=report.errors,
-        analysed=len(_fresh(report)),
-        issues=len(_new(report, "issue")),
-        pulls=len(_new(report, "pull")),
+        analysed=len(fresh(report)),
+        issues=len(opened(report, "issue")),
+        pulls=len(opened(report, "pull")),
         cost=report.usage.cost,
         traffic=report.traffic,
         night=report.night,
@@ -104,12 +82,22 @@ def _findings(report: RunReport, limits: Limits) -> Section:
         for cause in causes(report.analyses)
         for one in cause
     }
+    ranked = [
+        (n, one) for n, one in enumerate(report.analyses, 1) if in_detail(one, report, limits)
+    ]
     items = tuple(
         finding(rank, Shown(each, report, twins[each.fingerprint]), limits)
-        for rank, each in enumerate(report.analyses[: limits.findings], 1)
+        for rank, each in ranked[: limits.findings]
     )
-    found = Findings(items=items, more=len(report.analyses) - len(items))
+    found = Findings(items=items, more=len(ranked) - len(items))
     return section("findings", "Analyses", (found,) if items else ())
+
+
+def _unknown(report: RunReport, limits: Limits) -> Section:
+    """Errors of which nobody knows the cause, a line each, where they are no findings."""
+    lines = [one for one in without_cause(report) if not in_detail(one, report, limits)]
+    entries = cut(Entries, map(handover_entry, lines[: limits.rows]), limits.rows, len(lines))
+    return section("unknown", f"No cause is known: {plural(len(lines), 'error')}", entries)
 
 
 def _patterns(report: RunReport, limits: Limits) -> Section:
@@ -140,6 +128,7 @@ def _scoreboard(report: RunReport, limits: Limits) -> Section:
 _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     _errors,
     _findings,
+    _unknown,
     sections.failures,
     _patterns,
     _suggestions,
@@ -166,62 +155,20 @@ def _published(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]
     return published_for(report, (analysis.case.fingerprint, *analysis.case.aliases))
 
 
-def _fresh(report: RunReport) -> tuple[Analysis, ...]:
-    return tuple(each for each in report.analyses if each.ending.kind != "reused")
-
-
-def _known(report: RunReport) -> tuple[Analysis, ...]:
-    return tuple(each for each in report.analyses if each.ending.kind == "reused")
-
-
-def _new(report: RunReport, kind: str) -> tuple[Receipt, ...]:
-    return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
-
-
-def _explained(report: RunReport) -> int:
-    """Fresh analyses that name a root cause with more than low confidence."""
-    return sum(bool(a.root_cause.strip()) and a.confidence != "low" for a in _fresh(report))
-
-
-def _results(report: RunReport) -> Iterator[str]:
-    fixes = sum(each.has_fix for each in _fresh(report))
-    yield f"{_explained(report):,} with a root cause"
-    for count, text in (
-        (fixes, f"{plural(fixes, 'fix', 'fixes')} proposed"),
-        (pulls := len(_new(report, "pull")), plural(pulls, "draft pull request")),
-        (issues := len(_new(report, "issue")), plural(issues, "issue")),
-        (reopened := len(_new(report, "reopen")), f"{plural(reopened, 'issue')} reopened"),
-        (comments := len(_new(report, "comment")), plural(comments, "comment")),
-    ):
-        if count:
-            yield text
-
-
-def _verdicts(report: RunReport) -> Iterator[str]:
-    """What production says of merged fixes tonight."""
-    kinds = Counter(fate.kind for each in report.followed for fate in each.fates)
-    for count, verb in (
-        (kinds["verified"], "verified"),
-        (kinds["no effect"], "without effect"),
-        (kinds["regressed"], "regressed"),
-    ):
-        if count:
-            yield f"{plural(count, 'fix', 'fixes')} {verb}"
-
-
 def _counts(report: RunReport) -> Iterator[Fact]:
     if report.status == "failed" and not report.errors:
         return  # a nought would read like a quiet night
-    fresh = _fresh(report)
+    analysed, unknown = fresh(report), without_cause(report)
     for count, one, many in (
         (report.errors, "error group", "error groups"),
         (report.occurrences, "occurrence", "occurrences"),
-        (len(fresh), "analysed", "analysed"),
-        (_explained(report), "root cause", "root causes"),
-        (sum(each.has_fix for each in fresh), "fix", "fixes"),
-        (len(_new(report, "issue")), "issue", "issues"),
-        (len(_new(report, "pull")), "draft pull request", "draft pull requests"),
-        (len(_known(report)), "known", "known"),
+        (len(analysed), "analysed", "analysed"),
+        (explained(report), "root cause", "root causes"),
+        *(((len(unknown), "cause unknown", "causes unknown"),) if unknown else ()),
+        (sum(each.has_fix for each in analysed), "fix", "fixes"),
+        (len(opened(report, "issue")), "issue", "issues"),
+        (len(opened(report, "pull")), "draft pull request", "draft pull requests"),
+        (len(known(report)), "known", "known"),
         (len(report.failures), "failed", "failed"),
     ):
         yield Fact(name=one if count == 1 else many, text=f"{count:,}")

@@ -9,7 +9,7 @@ from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.memory.outcomes.calibration import calibrated
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEdit, Standing
-from nightwatch_core.models.answer import Edit, Evidence, Hypothesis, Learning
+from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
 from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, RejectedRecord, Window
 from nightwatch_core.models.options import NightOptions
@@ -484,6 +484,76 @@ def stated() -> RunReport:
         ),
         advice=("Not connected: Slack, for which SLACK_CHANNEL must be set.",),
     )  # fmt: skip
+
+
+def handed_over(number: int = 2, given: Handover | None = None, **changes: object) -> Analysis:
+    """An analysis that knows no cause; each number is an error of its own."""
+    code = "    return Decimal(row[currency])"
+    lines = ("def price_of(row, currency):", '    """One row of the feed."""', code, "", "")
+    known = Handover(
+        path="tidepool/feeds.py",
+        line=57,
+        lines=lines,
+        first_line=55,
+        value="'n/a'",
+        last_change="Mira Kowalczyk, 2026-10-05: Read the feed row by row (#398, 9f8e7d6c5b)",
+        look_at=("Who calls `price_of` with `currency`?", "Keep a row that failed."),
+    )
+    values: dict[str, object] = {
+        "case": Case(leader=group(number, transaction=f"feeds/{number}", occurrences=9 * number)),
+        "title": "The feed is broken",
+        "root_cause": "",
+        "confidence": "low",
+        "evidence": (),
+        "fix": (),
+        "suspects": (),
+        "next_steps": (),
+        "learnings": (),
+        "hypotheses": (),
+        "handover": given or known,
+    }
+    return analysis(number, **(values | changes))
+
+
+def unknown(**changes: object) -> RunReport:
+    """One error with a cause, several without: with all that is known, with nothing, waiting."""
+    said = "Perhaps the bank sends no rate on Sundays."
+    waits = "no proof since 2026-11-17 (no cause is known): looked at again on the 4th night"
+    analyses = (
+        analysis(1),
+        handed_over(2, root_cause=said, model="claude-opus-4-5"),
+        handed_over(3, Handover(), case=Case(leader=group(3, error_class="SIGKILL"))),
+        handed_over(
+            4,
+            Handover(path="tidepool/jobs.py", line=8),
+            ending=Ending(kind="reused", detail="errors/2026-11-17_keyerror.md"),
+            known_since="seen since 2026-11-17, 3rd night",
+            waiting=waits,
+        ),
+    )
+    skips = (
+        Skip(
+            fingerprint=one.fingerprint,
+            title=one.case.title,
+            kind="issue",
+            reason="no cause is known: only in the report",
+            cause="unknown",
+        )
+        for one in analyses[1:]
+    )
+    values: dict[str, object] = {
+        "errors": 4,
+        "occurrences": 1300,
+        "analyses": analyses,
+        "skips": tuple(skips),
+        "commit": Commit(
+            repository="acme/tidepool",
+            sha="9f8e7d6c5b4a39281706",
+            address="https://git.example/acme/tidepool",
+        ),
+        "learned": LearningResult(lessons=("a.md", "b.md", "c.md", "d.md"), new=1, unknown=3),
+    }
+    return empty(**(values | changes))
 
 
 def huge() -> RunReport:

@@ -182,7 +182,7 @@ def _row(row: Row) -> JsonValue:
         plain(f"{row.error}{where}", 110),
         f"{row.count:,}",
         plain(row.cause, 150),
-        row.confidence,
+        row.sure,
         plain(row.done, 90),
     )
 

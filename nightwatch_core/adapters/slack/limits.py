@@ -42,11 +42,12 @@ SHOWN = Limits(
     code_lines=25,
     suspects=2,
     texts=3,
+    handovers="none",
     paths=0,
     advice=False,
     without=frozenset(
         {"verdict", "evidence_more", "considered", "learned", "capture", "how", "trace"}
-        | {"scoreboard", "run", "files", "complaints"}
+        | {"scoreboard", "run", "files", "complaints", "unknown"}
     ),
 )
 _COUNTED = frozenset({"text", "url", "alt_text", "title", "value"})

@@ -46,7 +46,8 @@ class Message(Value):
 def messages(report: RunReport) -> tuple[Message, ...]:
     """The parent, then its replies in order; every one within Slack's limits."""
     shown = view(report, SHOWN)
-    names = _reply_names(analysis.case.fingerprint for analysis in report.analyses)
+    known = (analysis for analysis in report.analyses if analysis.has_cause)  # others: a row each
+    names = _reply_names(analysis.case.fingerprint for analysis in known)
     replies = (_reply(*each) for each in zip(names, shown.findings, strict=False))
     return (_parent(shown), *replies, *_follow_up(shown))
 

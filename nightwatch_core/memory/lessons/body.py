@@ -10,6 +10,8 @@ from nightwatch_core.models.knowledge import Lesson, Notes
 from nightwatch_core.models.outcome import OutcomeEvent
 from nightwatch_core.text.escaping import clean, code_span, fenced, markdown
 
+_NOT_KNOWN = "Not known: it was looked at, and nothing was proved."
+
 
 def body(lesson: Lesson) -> str:
     """Write the sections of a lesson that have something to say."""
@@ -60,7 +62,7 @@ def _standing(lesson: Lesson) -> str:
 
 
 def _root_cause(lesson: Lesson) -> str:
-    return f"## Root Cause\n\n{_paragraphs(lesson.root_cause)}"
+    return f"## Root Cause\n\n{_paragraphs(lesson.root_cause) or _NOT_KNOWN}"
 
 
 def _evidence(lesson: Lesson) -> str:

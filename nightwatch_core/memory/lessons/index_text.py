@@ -11,6 +11,7 @@ from nightwatch_core.text.frontmatter import dumped
 HEAD = "# Written by NightWatch from the documents; changes here are lost.\n"
 END = "# end "  # and a digest of all before it: earlier versions believe no other index
 _TAGS_IN_INDEX = 30
+_ONLY_WHERE_SO = ("stale", "unknown")
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n"))
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?:(?:::?|#| )[A-Za-z0-9_./][A-Za-z0-9_./-]*)*")
 
@@ -30,12 +31,12 @@ def index_text(index: Index) -> str:
 
 
 def _entry_text(entry: IndexEntry | PatternEntry) -> str:
-    """One document's lines; that a lesson is stale is said only where it is."""
+    """One document's lines; that a lesson is stale, or knows no cause, only where it is so."""
     rows: list[str] = []
     for key, value in entry.model_dump(mode="json").items():
         if isinstance(value, list) and value:
             rows += [f"{key}:", *(f"- {_scalar(one)}" for one in value)]
-        elif value or key != "stale":
+        elif value or key not in _ONLY_WHERE_SO:
             rows.append(f"{key}: {_scalar(value)}")
     return "- " + "\n  ".join(rows) + "\n"
 
@@ -68,6 +69,7 @@ def entry_of(lesson: Lesson) -> IndexEntry:
         aliases=lesson.aliases,
         last_seen=max((seen.date for seen in lesson.nights), default=lesson.first_detected),
         stale=bool(lesson.stale),
+        unknown=not lesson.has_cause,
     )
 
 

@@ -5,7 +5,8 @@ from typing import Literal
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory import limits
-from nightwatch_core.memory.lessons.citations import cited, watched
+from nightwatch_core.memory.lessons.citations import cited
+from nightwatch_core.memory.lessons.no_cause import watched_for, without_claims
 from nightwatch_core.memory.outcomes.tracker_outcomes import (
     REOPENED,
     SHUT,
@@ -53,7 +54,7 @@ def lesson_from(
 
     `digests` maps a path to the digest of its whole file at the analysed commit; `traffic` is the
     application's in the night's window. An earlier lesson keeps its fingerprint, file and first
-    date; a reused analysis adds only the night and numbers.
+    date; a reused analysis adds only the night and numbers. One without a cause leaves no claim.
     """
     if analysis.ending.kind == "reused" and earlier is not None:
         seen = add_sighting(earlier, analysis.case, night, "known", traffic)
@@ -96,7 +97,8 @@ def _fresh(
     analysis: Analysis, night: Night, digests: Mapping[str, str], traffic: int | None
 ) -> Lesson:
     case, leader = analysis.case, analysis.case.leader
-    confidence = stated_confidence(analysis)
+    confidence, files = stated_confidence(analysis), watched_for(analysis, digests)
+    analysis = without_claims(analysis)
     return Lesson(
         fingerprint=case.fingerprint,
         aliases=aliases_of(case.aliases, case.fingerprint),
@@ -126,7 +128,7 @@ def _fresh(
         question=line(analysis.question, limits.LONGEST_WORDS),
         sure_of_fix=analysis.fix_confidence,
         fix_owed=fix_owed(analysis.has_fix, analysis.refused),
-        watched=watched(analysis, digests),
+        watched=files,
         next_steps=analysis.next_steps,
         learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[: limits.MOST_TAGS],
@@ -216,6 +218,7 @@ def _proposals(
             tokens=lesson.tokens_used,
             cost=lesson.cost_used,
             model=lesson.model,
+            has_cause=analysis.has_cause,
         )
         for one in own
         if (kind := _PROPOSED.get(one.kind) or (_item_of(one) if one.also else None))

@@ -67,10 +67,12 @@ def _proof(lesson: Lesson) -> OutcomeEvent | None:
 def as_task(lesson: Lesson) -> TaskFile:
     """Show a lesson as a task file, so that both are searched alike.
 
-    Where its notes tell of no problem, one is made of its own root cause and learnings.
+    Where its notes tell of no problem, one is made of its own root cause and learnings; of one
+    that knows no cause there is nothing but what people noted.
     """
     has_problems = any(notes.problems for notes in lesson.notes)
-    notes = lesson.notes if has_problems else (lesson_notes(lesson), *lesson.notes)
+    own = () if has_problems or not lesson.has_cause else (lesson_notes(lesson),)
+    notes = (*own, *lesson.notes)
     return TaskFile(
         id=lesson.fingerprint,
         file=lesson.file,

@@ -56,11 +56,12 @@ def calibrated(analysis: Analysis, board: Scoreboard) -> Analysis:
     """The analysis with its chance, and said less sure where the record clearly asks for it.
 
     A confidence is lowered by one step, with the analyst's own kept in `said`, and never raised.
+    Where no cause is known there is none.
     Twice is as good as once. What is kept of it has to be `said`, or it would sink every night.
     """
     tier = _tier(analysis.confidence, board)
     ours = chance(analysis.confidence, board)
-    if tier is None or ours is None or analysis.chance is not None:
+    if tier is None or ours is None or analysis.chance is not None or not analysis.has_cause:
         return analysis
     lower = _lower(tier)
     so = f": said {lower} instead" if lower else ""

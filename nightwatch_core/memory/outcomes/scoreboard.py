@@ -147,13 +147,17 @@ class Attempt(Value):
 
 
 def judgements(lessons: Iterable[Lesson]) -> tuple[JudgedAnalysis, ...]:
-    """Judge each analysis whose issue or pull request was published; an item counts once."""
+    """Judge each analysis whose issue or pull request was published; an item counts once.
+
+    One that said that no cause is known can be neither right nor wrong.
+    """
     counted: set[object] = set()
     judged: list[JudgedAnalysis] = []
     for lesson in lessons:
         fresh = [item for item in lesson.proposed if _name(item) not in counted]
         counted.update(map(_name, fresh))
-        judged.extend(_judged(lesson, attempt) for attempt in _attempts(lesson, fresh))
+        claims = [item for item in fresh if item.has_cause]
+        judged.extend(_judged(lesson, attempt) for attempt in _attempts(lesson, claims))
     return tuple(judged)
 
 

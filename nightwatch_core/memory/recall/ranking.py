@@ -85,7 +85,8 @@ def search(
 ) -> Recalled:
     """Find the case's own lesson, then those of similar errors, best first, from `threshold` on.
 
-    Ties go to the one seen last, then by file name.
+    Lessons that know no cause have nothing to say of another error. Ties go to the one seen last,
+    then by file name.
     """
     query = document_of_case(case)
     own = _own(case, index)
@@ -98,6 +99,8 @@ def search(
         if near.file in own_files or sure < threshold:
             continue
         entry, document = index.entry(near.lesson)
+        if entry.unknown:
+            continue
         seed = match(case, entry).score
         because = reasons(query, document)
         results.append((entry, Match(score=seed, because=because, relevance=sure)))

@@ -103,11 +103,15 @@ def recall(
 ) -> tuple[tuple[IndexEntry, Match], ...]:
     """Find the lessons nearest to the case, best first: the case's own, then similar ones.
 
-    At most `limit`, none scored below `threshold`. Among equals the one seen last comes first, then
-    the order of file names decides.
+    At most `limit`, none scored below `threshold`, and of similar ones none that knows no cause.
+    Among equals the one seen last comes first, then the order of file names decides.
     """
     scored = ((entry, match(case, entry)) for entry in index.solutions)
-    near = [(entry, found) for entry, found in scored if found.score >= threshold]
+    near = [
+        (entry, found)
+        for entry, found in scored
+        if found.score >= threshold and (found.is_same or not entry.unknown)
+    ]
     return tuple(sorted(near, key=lambda pair: _rank(case, *pair))[:limit])
 
 

@@ -12,7 +12,7 @@ def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson,
     """Lessons that hold words of the query, those with the largest share first.
 
     Words are looked for in class, transaction, message, title, cause and tags, and as the
-    beginning of a fingerprint.
+    beginning of a fingerprint. Lessons that know no cause have nothing to tell.
 
     >>> from datetime import date
     >>> cart = Lesson(fingerprint="v1:a", error_class="KeyError", root_cause="total is missing",
@@ -21,7 +21,7 @@ def search_lessons(query: str, lessons: Iterable[Lesson]) -> tuple[tuple[Lesson,
     [('missing',)]
     """
     wanted = tuple(dict.fromkeys(_WORD.findall(query.lower()[:500])))
-    scored = ((lesson, _match(wanted, lesson)) for lesson in lessons)
+    scored = ((lesson, _match(wanted, lesson)) for lesson in lessons if lesson.has_cause)
     matches = [(lesson, match) for lesson, match in scored if match.because]
     return tuple(sorted(matches, key=lambda pair: (-pair[1].score, pair[0].file)))
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from nightwatch_core.intake.ignore_rules import expired, ignored_by
 from nightwatch_core.intake.ranking import severity
 from nightwatch_core.memory.recall.seed_score import seed_tags
+from nightwatch_core.memory.reuse import RULES
 from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.pattern import IgnoreRule, IgnoreRules
@@ -103,6 +104,11 @@ def _is_ignored(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     return ignored_by(tonight.rules, as_group(lesson)) is not None
 
 
+def _only_rules_looked(lesson: Lesson, tonight: NoiseEvidence) -> bool:
+    """Whether only rules found no cause: what they do not know says nothing about the error."""
+    return lesson.model == RULES and not lesson.has_cause and not is_transient(lesson, tonight)
+
+
 def _is_understood(lesson: Lesson, tonight: NoiseEvidence) -> bool:
     return not always_low(lesson) and not is_transient(lesson, tonight)
 
@@ -125,6 +131,7 @@ AGAINST: tuple[tuple[str, Callable[[Lesson, NoiseEvidence], bool]], ...] = (
     ("its class is among the gravest", _is_grave),
     ("a rule covers it", _is_ignored),
     (TOO_FEW, _is_rare),
+    ("only the rules looked at it", _only_rules_looked),
     ("it is understood, and does not pass by itself", _is_understood),
     ("it was not seen for a month", _is_gone),
 )

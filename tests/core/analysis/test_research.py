@@ -102,7 +102,9 @@ def test_everything_is_gathered() -> None:
     wrote = Blame(sha="a" * 40, author="Ann", at=at, subject="Count", line=250, text="line 250")
     tree = MemoryCode(texts, blames={("app/models/order.rb", 250): wrote})
     release = Release(version="1", sha="a", at=NOW - timedelta(minutes=5))
-    lesson = Lesson(fingerprint="v1:9", error_class="E", root_cause="", first_detected=NOW.date())
+    lesson = Lesson(
+        fingerprint="v1:9", error_class="E", root_cause="No.", first_detected=NOW.date()
+    )
     prior = PriorAnalysis(lesson=lesson, match=Match(score=1, because=()))
     found = gather(
         one, PathIndex(texts), texts.get, (pull,), (release,), (prior,) * 5, (ignored("KeyError"),),

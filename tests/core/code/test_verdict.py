@@ -155,7 +155,7 @@ def test_only_the_commit_that_the_answer_names_is_suspected():
     near = Suspect(pull=MergedPull(sha="e" * 40, **at), score=0.9, because=("changes a file",))
     research = ResearchContext(suspects=(near,))
     for text, names in (("abcdef1", ["commit abcdef1000"]), ("", []), ("eeeeeee", [])):
-        told = Answer(title="T", root_cause="R", confidence="low", suspect_commit=text)
+        told = Answer(title="T", root_cause="R", confidence="medium", suspect_commit=text)
         one = verdict(case(), told, research, replace(tree(), commits=PAST))
         assert [suspect.pull.name for suspect in one.suspects] == names
     assert one.suspect_commit == ""

@@ -11,7 +11,14 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2])] * (__name__ == "__main__")
 
-from core.report_fixture import empty, failed, regression, remembered, stated  # noqa: E402
+from core.report_fixture import (  # noqa: E402
+    empty,
+    failed,
+    regression,
+    remembered,
+    stated,
+    unknown,
+)
 from rich.console import Console  # noqa: E402
 
 from nightwatch_core.adapters.html.page import as_html  # noqa: E402
@@ -27,6 +34,7 @@ NIGHTS = {
     "failed": failed(),
     "empty": empty(),
     "stated": stated(),
+    "unknown": unknown(),
 }
 
 

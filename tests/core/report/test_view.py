@@ -28,8 +28,9 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.blocks import Command, Fact, Facts
 from nightwatch_core.report.error_rows import known_since
 from nightwatch_core.report.excerpts import diff_excerpt, evidence_excerpt
+from nightwatch_core.report.headline import headline
 from nightwatch_core.report.limits import BRIEF, DIFF_LINES, Limits
-from nightwatch_core.report.view import headline, record_of, view
+from nightwatch_core.report.view import record_of, view
 
 
 def test_headline_of_a_night() -> None:

@@ -48,7 +48,14 @@ def test_a_library_reads_what_was_written(solutions, patterns):
 def test_a_library_would_write_the_same():
     plain = [text for text in ODD if "\n" not in text]
     entries = tuple(
-        IndexEntry(file=text, fingerprint="v1:a", error_class=text, tags=(text,), stale=True)
+        IndexEntry(
+            file=text,
+            fingerprint="v1:a",
+            error_class=text,
+            tags=(text,),
+            stale=True,
+            unknown=True,
+        )
         for text in plain
     )
     index = index_over(entries, ())

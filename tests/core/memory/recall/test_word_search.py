@@ -11,7 +11,7 @@ def entry(file, error_class="KeyError", transaction="", tags=(), fingerprint="v1
         error_class=error_class,
         transaction=transaction,
         tags=tags,
-        root_cause="",
+        root_cause="It lacks a default.",
         first_detected=date(2026, 11, 20),
     )
 
