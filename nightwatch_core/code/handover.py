@@ -55,6 +55,7 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
         lines, first = _recorded(frame)
     changed = given.last_change or (_last_change(code, path, line) if is_readable else "")
     return Handover(
+        unknown=_line(given.unknown, HANDED_TEXT),
         path=_line(path, HANDED_TEXT),
         line=line,
         lines=tuple(one[:HANDED_LINE] for one in lines[: 2 * HANDED_LINES + 1]),
@@ -103,7 +104,7 @@ def _value(case: Case) -> str:
     root = case.trace.root if case.trace else None
     said = (root.error_class, root.message) if root and root.error_class else ()
     symptom = symptom_of(*(said or (case.leader.error_class, case.leader.message)))
-    return symptom.key or symptom.given
+    return f"key `{symptom.key}`" if symptom.key else symptom.given
 
 
 def _line(text: str, limit: int) -> str:

@@ -55,6 +55,7 @@ class Handover(Value):
     Texts are untrusted: they come from the code and from the error.
     """
 
+    unknown: str = ""  # what is not known: "why `order` is None in shop/orders.py:14"
     path: str = ""  # in the repository
     line: int = 0  # 0: not known
     lines: tuple[str, ...] = ()  # the failing line with its surroundings

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nightwatch_core.models.answer import Handover
-from nightwatch_core.publish.handover_text import NO_CAUSE, handover_facts, place_of
+from nightwatch_core.publish.handover_text import NO_CAUSE, handover_facts, place_of, short_handover
 from nightwatch_core.publish.issue_sections import Told, bulleted, language_named
 from nightwatch_core.text.escaping import fenced
 
@@ -17,7 +17,8 @@ def handed_over(told: Told) -> str:
 
 
 def _parts(told: Told, given: Handover) -> Iterator[str]:
-    yield f"## {NO_CAUSE}\n\nIt was looked at, and nothing was proved. This is what is known."
+    what = f" {told.prose(short_handover(given))}" if given.unknown else ""
+    yield f"## {NO_CAUSE}\n\nIt was looked at, and nothing was proved.{what} This is what is known."
     place = place_of(given)
     facts = (*((("Failed in", place),) if place else ()), *handover_facts(given))
     yield "\n".join(f"- {name}: {told.prose(text)}" for name, text in facts)

@@ -26,7 +26,7 @@ from nightwatch_core.report.blocks import (
 )
 from nightwatch_core.report.error_rows import NO_CAUSE, known_since
 from nightwatch_core.report.excerpts import Excerpt, diff_excerpt, evidence_excerpt
-from nightwatch_core.report.handover import FOLD, failed_in, handover_sections
+from nightwatch_core.report.handover import FOLD, handover_sections, short_gist
 from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, Limits
 from nightwatch_core.report.publications import (
     Publication,
@@ -72,7 +72,7 @@ def finding(rank: int, shown: Shown, limits: Limits) -> Finding:
         seen=say.seen(case),
         confidence=analysis.confidence,
         unknown=unknown,
-        gist=_sentence(failed_in(analysis.handover)) if analysis.handover else "",
+        gist=short_gist(analysis.handover) if analysis.handover else "",
         fold=FOLD if unknown else "",
         sureness=parts.sureness(analysis),
         doubt=line(parts.doubt(analysis), TEXT),
@@ -202,10 +202,6 @@ def source_of(apps: Iterable[str], commit: Commit | None, sha: str = "") -> str:
     shown = ", ".join(named[:3]) + (f" and {len(named) - 3} more" if len(named) > 3 else "")
     where = f"{commit.repository} at {(sha or commit.sha)[:10]}" if commit else ""
     return line(" · ".join(filter(None, (shown, where))), TITLE)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _bullets(kind: str, title: str, texts: Iterable[str], limit: int) -> Section:

@@ -44,16 +44,26 @@ def gist(analysis: Analysis) -> str:
     >>> of = Case(leader=ErrorGroup(fingerprint="v1:0", source="file", error_class="E"))
     >>> known = Handover(path="a.py", line=3, value="'EUR'", look_at=("Who calls it?",))
     >>> gist(Analysis(case=of, title="", root_cause="", confidence="low", handover=known))
-    "failed in a.py:3; value 'EUR'; next: Who calls it?"
+    "failed in a.py:3; 'EUR'; next: Who calls it?"
     """
     given = analysis.handover or Handover()
     texts = (
         failed_in(given),
-        f"value {line(given.value, NAME)}" if given.value.strip() else "",
+        line(given.value, NAME),
         f"last written by {line(given.last_change, NAME)}" if given.last_change.strip() else "",
         f"next: {line(next(iter(given.look_at), ''), TEXT)}" if given.look_at else "",
     )
     return line("; ".join(filter(None, texts)), LONG) or "nothing is known but what it says"
+
+
+def short_gist(given: Handover) -> str:
+    """What is not known, and where it failed, in a line.
+
+    >>> short_gist(Handover(path="a.py", line=3, unknown="why `x` is None in a.py:3"))
+    'Not known: why `x` is None in a.py:3. Failed in a.py:3'
+    """
+    what, where = (say.short_handover(given) if given.unknown else ""), failed_in(given)
+    return " ".join(filter(None, (line(what, TEXT), f"{where[:1].upper()}{where[1:]}")))
 
 
 def failed_in(given: Handover) -> str:
@@ -72,7 +82,7 @@ def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> 
     yield section("handover", "", *((Facts(items=known),) if known else ()))
     yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
     yield _listed("look", "To look at next", given.look_at, many)
-    claims = (analysis.root_cause,) if analysis.root_cause.strip() else ()
+    claims = () if given.unknown or not analysis.root_cause.strip() else (analysis.root_cause,)
     undecided = (
         " ".join(filter(None, parts.explained(one.statement, one.because)))
         for one in parts.open_explanations(analysis)

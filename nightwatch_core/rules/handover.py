@@ -38,6 +38,7 @@ def _handover(
     near = range(failing.line - HANDED_LINES, failing.line + HANDED_LINES + 1)
     numbers = [n for n in near if n in failing.lines] if failing.seen else []
     return Handover(
+        unknown=finding.unknown or _why(failing, context),
         path=failing.path,
         line=failing.line,
         lines=tuple(failing.lines[n][:HANDED_LINE] for n in numbers),
