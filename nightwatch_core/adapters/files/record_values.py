@@ -163,6 +163,13 @@ TIME_READERS: tuple[Callable[[str], datetime], ...] = (
     _named_month("%d-%b-%Y %H:%M:%S"),
     _named_month("%a %b %d %H:%M:%S %Y"),
     _named_month("%a %b %d %H:%M:%S.%f %Y"),
+    # Clocks of twelve hours are American, so that the month comes first: Azure's portal.
+    *(
+        _named_month(f"%m/%d/%Y{comma} %I:%M:%S{fraction} %p{zone}")
+        for comma in (",", "")
+        for fraction in (".%f", "")
+        for zone in ("%z", "")
+    ),
 )
 
 

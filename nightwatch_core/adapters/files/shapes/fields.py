@@ -25,6 +25,7 @@ NAMES = {
     "time": "timestamp",
     "level": "level",
 }
+MESSAGE = "Message"  # the class of what a tracker calls an error, and holds no exception
 QUIET = {"level": "info"}  # a record that is no error: counted, and no more
 
 _TITLE = re.compile(
@@ -50,6 +51,10 @@ def at(record: object, *paths: str) -> object:
 
 
 def _one(record: object, path: str) -> object:
+    if isinstance(record, list):
+        head, _, rest = path.partition(".")
+        inner = record[int(head)] if head in ("0", "1") and int(head) < len(record) else None
+        return _one(inner, rest) if rest else inner
     if not isinstance(record, Mapping):
         return None
     if path in record:

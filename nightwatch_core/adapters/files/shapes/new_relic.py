@@ -75,7 +75,7 @@ def _with_facets(row: Record, names: Sequence[str]) -> Record:
 
 
 SHAPES = (
-    Shape("answer of New Relic's NerdGraph", _is_nerdgraph, _nerdgraph, ("data.actor",)),
-    Shape("answer of New Relic", _is_nrql, _nrql, ("results", "metadata")),
+    Shape("answer of New Relic's NerdGraph", _is_nerdgraph, _nerdgraph, ("data.actor",), ("data",)),
+    Shape("answer of New Relic", _is_nrql, _nrql, ("results", "metadata"), ("results",)),
 )
-ROWS = (Shape("row of a New Relic answer", _is_row, _row, ("facet", "count")),)
+ROWS = (Shape("row of a New Relic answer", _is_row, _row, ("facet", "count"), ("facet",)),)

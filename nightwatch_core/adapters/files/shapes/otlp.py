@@ -67,6 +67,6 @@ def _typed(value: object, depth: int = 0) -> object:
 
 
 SHAPES = (
-    Shape("OpenTelemetry logs", _is_logs, _logs, ("resourceLogs",)),
-    Shape("OpenTelemetry spans", _is_spans, _spans, ("resourceSpans",)),
+    Shape("OpenTelemetry logs", _is_logs, _logs, ("resourceLogs",), ("resourceLogs",)),
+    Shape("OpenTelemetry spans", _is_spans, _spans, ("resourceSpans",), ("resourceSpans",)),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nightwatch_core.adapters.files.exception_texts import Thrown, chain_text, thrown
 from nightwatch_core.adapters.files.shapes.fields import (
+    MESSAGE,
     QUIET,
     at,
     record_of,
@@ -15,7 +16,6 @@ from nightwatch_core.adapters.files.shapes.fields import (
 from nightwatch_core.adapters.files.shapes.sentry_exceptions import chain_of
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
 
-MESSAGE = "Message"  # the class of an event that holds no exception, but a message at level error
 _LEVELS = ("error", "fatal", "critical", "")
 _ENVELOPE_HEADER = frozenset(("event_id", "sent_at", "dsn", "sdk", "trace"))
 _ITEM_HEADER = frozenset(
@@ -39,18 +39,14 @@ def _is_event(record: Record) -> bool:
         return True
     if "event_id" not in record and not ("platform" in record and "culprit" in record):
         return _has_values(record)
-    names = ("exception", "logentry", "message", "threads", "sentry.interfaces.Exception", "spans")
-    return any(name in record for name in names)
+    names = ("exception", "logentry", "threads", "sentry.interfaces.Exception")
+    return any(name in record for name in names) or ("message" in record and "platform" in record)
 
 
 def _has_values(record: Record) -> bool:
     inner = record.get("exception")
     values = inner.get("values") if isinstance(inner, Mapping) else None
-    return (
-        any(isinstance(one, Mapping) and "value" in one for one in values or ())
-        if isinstance(values, list)
-        else False
-    )
+    return any("value" in one for one in objects_in(values))
 
 
 def _event(record: Record, _: Inside) -> Iterator[Item]:
@@ -128,10 +124,11 @@ def _is_issue(record: Record) -> bool:
 def _issue(record: Record, _: Inside) -> Iterator[Item]:
     category = text_at(record, "issueCategory")
     level = text_at(record, "level")
-    if category not in ("", "error") or level not in _LEVELS:
+    told_class, told_message = title_parts(text_at(record, "title", "metadata.title"))
+    is_named = bool(text_at(record, "metadata.type") or told_class)
+    if category not in ("", "error") or (level not in _LEVELS and not is_named):
         yield QUIET
         return
-    told_class, told_message = title_parts(text_at(record, "title", "metadata.title"))
     file, function = text_at(record, "metadata.filename"), text_at(record, "metadata.function")
     error_class = text_at(record, "metadata.type") or told_class or MESSAGE
     message = text_at(record, "metadata.value") or told_message
@@ -201,10 +198,27 @@ def _quiet(_: Record, __: Inside) -> Iterator[Item]:
 
 
 SHAPES = (
-    Shape("", _is_header, _nothing, ()),
-    Shape("", _is_other_item, _quiet, ()),
-    Shape("call of Sentry's webhook", _is_hook, _hook, ("action", "data.event", "data.issue")),
-    Shape("issue of Sentry", _is_issue, _issue,
-          ("shortId", "culprit", "metadata", "count", "userCount")),
-    Shape("event of Sentry", _is_event, _event, ("eventID", "entries", "platform", "exception")),
-)  # fmt: skip
+    Shape("", _is_header, _nothing, (), ("sent_at", "dsn", "trace", "type")),
+    Shape("", _is_other_item, _quiet, (), ("sid", "discarded_events", "spans")),
+    Shape(
+        "call of Sentry's webhook",
+        _is_hook,
+        _hook,
+        ("action", "data.event", "data.issue"),
+        ("data", "event"),
+    ),
+    Shape(
+        "issue of Sentry",
+        _is_issue,
+        _issue,
+        ("shortId", "culprit", "metadata", "count", "userCount"),
+        ("shortId", "userCount"),
+    ),
+    Shape(
+        "event of Sentry",
+        _is_event,
+        _event,
+        ("eventID", "entries", "platform", "exception"),
+        ("eventID", "event_id", "entries", "exception", "culprit"),
+    ),
+)

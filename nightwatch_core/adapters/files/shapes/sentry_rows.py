@@ -1,10 +1,10 @@
 """Rows that Sentry's Discover and Explore export, as JSON and as CSV."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.shapes.fields import at, record_of, text_at, title_parts
-from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
+from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape
 
 # Columns that no other export has: any of them beside a title or a class tells it.
 _COLUMNS = frozenset(
@@ -63,16 +63,12 @@ def _listed(value: object) -> list[str]:
     return [str(one) for one in value if one is not None] if isinstance(value, list) else []
 
 
-def _is_answer(record: Record) -> bool:
-    return isinstance(record.get("meta"), Mapping) and isinstance(record.get("data"), list)
-
-
-def _answer(record: Record, inside: Inside) -> Iterator[Item]:
-    yield from inside(objects_in(record.get("data")))
-
-
-ANSWERS = (Shape("", _is_answer, _answer, ()),)
 SHAPES = (
-    Shape("row of Sentry's Discover", _is_row, _row,
-          ("title", "error.type", "count()", "count_unique(user)", "last_seen()")),
-)  # fmt: skip
+    Shape(
+        "row of Sentry's Discover",
+        _is_row,
+        _row,
+        ("title", "error.type", "count()", "count_unique(user)", "last_seen()"),
+        ("title", "count()", "count_unique(user)", "last_seen()", "error.type"),
+    ),
+)

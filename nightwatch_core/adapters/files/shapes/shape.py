@@ -27,12 +27,14 @@ class Shape(NamedTuple):
     """A shape of JSON documents.
 
     `told_by` are the dotted names of fields that tell it, for whoever has something like it.
+    Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
     """
 
     name: str  # for people: "answer of New Relic"
     applies: Callable[[Record], bool]
     unpack: Callable[[Record, Inside], Iterator[Item]]
     told_by: tuple[str, ...]
+    needs: tuple[str, ...] = ()
 
 
 def objects_in(value: object) -> list[dict[str, object]]:

@@ -2,17 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from nightwatch_core.adapters.files.limits import MAX_WRAPS
 from nightwatch_core.adapters.files.shapes import (
+    airbrake,
+    app_insights,
     app_loggers,
+    appsignal,
+    bugsnag,
     cloudwatch,
     containers,
+    datadog,
+    elastic_apm,
+    google,
     google_cloud,
+    honeybadger,
     journald,
     loki,
     new_relic,
     otlp,
+    query_tables,
+    raygun,
+    rollbar,
     sentry,
     sentry_rows,
     wrappers,
@@ -27,6 +39,17 @@ SHAPES: tuple[Shape, ...] = (
     *otlp.SHAPES,
     *sentry.SHAPES,
     *sentry_rows.SHAPES,
+    *rollbar.SHAPES,
+    *honeybadger.SHAPES,
+    *bugsnag.SHAPES,
+    *airbrake.SHAPES,
+    *raygun.SHAPES,
+    *appsignal.SHAPES,
+    *datadog.SHAPES,
+    *app_insights.SHAPES,
+    *elastic_apm.SHAPES,
+    *google.SHAPES,
+    *query_tables.SHAPES,
     *containers.SHAPES,
     *google_cloud.SHAPES,
     *journald.SHAPES,
@@ -56,7 +79,7 @@ def _unpacked(document: object, depth: int, shapes: Counter[str]) -> Iterator[It
     if not isinstance(document, dict):
         yield {}
         return
-    shape = next((one for one in SHAPES if one.applies(document)), None)
+    shape = next((one for one in _possible(tuple(document)) if one.applies(document)), None)
     if shape is None or depth >= MAX_WRAPS:
         shapes[OWN_RECORD] += 1
         yield document
@@ -65,3 +88,10 @@ def _unpacked(document: object, depth: int, shapes: Counter[str]) -> Iterator[It
     for item in shape.unpack(document, lambda value: _unpacked(value, depth + 1, inner)):
         shapes[shape.name] += bool(shape.name) and not isinstance(item, str)
         yield item
+
+
+@lru_cache(maxsize=1_024)
+def _possible(names: tuple[str, ...]) -> tuple[Shape, ...]:
+    """The shapes that a document with these fields may have: those of one file are alike."""
+    there = frozenset(names)
+    return tuple(one for one in SHAPES if not one.needs or not there.isdisjoint(one.needs))

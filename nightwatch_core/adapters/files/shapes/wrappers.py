@@ -39,6 +39,6 @@ def _wrapper(document: Record, inside: Inside) -> Iterator[Item]:
 
 
 SHAPES = (
-    Shape("hit of Elasticsearch", _is_elastic, _elastic, ("_source",)),
-    Shape("", _is_wrapper, _wrapper, ()),
+    Shape("hit of Elasticsearch", _is_elastic, _elastic, ("_source",), ("_source",)),
+    Shape("", _is_wrapper, _wrapper, (), WRAPPERS),
 )

@@ -1,0 +1,160 @@
+"""Application Insights: rows of `exceptions`, telemetry as it is sent, continuous exports."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from nightwatch_core.adapters.files.exception_texts import Thrown, chain_text, thrown
+from nightwatch_core.adapters.files.shapes.fields import at, record_of, text_at
+from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
+
+_TELLING = frozenset(("problemid", "outertype", "outermessage", "exceptiontype"))
+
+
+def _is_row(record: Record) -> bool:
+    """A row of the table `exceptions`, or of `AppExceptions` in a workspace."""
+    names = {name.lower() for name in record} if len(record) < 200 else set()
+    return len(names & _TELLING) > 1 or {"problemid", "itemcount"} <= names
+
+
+def _row(record: Record, _: Inside) -> Iterator[Item]:
+    low = {name.lower().replace("_", ""): value for name, value in record.items()}
+    chain = _details(low.get("details"))
+    outer = Thrown(
+        text_at(low, "outertype", "type", "exceptiontype", "outerexceptiontype"),
+        text_at(low, "outermessage", "message", "innermostmessage"),
+    )
+    first = chain[0] if chain else outer
+    method, assembly = text_at(low, "outermethod", "method"), text_at(low, "outerassembly")
+    stack = chain_text(chain, "csharp" if assembly else "") or _method(outer, method)
+    yield record_of(
+        error_class=first.error_class or outer.error_class,
+        message=first.message or outer.message,
+        stack=stack,
+        transaction=text_at(low, "operationname"),
+        app=text_at(low, "cloudrolename", "approlename", "appname"),
+        release=text_at(low, "applicationversion", "appversion"),
+        host=text_at(low, "cloudroleinstance", "approleinstance"),
+        user=text_at(low, "userauthenticatedid", "useraccountid", "userid"),
+        users=at(low, "users", "usercount", "affectedusers"),
+        count=at(low, "itemcount", "count", "sumitemcount", "count_"),
+        time=at(low, "timestamp", "timegenerated"),
+    )
+
+
+def _method(outer: Thrown, method: str) -> str:
+    return chain_text([thrown(outer.error_class, outer.message, [{"method": method}])], "csharp")
+
+
+def _details(details: object) -> list[Thrown]:
+    """The exceptions of a row, the outermost first; each names the one around it."""
+    if isinstance(details, str):
+        try:
+            details = json.loads(details)
+        except (ValueError, RecursionError):
+            return []
+    listed = details if isinstance(details, list) else [details]
+    return [_thrown(one) for one in objects_in(listed)]
+
+
+def _thrown(one: Record) -> Thrown:
+    stack = at(one, "parsedStack")
+    if isinstance(stack, str):
+        try:
+            stack = json.loads(stack)
+        except (ValueError, RecursionError):
+            stack = None
+    return thrown(at(one, "type", "typeName", "exceptionType"), one.get("message"), stack)
+
+
+def _is_telemetry(record: Record) -> bool:
+    return isinstance(at(record, "data.baseData.exceptions"), list)
+
+
+def _telemetry(record: Record, _: Inside) -> Iterator[Item]:
+    exceptions = objects_in(at(record, "data.baseData.exceptions"))
+    chain = [_thrown(one) for one in exceptions]
+    texts = [text_at(one, "stack") for one in exceptions]
+    tags = record.get("tags")
+    yield record_of(
+        error_class=chain[0].error_class if chain else "",
+        message=chain[0].message if chain else "",
+        stack=chain_text(chain) or next(filter(None, texts), ""),
+        transaction=text_at(tags, "ai.operation.name"),
+        app=text_at(tags, "ai.cloud.role"),
+        release=text_at(tags, "ai.application.ver"),
+        host=text_at(tags, "ai.cloud.roleInstance"),
+        user=text_at(tags, "ai.user.authUserId", "ai.user.id"),
+        time=at(record, "time"),
+    )
+
+
+def _is_export(record: Record) -> bool:
+    return isinstance(record.get("basicException"), list)
+
+
+def _export(record: Record, _: Inside) -> Iterator[Item]:
+    for one in objects_in(record.get("basicException")):
+        outer = text_at(one, "outerExceptionType") or text_at(one, "exceptionType")
+        message = text_at(one, "outerExceptionMessage") or text_at(one, "message")
+        yield record_of(
+            error_class=outer,
+            message=message,
+            stack=chain_text([thrown(outer, message, one.get("parsedStack"))], "csharp"),
+            transaction=text_at(record, "context.operation.name"),
+            app=text_at(record, "context.cloud.role", "context.device.roleName"),
+            release=text_at(record, "context.application.version"),
+            host=text_at(record, "context.device.roleInstance"),
+            user=text_at(record, "context.user.authId", "context.user.anonId"),
+            count=at(one, "count"),
+            time=at(record, "context.data.eventTime"),
+        )
+
+
+def _is_other(record: Record) -> bool:
+    """Telemetry that is no exception."""
+    kind = at(record, "data.baseType")
+    return (
+        isinstance(kind, str)
+        and kind.endswith("Data")
+        and isinstance(at(record, "data.baseData"), Mapping)
+    )
+
+
+def _quiet(_: Record, __: Inside) -> Iterator[Item]:
+    yield {"level": "info"}
+
+
+SHAPES = (
+    Shape(
+        "telemetry of Application Insights",
+        _is_telemetry,
+        _telemetry,
+        ("data.baseType", "data.baseData.exceptions", "time"),
+        ("data",),
+    ),
+    Shape("", _is_other, _quiet, (), ("data",)),
+    Shape(
+        "export of Application Insights",
+        _is_export,
+        _export,
+        ("basicException", "context"),
+        ("basicException",),
+    ),
+    Shape(
+        "exception of Application Insights",
+        _is_row,
+        _row,
+        ("problemId", "outerType", "outerMessage", "operation_Name", "itemCount"),
+        (
+            "problemId",
+            "ProblemId",
+            "problem_Id",
+            "outerType",
+            "OuterType",
+            "exceptionType",
+            "ExceptionType",
+            "outerMessage",
+            "OuterMessage",
+        ),
+    ),
+)
