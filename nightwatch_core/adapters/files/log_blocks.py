@@ -2,11 +2,17 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from nightwatch_core.adapters.files.limits import BLOCK_LIMIT, GAP_LINES, HEADER_LINES, LINE_READ
+from nightwatch_core.adapters.files.limits import (
+    BLOCK_LIMIT,
+    GAP_LINES,
+    HEADER_LINES,
+    LINE_READ,
+    TIME_REACH,
+)
 from nightwatch_core.adapters.files.record_values import time_in_log
 from nightwatch_core.traces.line_prefixes import without_prefix
 
@@ -67,6 +73,12 @@ STYLES = (
         part=re.compile(rf"{_CAUSES}|\s+thrown in |Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
     ),
 )
+# A line without any of these neither opens a trace nor stands in one: most lines of most logs.
+CLUES = (
+    "Traceback (", "panic", "fatal error", ".go:", ".s:", "goroutine ", "at ", ":in", "from ", "#",
+)  # fmt: skip
+_CLOCK = re.compile(r"\d:\d\d")
+_CLOCKS = 8  # lines with a clock among which the newest with a date is looked for
 _CAUSE = re.compile(_CAUSES)
 _SIDEKIQ = re.compile(r"^(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ")
 _STARTS = ("#", "goroutine ", "at ")  # of first frames that are not indented
@@ -140,25 +152,28 @@ class TraceCutter:
 
     def __init__(self) -> None:
         """Begin at the first line of a log."""
-        self._above: deque[tuple[int, str, bool]] = deque(maxlen=HEADER_LINES)
+        self._above: deque[tuple[int, str]] = deque(maxlen=HEADER_LINES)
+        self._clocks: deque[str] = deque(maxlen=_CLOCKS)
         self._open: _Open | None = None
         self._time: datetime | None = None
 
-    def read(self, number: int, line: str) -> Iterator[Block]:
-        """Go on by one line; yields the stack trace that it ends."""
+    def read(self, number: int, line: str) -> Iterable[Block]:
+        """Go on by one line; gives the stack trace that it ends."""
         line = line[:LINE_READ]
-        bare = _SIDEKIQ.sub("", without_prefix(line), count=1)
+        ended: Iterable[Block] = ()
         if self._open is not None:
-            if self._open.continues(line, bare):
-                return
-            yield from self.finish()
-        time = time_in_log(line) if line[:1].strip() else None
-        self._time = time or self._time
-        self._open = self._opened(number, bare)
+            if self._open.continues(line, _bare(line)):
+                return ()
+            ended = tuple(self.finish())
+        if line[:1].strip() and _CLOCK.search(line, 0, TIME_REACH):
+            self._clocks.append(line)
+        if any(map(line.__contains__, CLUES)):
+            self._open = self._opened(number, _bare(line))
         if self._open is None:
-            self._above.append((number, bare, time is not None))
+            self._above.append((number, line))
         else:
             self._above.clear()
+        return ended
 
     @property
     def is_open(self) -> bool:
@@ -174,24 +189,40 @@ class TraceCutter:
     def _opened(self, number: int, bare: str) -> _Open | None:
         for style in STYLES:
             if style.opens and style.opens.match(bare):
-                return _Open(style, [_from_opening(bare)], number, self._time)
+                return _Open(style, [_from_opening(bare)], number, self._newest_time())
         if bare[:1].strip() and not bare.startswith(_STARTS) and ":in" not in bare:
             return None
         for style in STYLES[1:]:
             if style.frame.match(bare):
                 header = self._header()
                 first = header[0][0] if header else number
-                return _Open(style, [*(text for _, text in header), bare], first, self._time)
+                lines = [*(text for _, text in header), bare]
+                return _Open(style, lines, first, self._newest_time())
         return None
+
+    def _newest_time(self) -> datetime | None:
+        """The time of the last line that says one: most lines need never be asked."""
+        times = (time_in_log(line) for line in reversed(self._clocks))
+        self._time = next((time for time in times if time), self._time)
+        self._clocks.clear()
+        return self._time
 
     def _header(self) -> list[tuple[int, str]]:
         """The lines above a first frame from the one that names the exception."""
         taken: list[tuple[int, str]] = []
-        for number, bare, begins_record in reversed(self._above):
+        for number, line in reversed(self._above):
+            bare = _bare(line)
             taken.insert(0, (number, bare))
+            begins_record = line[:1].strip() and time_in_log(line)
             if begins_record or _NAMES.match(bare) or _NAMES_INSIDE.search(bare):
                 break
         return taken
+
+
+def _bare(line: str) -> str:
+    """A line without what loggers put before it."""
+    bare = without_prefix(line)
+    return _SIDEKIQ.sub("", bare, count=1) if "=" in bare[:12] else bare
 
 
 def _from_opening(bare: str) -> str:
