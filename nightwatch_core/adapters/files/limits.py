@@ -34,6 +34,8 @@ SOURCE_FRAMES, SOURCE_AROUND = 20, 3  # frames whose source is kept; lines above
 SOURCE_LINE = 200  # characters of a line of source
 STACK_LIMIT = 65_536  # characters of a stack trace that are kept, half of them from its end
 NAME_LIMIT = 500  # characters of a class, transaction, host and the like
+TRACES_KEPT = 8_192  # whose exception is known without parsing them again
+MESSAGE_LINE = 2_000  # characters of a line in which that message stands
 
 # Logs
 HEADER_LINES = 12  # above the first frame, in which the exception may be named

@@ -42,7 +42,8 @@ def text_of(value: object, limit: int = MESSAGE_LIMIT) -> str:
         return ""
     if isinstance(value, float):
         value = int(value) if value.is_integer() else value
-    text = value if isinstance(value, str) else _json(value)
+    is_plain = isinstance(value, str | int)
+    text = str(value) if is_plain else _json(value)
     if len(text) > limit:
         half = limit // 2
         text = f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"

@@ -9,6 +9,7 @@ from nightwatch_core.adapters.files.error_paths import File, files_of
 from nightwatch_core.adapters.files.file_reader import FileReader
 from nightwatch_core.adapters.files.meter import Bounds, Enough, Listener, Meter
 from nightwatch_core.adapters.files.reading import Reading, missing_of, rejects_of, window_of
+from nightwatch_core.adapters.files.reported_exceptions import ReportedExceptions
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.models.code import Release
@@ -54,7 +55,7 @@ class ErrorFiles:
         self._lock = threading.Lock()
         self._kept: dict[timedelta | None, Reading] = {}
         self._newest: Reading | None = None
-        self._exceptions = lru_cache(maxsize=256)(self._exception_of)
+        self._exceptions = lru_cache(maxsize=256)(ReportedExceptions(self._exception_of))
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The records' span, or its last `lookback`; raises `StopTheNight` like `error_groups`."""
