@@ -22,7 +22,7 @@ from nightwatch_core.code.limits import (
     STATEMENT_LINES,
 )
 
-_BODIES = frozenset(
+BODIES = frozenset(
     (
         *("block", "statement_block", "body_statement", "compound_statement", "do_block", "then"),
         *("class_body", "declaration_list", "module", "program", "source_file", "statement_list"),
@@ -30,7 +30,7 @@ _BODIES = frozenset(
         *("switch_block", "constructor_body", "else", "elsif", "else_clause", "elif_clause"),
     )
 )
-_FUNCTIONS = re.compile(r"function|method|constructor|accessor|func_literal")
+FUNCTIONS = re.compile(r"function|method|constructor|accessor|func_literal")
 NAMES = frozenset(
     (
         *("identifier", "instance_variable", "class_variable", "global_variable"),
@@ -75,8 +75,8 @@ def statement_at(root: Node, row: int) -> Node | None:
         one for one in nodes_in(root, row, row) if one.child_count == 0 and one.type != "comment"
     )
     node = next((one for one in rows if one.start_point[0] == row), None)
-    while node and node.parent and node.parent.type not in _BODIES:
-        is_function = _FUNCTIONS.search(node.parent.type) and node.parent.start_point[0] < row
+    while node and node.parent and node.parent.type not in BODIES:
+        is_function = FUNCTIONS.search(node.parent.type) and node.parent.start_point[0] < row
         if is_function and node.parent.child_by_field_name("body"):
             break
         node = node.parent
@@ -96,7 +96,7 @@ def rows_of(node: Node, row: int) -> tuple[int, int]:
 
 def scopes_around(root: Node, row: int) -> tuple[tuple[int, int], ...]:
     """Give the rows of the functions around a row, innermost first; the file's at last."""
-    around = (one for one in nodes_in(root, row, row) if _FUNCTIONS.search(one.type))
+    around = (one for one in nodes_in(root, row, row) if FUNCTIONS.search(one.type))
     nodes = (root, *(one for one in around if one.child_by_field_name("body")))
     return tuple((one.start_point[0], one.end_point[0]) for one in reversed(nodes))
 
@@ -106,7 +106,7 @@ def settings_in(path: str, text: str) -> tuple[Setting, ...]:
     """List every statement of a file that gives names a value."""
     root, found = root_of(path, text), []
     for node in nodes_in(root) if root else ():
-        names = tuple(name for target in _targets(node) for name in _names(target))
+        names = tuple(name for target in targets_of(node) for name in names_of(target))
         if names:
             start, end = rows_of(node, node.start_point[0])
             found.append(Setting(start, end, names))
@@ -137,14 +137,14 @@ def text_of(node: Node) -> str:
 
 def _bodies(node: Node) -> Iterator[Node]:
     for child in node.named_children:
-        if child.type in _BODIES:
+        if child.type in BODIES:
             yield child
         else:
-            yield from (one for one in child.named_children if one.type in _BODIES)
+            yield from (one for one in child.named_children if one.type in BODIES)
 
 
-def _targets(node: Node) -> tuple[Node, ...]:
-    """The nodes that hold what a node sets; none where it sets nothing."""
+def targets_of(node: Node) -> tuple[Node, ...]:
+    """Give the nodes that hold what a node sets; none where it sets nothing."""
     if node.type in _CALLED:  # the parameters of a block are set by the call that it is given to
         caller = node.parent
         while caller and caller.type in _WRAPS:
@@ -156,16 +156,16 @@ def _targets(node: Node) -> tuple[Node, ...]:
     fields = (node.child_by_field_name(name) for name in ("left", "name", "alias"))
     target = next((one for one in fields if one), None)
     if target is None and node.type == "foreach_statement":  # PHP's has no fields
-        return tuple(one for one in node.named_children[1:] if one.type not in _BODIES)
+        return tuple(one for one in node.named_children[1:] if one.type not in BODIES)
     return (target,) if target else ()
 
 
-def _names(target: Node) -> Iterator[str]:
-    """The names and members in a pattern."""
+def names_of(target: Node) -> Iterator[str]:
+    """Walk the names and members in a pattern."""
     if target.end_byte - target.start_byte > NAMED_LINE:
         return
     if target.type in NAMES or target.type in MEMBERS:
         yield text_of(target)
-    elif target.type not in _BODIES:
+    elif target.type not in BODIES:
         for child in target.named_children:
-            yield from _names(child)
+            yield from names_of(child)

@@ -11,7 +11,10 @@ _PATH = r"[\w$.:\\/]{1,200}"
 
 NAMES_AND_DATA: tuple[tuple[str, str], ...] = (
     # --- something is None, nil, null or undefined -------------------------------------------
-    ("none receiver", rf"undefined method {_Q}(?P<name>{NAME}){_Q} for nil"),
+    (
+        "none receiver",
+        rf"undefined method {_Q}(?P<name>{NAME}|\[\]=?|[+*/%<>=!&|-]{{1,3}}){_Q} for nil",
+    ),
     ("none receiver", rf"'NoneType' object has no attribute '(?P<name>{NAME})'"),
     ("none receiver", r"'NoneType' object is not (?P<use>subscriptable|iterable|callable)"),
     ("none receiver", r"object of type 'NoneType' has no len"),

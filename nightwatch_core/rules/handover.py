@@ -51,6 +51,8 @@ def _handover(
 
 def _value(symptom: Symptom) -> str:
     """What the message names: the key, the name, the argument."""
+    if symptom.kind == "none receiver":
+        return f"nothing, which was asked for `{symptom.name}`" if symptom.name else ""
     named = (("key", symptom.key), ("name", symptom.name), ("argument", symptom.keyword))
     return next((f"{what} `{text}`" for what, text in named if text), "")
 

@@ -1,65 +1,66 @@
-"""Something is None: which expression, and where its value came from."""
+"""Something is None: which expression, proved by elimination, and then why."""
 
 import re
 
-from nightwatch_core.code.line_reading import indent, masked, receiver_before, receivers_of
+from tree_sitter import Node
+
+from nightwatch_core.code.statements import root_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import HEAD_LINES, LINE, STATEMENT_LINES
-from nightwatch_core.rules.value_origins import origin_of
+from nightwatch_core.rules.limits import HEAD_LINES, LINE
+from nightwatch_core.rules.none_candidates import Candidate, candidates_for, ruled_out
+from nightwatch_core.rules.none_origins import cause_of
 
-_MEMBER = re.compile(r"(?<=[\w)\]])(?:\?->|->|&\.|\.)(?=[A-Za-z_$])")
-_ITERATED = (r"\bin\s+(?P<it>[\w.()\[\]'\"]+)", r"=\s*(?P<it>[\w.()\[\]'\"]+)\s*$")
-_PLAIN = re.compile(r"[\w@$][\w@$.]*")
 _PACKAGES = {  # a line of the file's head that imports a whole package
     "go": re.compile(
         r"\s*(?:import\s+(?:\(\s*)?)?(?:(?P<alias>\w+)\s+)?\"(?P<path>[\w./~-]+)\"\s*(?:[;)]|//|$)"
     ),
     "python": re.compile(r"import\s+(?P<path>[\w.]+)(?:\s+as\s+(?P<alias>\w+))?\s*(?:#.*)?$"),
 }
-_VALUES = {"python": ("self", "cls"), "java": ("this",), "php": ("$this",)}
+
+
+_HIDDEN = re.compile(  # what fails for nothing without asking it for a member
+    r"\b(?:foreach|for|switch|lock|synchronized|throw|using|await)\b|\[|[+*/<>-]"
+    r"|\(\s*\w+\s*\)\s*\w"
+)
 
 
 def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Name the expression that was None and follows it to where it got its value."""
-    if " null" in symptom.text:
-        language = failing.language.model_copy(update={"none": "null"})
+    """Name the expression that was None where only one can be, and where it got its value."""
+    none = "null" if " null" in symptom.text else failing.language.none
+    if none != failing.language.none:
+        language = failing.language.model_copy(update={"none": none})
         failing = failing.model_copy(update={"language": language})
-    none = failing.language.none
-    packages = imported_packages(failing, context) if failing.seen else frozenset()
-    candidates = tuple(one for one in none_expressions(symptom, failing) if one not in packages)
-    if not candidates:
-        return Finding(
-            steps=(f"Look at what is dereferenced in {failing.place}.",),
-            tags=("none-receiver",),
-            unknown=f"what is {none} in {failing.place}",
-        )
-    if len(candidates) > 1:
-        names = ", ".join(f"`{one}`" for one in candidates[:4])
-        return Finding(
-            steps=(f"Log which of {names} is {none} in {failing.place}.",),
-            tags=("none-receiver",),
-            unknown=f"which of {names} is {none} in {failing.place}",
-        )
-    expression = candidates[0]
-    use = f"`{symptom.name}` is asked of it" if symptom.name else "it is used"
-    finding = Finding(
-        because=(f"`{expression}` is {none} in {failing.place} when {use}.",),
-        tags=("none-receiver",),
-        subject=f"`{expression}` is {none}",
-        value=f"`{expression}` is {none}",
-        unknown=f"why `{expression}` is {none} in {failing.place}",
+    place, outside = failing.place, _raised_outside(context)
+    if outside:
+        return _unknown(f"what is {none} in {outside}, which {place} led to", place)
+    root = tree_of(failing, context)
+    if root is None:
+        return _unknown(f"what is {none} in {place}", place)
+    packages = imported_packages(failing, context)
+    candidates = candidates_for(symptom, root, failing.line, failing.language)
+    possible = tuple(
+        one for one in candidates if not ruled_out(one, root, failing.language, packages)
     )
-    finding = finding + origin_of(expression, failing, context)
-    step = f"Find out when `{expression}` may be {none} before {failing.place} uses it."
-    return finding if finding.steps else finding + Finding(steps=(step,))
+    if not possible or any(not one.text for one in possible):
+        return _unknown(f"what is {none} in {place}", place)
+    if len(possible) > 1 or not _is_complete(symptom, failing, candidates):
+        names = ", ".join(f"`{one.text}`" for one in possible[:4])
+        return _unknown(f"what is {none} in {place}", place, f"what is used there: {names}")
+    return _one(possible[0], root, failing, context)
+
+
+def tree_of(failing: FailingLine, context: Context) -> Node | None:
+    """Parse the failing file; None where it is not read in full, or no grammar knows it."""
+    lines = context.code.whole(failing.path) if failing.seen else None
+    return root_of(failing.path, "\n".join(lines)) if lines else None
 
 
 def imported_packages(failing: FailingLine, context: Context) -> frozenset[str]:
     """Name by which the file's head imports whole packages, which are never nothing."""
     pattern = _PACKAGES.get(failing.language.name)
-    if pattern is None or not any(_MEMBER.search(row) for row in _statement(failing)):
+    if pattern is None:
         return frozenset()
     head = context.code.lines(failing.path, 1, HEAD_LINES)
     matches = (pattern.match(text[:LINE]) for text in head.values())
@@ -77,58 +78,46 @@ def package_name(path: str) -> str:
     return plain.rsplit("/", 1)[-1]
 
 
-def none_expressions(symptom: Symptom, failing: FailingLine) -> tuple[str, ...]:
-    """List expressions of the failing statement that may be the None the message speaks of."""
-    if symptom.receiver:
-        return (_java_name(symptom.receiver),)
-    rows = _statement(failing)
-    if symptom.name:
-        receivers = [e for row in rows for e in receivers_of(symptom.name, row, failing.language)]
-        return _once(receivers) or _chained(symptom.name, rows)
-    text = masked(failing.text, failing.language)
-    if symptom.use == "subscriptable":
-        return _once([receiver_before(failing.text, at.start()) for at in re.finditer(r"\[", text)])
-    if symptom.use == "iterable":
-        tries = (re.search(pattern, failing.text) for pattern in _ITERATED)
-        return _once([receivers["it"].rstrip(":") for receivers in tries if receivers])[:1]
-    if symptom.use == "callable":
-        return _once([receiver_before(failing.text, at.start()) for at in re.finditer(r"\(", text)])
-    dereferenced = [receiver_before(failing.text, at.start()) for at in _MEMBER.finditer(text)]
-    return tuple(
-        one for one in _once(dereferenced) if one not in _VALUES.get(failing.language.name, ())
+def _one(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> Finding:
+    none, text = failing.language.none, candidate.text
+    finding = Finding(
+        because=(f"`{text}` is {none} in {failing.place}.",),
+        tags=("none-receiver",),
+        subject=f"`{text}` is {none}",
+        value=f"`{text}` is {none}",
+        unknown=f"why `{text}` is {none} in {failing.place}",
+    )
+    if candidate.node is not None:
+        finding = finding + cause_of(candidate.node, root, failing, context)
+    step = f"Find out when `{text}` may be {none} before {failing.place} uses it."
+    return finding if finding.steps else finding + Finding(steps=(step,))
+
+
+def _unknown(what: str, place: str, value: str = "") -> Finding:
+    return Finding(
+        tags=("none-receiver",),
+        unknown=what,
+        value=value,
+        steps=(f"Log what {place} uses before it does so.",),
     )
 
 
-def _java_name(receiver: str) -> str:
-    """A variable or call as the source has it, of `com.a.Repo.find(String)` for one."""
-    if "(" in receiver:
-        return re.split(r"[.]", receiver.split("(", 1)[0])[-1] + "()"
-    return receiver
+def _raised_outside(context: Context) -> str:
+    """The place in a dependency that raised the error itself; empty where it is our own code."""
+    trace = context.case.trace
+    first = next(iter(trace.root.frames), None) if trace else None
+    if first is None or first.in_app:
+        return ""
+    return first.path.rsplit("/", 1)[-1][:100] + (
+        f" ({first.function[:60]})" if first.function else ""
+    )
 
 
-def _once(expressions: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one for one in expressions if one and _PLAIN.match(one)))
+def _is_complete(symptom: Symptom, failing: FailingLine, candidates: tuple[Candidate, ...]) -> bool:
+    """Whether nothing else of the statement can be meant.
 
-
-def _statement(failing: FailingLine) -> tuple[str, ...]:
-    """The failing line first, then lines it goes on in, then lines it began in."""
-    rows = [failing.text]
-    below = range(failing.line + 1, failing.line + STATEMENT_LINES)
-    rows += [
-        failing.lines[n]
-        for n in below
-        if n in failing.lines and _goes_on(failing.lines[n], failing.text)
-    ]
-    return tuple(rows)
-
-
-def _goes_on(text: str, first: str) -> bool:
-    return indent(text) > indent(first)
-
-
-def _chained(name: str, rows: tuple[str, ...]) -> tuple[str, ...]:
-    """The receiver of a member that starts a line of a chain: the line above."""
-    for above, row in zip(rows, rows[1:], strict=False):
-        if re.match(rf"\s*(?:&|\?)?\.{re.escape(name)}\b", row):
-            return (above.strip(),)
-    return ()
+    Where the message names no expression, iterating, unboxing or a called value may be meant, too.
+    """
+    if symptom.name or symptom.receiver or failing.language.name in ("python", "go"):
+        return bool(candidates)
+    return bool(candidates) and not _HIDDEN.search(re.sub(r"->|=>", "", failing.text))
