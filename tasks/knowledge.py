@@ -3,7 +3,11 @@
 from prefect import task
 
 from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.merge import legacy_names
+from nightwatch_core.memory.lessons.merge import (
+    entries_of_former_names,
+    legacy_names,
+    merge_lessons,
+)
 from nightwatch_core.memory.lessons.upkeep import apply_news, is_its_own, to_archive, update_lesson
 from nightwatch_core.memory.recall.seed_score import names, own_entry
 from nightwatch_core.memory.sightings import night_date
@@ -23,14 +27,18 @@ from tasks.wiring import publishing, reading
 
 @task(name="keep lesson", task_run_name="keep lesson · {analysis.case.leader.short}")
 def keep_lesson(analysis: Analysis, options: NightOptions, report: RunReport) -> WrittenLesson:
-    """Write one case's lesson, with the history of the one there was."""
+    """Write one case's lesson, with the history of the one there was, or of all there were."""
     writer = publishing(options).knowledge
     earlier, former = _earlier_lesson(analysis.case, options, report)
+    earlier, twins = _united(earlier, analysis.case, options, report)
     digests = _digests(options, report, analysis)
     lesson = lesson_from(analysis, report.night, digests, report.receipts, earlier, report.traffic)
     file = _written(options, lesson)
     if former:
         writer.archive((former,))
+    for twin in twins:
+        gone = twin.model_copy(update={"superseded_by": lesson.fingerprint})
+        writer.archive((writer.write(gone),))
     if not lesson.has_cause:
         return WrittenLesson(file=file, what="unknown")
     if earlier is None or {seen.night for seen in earlier.nights} == {report.night.id}:
@@ -59,6 +67,24 @@ def _earlier_lesson(
         return None, ""
     adopted = {"fingerprint": case.fingerprint, "file": ""}
     return lesson.model_copy(update=adopted), older.file
+
+
+def _united(
+    lesson: Lesson | None, case: Case, options: NightOptions, report: RunReport
+) -> tuple[Lesson | None, tuple[Lesson, ...]]:
+    """The lesson with the histories of those that it takes the place of, and those."""
+    if lesson is None:
+        return None, ()
+    knowledge = reading(options).knowledge
+    entries = entries_of_former_names(case, lesson, knowledge.index().solutions)
+    read = (knowledge.read(entry.file) for entry in entries)
+    others = tuple(one for one in read if one and is_its_own(one, case, report))
+    if not others:
+        return lesson, ()
+    news = {one.file: one for one in report.followed}
+    told = (apply_news(one, news[one.file]) if one.file in news else one for one in others)
+    whole = merge_lessons((lesson, *told))
+    return whole, tuple(one for one in (lesson, *others) if one.file != whole.file)
 
 
 def _written(options: NightOptions, lesson: Lesson) -> str:

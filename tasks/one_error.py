@@ -12,7 +12,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report.lookup import case_of
 from nightwatch_core.settings import night_options
-from nightwatch_core.text.typed_fingerprints import SHORTEST
+from nightwatch_core.text.typed_fingerprints import is_beginning
 from tasks.night import given_options
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import (
@@ -53,7 +53,7 @@ def seek_error(
     fetched = ports.errors.error_groups(window)
     known = known_case(error)
     meant = known[1].groups if known else ()
-    names = {group.fingerprint for group in meant}
+    names = {name for group in meant for name in group.names}
     wanted = tuple(
         group
         for group in fetched.groups
@@ -86,10 +86,9 @@ def _is_meant(
     group: ErrorGroup, names: set[str], error: str, error_class: str, transaction: str
 ) -> bool:
     if names:
-        return group.fingerprint in names
+        return not names.isdisjoint(group.names)
     if error:
-        bare = error.strip().lower().removeprefix("v1:")
-        return len(bare) >= SHORTEST and group.fingerprint.startswith(f"v1:{bare}")
+        return is_beginning(error, group.names)
     same_class = not error_class or group.error_class == error_class
     return same_class and (not transaction or group.transaction == transaction)
 

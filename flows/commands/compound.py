@@ -188,7 +188,12 @@ def _transcript(lesson: Lesson | None) -> Transcript | None:
     """What was said about a lesson's error; None where nothing was kept."""
     if lesson is None:
         return None
+    kept = filter(None, map(_transcript_of, (lesson.fingerprint, *lesson.aliases)))
+    return max(kept, key=lambda one: str(one.entries[0].at), default=None)
+
+
+def _transcript_of(name: str) -> Transcript | None:
     try:
-        return transcripts().find(lesson.fingerprint)
+        return transcripts().find(name)
     except StopTheNight:
         return None

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from nightwatch_core.intake import limits
-from nightwatch_core.intake.fingerprint import fingerprint
+from nightwatch_core.intake.fingerprint import fingerprint, former_fingerprint
 from nightwatch_core.models.error import ErrorGroup, Occurrence, Window
-from nightwatch_core.text.message_templates import transaction_template
+from nightwatch_core.text.transaction_templates import transaction_template
 
 _HOUR = 3_600
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -36,6 +36,8 @@ class _Group:
     commits: dict[str, str] = field(default_factory=dict)  # by release that names one besides
     hours: dict[int, int] | None = field(default_factory=dict)  # None: spread over unknown hours
     stacks: dict[tuple[str, int], tuple[datetime, int, str]] = field(default_factory=dict)
+    formerly: dict[str, None] = field(default_factory=dict)  # in their order
+    looks: int = 0  # records whose former name was looked for
 
 
 class Tally:
@@ -50,6 +52,7 @@ class Tally:
         self._max_stack_text = max_stack_text
         self._groups: dict[str, _Group] = {}
         self._stack_text = 0
+        self._looks = limits.FORMER_LOOKS_IN_ALL
         self.records = 0
         self.left_out = 0  # records of errors beyond `max_groups`
         self.stacks_left_out = 0
@@ -64,6 +67,7 @@ class Tally:
         if counted is None:
             self.left_out += 1
             return
+        self._look_back(counted, occurrence)
         first, last = span or (_NEVER, _NEVER)
         if last >= (counted.span[1] if counted.span else _NEVER):
             counted.newest = occurrence.model_copy(update={"stacktrace": ""})
@@ -82,8 +86,11 @@ class Tally:
         return tuple(sorted(groups, key=lambda g: (-g.occurrences, g.title, g.fingerprint)))
 
     def stacks(self, name: str) -> tuple[Stack, ...]:
-        """Raw stack traces of the group `name`, newest release first, then newest first."""
-        counted = self._groups.get(name)
+        """Raw stack traces of the group `name`, newest release first, then newest first.
+
+        A night that an earlier version began asks by the name that version gave it.
+        """
+        counted = self._groups.get(name) or self._formerly(name)
         if counted is None:
             return ()
         order = {release: at for at, release in enumerate(_releases(counted))}
@@ -105,6 +112,18 @@ class Tally:
         if counted is None and len(self._groups) < self._max_groups:
             counted = self._groups[name] = _Group(newest=occurrence)
         return counted
+
+    def _look_back(self, counted: _Group, one: Occurrence) -> None:
+        """Note the former name of a record: of the first ones only, which have nearly all."""
+        looked = counted.looks >= limits.FORMER_LOOKS or self._looks <= 0
+        if looked or len(counted.formerly) >= limits.FORMER_NAMES:
+            return
+        counted.looks, self._looks = counted.looks + 1, self._looks - 1
+        if name := former_fingerprint(one.app, one.error_class, one.transaction, one.message):
+            counted.formerly[name] = None
+
+    def _formerly(self, name: str) -> _Group | None:
+        return next((one for one in self._groups.values() if name in one.formerly), None)
 
     def _add_stack(self, counted: _Group, occurrence: Occurrence, seen: datetime) -> None:
         raw = occurrence.stacktrace
@@ -143,6 +162,7 @@ class Tally:
             releases=releases,
             commit=counted.commits.get(releases[-1], "") if releases else "",
             hourly=tuple(hours.get(hour, 0) for hour in hours_of(window)) if hours else (),
+            formerly=tuple(counted.formerly),
         )
 
 

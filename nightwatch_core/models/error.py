@@ -61,6 +61,7 @@ class ErrorGroup(Value):
     hourly: tuple[int, ...] = ()  # occurrences per hour of the window, oldest first
     triage: Triage = Triage()  # what the team said at the source
     regressed_at: datetime | None = None  # when it came back; aware, and only where triage says so
+    formerly: tuple[str, ...] = ()  # names that earlier versions gave what is counted here
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -69,6 +70,11 @@ class ErrorGroup(Value):
         return self.triage.recorded
 
     _read_record = model_validator(mode="before")(triage_from_record)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name it has or had, today's first."""
+        return (self.fingerprint, *self.formerly)
 
     @property
     def title(self) -> str:
@@ -107,10 +113,13 @@ class Case(Value):
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Every other name the case may come back under."""
-        return tuple(group.fingerprint for group in self.others) + (
-            (self.signature,) if self.signature else ()
+        """Every other name the case had or may come back under; former ones first."""
+        names = (
+            *(name for group in self.groups for name in group.formerly),
+            *(group.fingerprint for group in self.others),
+            *((self.signature,) if self.signature else ()),
         )
+        return tuple(dict.fromkeys(name for name in names if name != self.fingerprint))
 
     @property
     def groups(self) -> tuple[ErrorGroup, ...]:

@@ -1,86 +1,64 @@
-"""Messages and transactions without what changes from one occurrence to the next."""
+"""Messages without what changes from one occurrence to the next."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+
+from nightwatch_core.text.variables import (
+    FOLDS,
+    QUOTES,
+    QUOTES_NEED,
+    TELLING_KEYS,
+    TIMES,
+    TIMES_NEED,
+    USER,
+    VALUE_LEADS,
+    VALUE_TAILS,
+    VARIABLES,
+)
 
 MESSAGE_LIMIT = 8_192  # characters looked at, before any pattern
 TEMPLATE_LIMIT = 300  # characters kept: sources cut long messages at different places
-TRANSACTION_LIMIT = 1_024
 REMEMBERED = 2_048  # templates kept in memory: errors come in swarms
+REMEMBERED_WORDS = 16_384
 
-_CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
-_ZONE = r"(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?"
-_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}"
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
-_HOUR = rf"(?:[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d{{1,9}})?)?{_ZONE})?"
-_NUMERIC_DAY = r"\d{1,2}(?:/\d{1,2}/|\.\d{1,2}\.|-\d{1,2}-)\d{4}"
-_OCTETS = r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}"
-_SEGMENT = r"[\w.@+~%:=,-]{1,255}"
-_UNITS = (
-    r"(?:ns|us|µs|ms|msecs?|milliseconds?|microseconds?|nanoseconds?|s|secs?|seconds?"
-    r"|m|mins?|minutes?|h|hrs?|hours?|d|days?)\b"
+Table = Iterable[tuple[str, str]]
+
+
+def _one_of(table: Table) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{name}_{at}>{p})" for at, (name, p) in enumerate(table)))
+
+
+_SPANS = tuple(
+    (re.compile(need), _one_of(table))
+    for need, table in ((QUOTES_NEED, QUOTES), (TIMES_NEED, TIMES))
 )
+_VARIABLES = _one_of(VARIABLES)
+_IN_VALUES = _one_of((name, pattern) for name, pattern in VARIABLES if name != "pair")
+_USER = re.compile(USER)
+_FOLDS = tuple((re.compile(pattern), replacement) for pattern, replacement in FOLDS)
+# Nothing of the above without one of these.
+_TRIGGER = re.compile(r"[\d\"'`“‘«/\\@=]|#<| \(\)|\S{8}|[uU]ser ")
 
-# What changes, as (name, pattern): the first that matches at a place of the text wins there. Every
-# repetition is bounded or starts at a boundary, so that the time grows only with the length.
-VARIABLES: tuple[tuple[str, str], ...] = (
-    ("plain", rf"(?:(?!{_DAY}\b)[A-Z]?[a-z]{{1,40}}(?:[ ,']|: )){{1,99}}"),  # words, in one go
-    ("object", r"#<[A-Z]\w{0,80}(?:::\w{1,80}){0,8}[ :][^>\n]{1,1000}>"),
-    (
-        "quoted",
-        r"(?<![\w\\])(?:\"[^\"\n]{0,400}\"|[`'][^`'\n]{0,400}'|`[^`\n]{0,400}`"
-        r"|“[^”\n]{0,400}”|‘[^’\n]{0,400}’|«[^»\n]{0,400}»)(?!\w)",
-    ),
-    ("url", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s\"'<>]{1,2000}"),
-    ("email", r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}"),
-    ("uuid", r"(?i:(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-f]))"),
-    ("date", rf"\b{_DAY},? \d{{1,2}}[ -]{_MONTH}[ -]\d{{2,4}} {_CLOCK}{_ZONE}"),
-    ("date", rf"\b{_DAY} {_MONTH} {{1,2}}\d{{1,2}} {_CLOCK}{_ZONE}(?: \d{{4}}\b)?"),
-    ("date", rf"\b\d{{4}}[-/]\d{{2}}[-/]\d{{2}}{_HOUR}(?!\d)"),
-    ("date", rf"\b(?:{_NUMERIC_DAY}|\d{{1,2}}[/ -]{_MONTH}[/ -]\d{{4}})(?:[ :]{_CLOCK}{_ZONE})?"),
-    ("time", rf"(?<![\w:.]){_CLOCK}{_ZONE}(?![\w:])"),
-    ("ip", rf"(?<![\w.])(?:[\w.-]{{0,64}}/)?{_OCTETS}(?::\d{{1,5}}|/\d{{1,2}})?(?!\.?\w)"),
-    (
-        "ip",
-        r"(?i:(?<![\w:.])(?=[a-f:]{0,38}\d)(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:]))",
-    ),
-    ("path", r"(?<![\w\\])[A-Za-z]:\\[^\s\"'<>|,;]{1,400}"),
-    ("path", rf"(?<![\w<>)\]./])(?:~|\.{{1,2}})?/(?:{_SEGMENT}/){{0,60}}{_SEGMENT}/?"),
-    ("hex", r"(?i:(?<![0-9a-z])0x[0-9a-f]{1,64}(?![0-9a-z]))"),
-    ("hex", r"(?i:(?<=@)[0-9a-f]{5,16}\b)"),
-    ("duration", rf"(?<![\w.])[-+]?\d{{1,15}}(?:[.,]\d{{1,9}})? ?{_UNITS}"),
-    ("duration", r"(?<![\w.])(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s)){2,4}\b"),
-    ("n", r"(?<![^\W_])(?<![)\]])[-+]?\d{1,400}(?:[.,:]\d{1,400}){0,9}(?:[eE][-+]?\d{1,4})?(?!\w)"),
-    ("token", r"(?<![\w+/=-])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![\w+/=])"),
-    ("word", r"\b[^\W\d]{0,80}\d\w*"),
-)
-_VARIABLES = re.compile("|".join(f"(?P<{name}_{at}>{p})" for at, (name, p) in enumerate(VARIABLES)))
-_TRIGGER = re.compile(r"[\d\"'`“‘«/\\@]|#<|\S{16}")  # nothing of the above without one of these
-
-# A quoted name is a value, not an identifier, right after or right before one of these.
-VALUE_LEADS = (
-    r"=", r"input string:", r"with base \d+:", r"string to (?:float|int):",
-    r"for type [\w ]{1,40}:", r"\bentry", r"\bvalue(?: for [\w ()]{1,40})?:?", r"\bgot:?",
-    r"\b(?:date|token|number|enum|url|uri):?", r"at or near", r"\bfor (?:Integer|Float)\(\):",
-)  # fmt: skip
-VALUE_TAILS = (r" is not (?:a )?valid\b", r" value must be\b", r" is invalid\b")
 _LEAD = re.compile(rf"(?:{'|'.join(VALUE_LEADS)})\s?\(?$", re.IGNORECASE)
 _TAIL = re.compile("|".join(VALUE_TAILS), re.IGNORECASE)
+_TELLING = re.compile(rf"(?:{'|'.join(TELLING_KEYS)})['\"]?$", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[@$:]{0,2}[^\W\d]+(?:(?:\.|::|\\|#|\$)[^\W\d]+)*[?!=]?(?:\(\))?")
 
-_DIGITS = re.compile(r"(?:(?<=_)-)?\d+")
-_HEX = re.compile(r"(?=\d*[a-fA-F])(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
+_DIGITS = re.compile(r"(?:(?<=_)-)?\d+(?:\.\d+)*")
+_HEX = re.compile(r"(?=\d*[a-fA-F])(?=(?:[a-zA-Z]*\d){2})(?:[0-9a-f]{4,}|[0-9A-F]{4,})")
+_LONG_HEX = re.compile(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
 _TOKEN_WORD = re.compile(r"(?:(?<=_)-(?=\d))?[^\W_]+")
-_REPEATED = re.compile(r"(<[a-z]+>)(?:[,;| ]{1,3}\1)+")
+_COMPOUND = re.compile(r"(?:[\w.~:+@$%\\*-]|<[a-z]{1,10}>)*(?:\w|<[a-z]{1,10}>)")
 _LINE_WITH_A_WORD = re.compile(r"[^\W\d_]")
 
 
 def message_template(message: str) -> str:
     """The message with readable placeholders for everything that names one occurrence.
 
-    Quoted identifiers (methods, attributes, columns) stay; other quoted text is a value and goes.
-    Of several lines the first with a word counts, and what follows its colon at the end of a line.
+    Numbers, in any base, and opaque names are `<n>`. Quoted identifiers (methods, attributes,
+    columns) stay; other quoted text is a value and goes. Of several lines the first with a word
+    counts, and what follows its colon at the end of a line.
 
     >>> message_template("Couldn't find Order with 'id'=4711 for bob@example.org")
     "Couldn't find Order with 'id'=<n> for <email>"
@@ -96,8 +74,18 @@ def message_template(message: str) -> str:
 def _message_template(message: str) -> str:
     text = _meaningful(message)
     if _TRIGGER.search(text):
-        text = _REPEATED.sub(r"\1", _VARIABLES.sub(_placeholder, text))
+        for need, spans in _SPANS:
+            text = spans.sub(_placeholder, text) if need.search(text) else text
+        text = _folded(" ".join(map(_word_template, text.split())))
     return " ".join(text.split())[:TEMPLATE_LIMIT].rstrip()
+
+
+def _folded(text: str) -> str:
+    text = _USER.sub(r"\1<n>", text)
+    if "<" in text or "()" in text:
+        for pattern, replacement in _FOLDS:
+            text = pattern.sub(replacement, text)
+    return text
 
 
 def _meaningful(message: str) -> str:
@@ -110,8 +98,22 @@ def _meaningful(message: str) -> str:
     return " ".join(lines[: min(more, 3) + 1])
 
 
+@lru_cache(maxsize=REMEMBERED_WORDS)
+def _word_template(word: str) -> str:
+    if word.isalpha() and len(word) < 8:
+        return word
+    text = _VARIABLES.sub(_placeholder, word)
+    return _COMPOUND.sub(_compound, text) if text.count("<") > 1 else text
+
+
+def _compound(match: re.Match[str]) -> str:
+    """A name of several parts keeps what is said beside one variable part, not beside more."""
+    return "<n>" if match[0].count("<") > 1 else match[0]
+
+
 def _placeholder(match: re.Match[str]) -> str:
-    return _BY_GROUP[match.lastgroup or ""](match)
+    name = (match.lastgroup or "").partition("_")[0]
+    return _SPELLED[name](match) if name in _SPELLED else f"<{name}>"
 
 
 def _object(match: re.Match[str]) -> str:
@@ -127,6 +129,20 @@ def _quoted(match: re.Match[str]) -> str:
     return "<quoted>"
 
 
+def _member(match: re.Match[str]) -> str:
+    key = match["symbol"] or f"'{match['double'] or match['single']}'"
+    value = match["member"].strip("\"'")
+    is_told = _TELLING.search(key) and _IDENTIFIER.fullmatch(value)
+    return f"{key}{match['arrow']}{value if is_told else '<n>'}"
+
+
+def _pair(match: re.Match[str]) -> str:
+    key, value = match["key"], match["value"]
+    if _TELLING.search(key):
+        return f"{key}={_IN_VALUES.sub(_placeholder, value)}"
+    return f"{key}=<n>"
+
+
 def _word(match: re.Match[str]) -> str:
     return _without_digits(match[0].removeprefix("-"))
 
@@ -135,75 +151,40 @@ def _without_digits(word: str) -> str:
     """A word whose digits are a number, or a placeholder for the whole where it is opaque.
 
     >>> _without_digits("order_4711"), _without_digits("5f3a9c21"), _without_digits("x7Kp2Lq9")
-    ('order_<n>', '<hex>', '<id>')
+    ('order_<n>', '<n>', '<n>')
     """
-    if _HEX.fullmatch(word):
-        return "<hex>"
+    if _HEX.fullmatch(word) or _LONG_HEX.fullmatch(word):
+        return "<n>"
     if _switches(word, lambda a, b: a.isdigit() != b.isdigit() and a.isalnum() and b.isalnum()) > 2:
-        return "<id>"
+        return "<n>"
     return _DIGITS.sub("<n>", word)
 
 
 def _token(match: re.Match[str]) -> str:
     """Long runs: random text changes its kind of letter far more often than words do."""
     text = match[0]
+    if not any(map(str.isdigit, text)):
+        return text
     changes = _switches(text, lambda a, b: a.isdigit() != b.isdigit() or a.isupper() != b.isupper())
-    if any(map(str.isdigit, text)) and changes * 5 >= len(text) * 2:
-        return "<token>"
-    return _TOKEN_WORD.sub(_word, text) if any(map(str.isdigit, text)) else text
+    return "<n>" if changes * 5 >= len(text) * 2 else _TOKEN_WORD.sub(_word, text)
 
 
 def _switches(text: str, differ: Callable[[str, str], bool]) -> int:
     return sum(differ(one, other) for one, other in zip(text, text[1:], strict=False))
 
 
+def _as_it_is(match: re.Match[str]) -> str:
+    return match[0]
+
+
 _SPELLED: dict[str, Callable[[re.Match[str]], str]] = {
-    "plain": lambda match: match[0],
+    "plain": _as_it_is,
+    "kept": _as_it_is,
     "object": _object,
+    "member": _member,
+    "request": lambda match: f"'{match['method']} <path>'",
     "quoted": _quoted,
+    "pair": _pair,
     "token": _token,
     "word": _word,
 }
-
-
-def _spelled(name: str) -> Callable[[re.Match[str]], str]:
-    return _SPELLED.get(name, lambda _: f"<{name}>")
-
-
-_BY_GROUP = {f"{name}_{at}": _spelled(name) for at, (name, _) in enumerate(VARIABLES)}
-
-_URL_LIKE = re.compile(r"(?:[A-Z]{3,8} )?(?:/|[a-z][a-z0-9+.-]{1,20}://)")
-_QUERY = re.compile(r"\?[\w.%\[\]-]{1,200}=|;jsessionid=", re.IGNORECASE)
-_STEP = re.compile(r"[^/\s]+")
-_VERSION = re.compile(r"v\d{1,3}(?:\.\d{1,3})?|[A-Za-z]+\d{1,2}")  # v2, s3, oauth2: names
-
-
-def transaction_template(transaction: str) -> str:
-    """The transaction without ids in its path and without a query string.
-
-    >>> transaction_template("GET /api/v1/orders/4711/lines/9f8e7d6c5b?page=2")
-    'GET /api/v1/orders/<n>/lines/<hex>'
-    >>> transaction_template("Controller/orders/update"), transaction_template("Order#paid?")
-    ('Controller/orders/update', 'Order#paid?')
-    """
-    return _transaction_template(transaction[:TRANSACTION_LIMIT])
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _transaction_template(transaction: str) -> str:
-    text = " ".join(transaction.split())
-    is_url = bool(_URL_LIKE.match(text))
-    query = _QUERY.search(text)
-    text = text.partition("?")[0] if is_url else text
-    text = text[: query.start()] if query else text
-    text = _STEP.sub(_step, text)
-    return text.rstrip("/") or "/" if is_url else text
-
-
-def _step(match: re.Match[str]) -> str:
-    step = match[0]
-    if _VERSION.fullmatch(step) or (not any(map(str.isdigit, step)) and "%" not in step):
-        return "<email>" if "@" in step[1:] and "." in step else step
-    if "%" in step:
-        return "<id>"
-    return _VARIABLES.sub(_placeholder, step)

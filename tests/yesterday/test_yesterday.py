@@ -1,7 +1,9 @@
 """State folders and knowledge that version 0.1.0 wrote, before its inside was rebuilt, are read.
 
 `sample` is its night on the sample. `shop` are seven nights of a small shop: an error is found, its
-fix merged and verified, and it comes back; with its repository and its export of errors.
+fix merged and verified, and it comes back; with its repository and its export of errors. `ids` is
+one night of that shop whose messages hold ids: version 0.1.0 took ids of different looks for
+different errors. Tonight they have other ids, and no traces.
 """
 
 import json
@@ -27,11 +29,13 @@ from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.conversation import Reply
 from nightwatch_core.models.proposal import OpenIssue
+from nightwatch_core.report.lookup import case_of
 from nightwatch_core.report.markdown import as_markdown
 from tasks.records import PrefectRecords
 
 HERE = Path(__file__).parent
 CART = "v1:2c505bdee8156b37"
+RATES, RATES_TOO = "v1:d2d5e3b28fdbbaa1", "v1:b89947c2bd2691a1"
 KINDS = ["merged", "verified", "closed", "regressed", "reopened"]
 
 
@@ -182,6 +186,55 @@ def test_tonight_knows_what_was_found_and_publishes_nothing_twice(shop: Path) ->
     assert not report.receipts
     assert sorted(one.name for one in shop.glob("nights/*/outbox/*")) == before
     assert len(NightStore(shop, SystemClock()).history()) == 8
+
+
+@pytest.mark.xdist_group("prefect")
+@pytest.mark.usefixtures("prefect_server")
+def test_errors_that_have_another_name_now_are_not_new(folder: Path) -> None:
+    state = unpacked("ids", folder)
+    (before,) = NightStore(state, SystemClock()).reports()
+    assert [len(one.case.groups) for one in before.analyses] == [3, 3]
+    outbox = sorted(one.name for one in state.glob("nights/*/outbox/*"))
+    knowledge = KnowledgeFiles(state / "knowledge")
+    in_two(knowledge)
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: state / "results"}):
+        report = nightly(
+            source="file",
+            errors=str(folder / "tonight.json"),
+            repo=str(folder / "shop"),
+            model="rules",
+        )
+    assert report.status == "complete", report.degraded
+    cases = [one.case for one in before.analyses]
+    yesterday = {name for one in cases for name in (one.fingerprint, *one.aliases)}
+    groups = [group for analysis in report.analyses for group in analysis.case.groups]
+    assert len(groups) == 2
+    assert all(yesterday & set(group.formerly) for group in groups)
+    assert any(group.fingerprint not in yesterday for group in groups)
+    assert [analysis.ending.kind for analysis in report.analyses] == ["reused"] * 2
+    assert not report.receipts
+    assert sorted(one.name for one in state.glob("nights/*/outbox/*")) == outbox
+    assert all(case_of((before,), name) for name in yesterday)
+    lessons = [knowledge.read(one.file) for one in knowledge.index().solutions]
+    assert len(lessons) == 2, "two lessons on one error were not made one"
+    known = [one.names for one in lessons if one]
+    assert all(any(group.fingerprint in names for names in known) for group in groups)
+    assert any({RATES, RATES_TOO} <= names for names in known)
+    (gone,) = knowledge.archived().solutions
+    away = knowledge.read(gone.file)
+    assert away
+    assert away.superseded_by in {RATES, RATES_TOO} - {away.fingerprint}
+
+
+def in_two(knowledge: KnowledgeFiles) -> None:
+    """The lesson on rates made two, as for ids of different looks that came on different nights."""
+    (entry,) = (one for one in knowledge.index().solutions if one.fingerprint == RATES)
+    lesson = knowledge.read(entry.file)
+    assert lesson
+    assert RATES_TOO in lesson.aliases
+    knowledge.write(lesson.model_copy(update={"aliases": ()}))
+    knowledge.write(lesson.model_copy(update={"fingerprint": RATES_TOO, "aliases": (), "file": ""}))
+    assert len(knowledge.index().solutions) == 3
 
 
 def test_an_old_night_tells_what_it_told(state: Path) -> None:

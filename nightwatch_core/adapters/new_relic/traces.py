@@ -18,7 +18,8 @@ from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
-from nightwatch_core.text.message_templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template
+from nightwatch_core.text.transaction_templates import transaction_template
 from nightwatch_core.traces import in_app
 from nightwatch_core.traces.parsing import parse
 

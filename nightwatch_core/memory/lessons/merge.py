@@ -12,7 +12,7 @@ from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory import limits
 from nightwatch_core.memory.sightings import aliases_of, aware, last_seen
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Lesson, NightSeen
+from nightwatch_core.models.knowledge import IndexEntry, Lesson, NightSeen
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -79,6 +79,29 @@ def legacy_names(case: Case) -> tuple[str, ...]:
         for message in (one.message[: limits.LONGEST_MESSAGE], one.message)
     )
     return tuple(dict.fromkeys(names))
+
+
+def entries_of_former_names(
+    case: Case, lesson: Lesson, entries: Iterable[IndexEntry]
+) -> tuple[IndexEntry, ...]:
+    """Find other lessons on the lesson's own groups: earlier versions took one error for several.
+
+    >>> from nightwatch_core.models.error import ErrorGroup
+    >>> names = {"fingerprint": "v1:3", "formerly": ("v1:1", "v1:2")}
+    >>> case = Case(leader=ErrorGroup(source="file", error_class="E", **names))
+    >>> kept = Lesson(fingerprint="v1:1", error_class="E", root_cause="",
+    ...               first_detected=datetime(2030, 5, 1).date())
+    >>> entries = [IndexEntry(file=n, fingerprint=f"v1:{n}", error_class="E") for n in "1234"]
+    >>> [one.file for one in entries_of_former_names(case, kept, entries)]
+    ['2', '3']
+    """
+    own = {
+        name
+        for group in case.groups
+        if group.formerly and not lesson.names.isdisjoint(group.names)
+        for name in group.names
+    }
+    return tuple(e for e in entries if e.fingerprint in own - {lesson.fingerprint})
 
 
 def _analysed(lesson: Lesson) -> tuple[datetime, str, str, int, str]:

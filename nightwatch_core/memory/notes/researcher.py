@@ -13,7 +13,8 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import Decision, FoundLearning, Notes, Problem, TaskFile
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.message_templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template
+from nightwatch_core.text.transaction_templates import transaction_template
 
 LIMIT, THRESHOLD = 5, 0.3
 LINKED = 0.5  # share of its relevance that a document passes on to those it names as related

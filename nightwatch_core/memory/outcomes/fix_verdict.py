@@ -149,7 +149,7 @@ def _back_at_source(seen: Evidence) -> str:
     backs = (
         aware(one.regressed_at)
         for one in seen.tonight.groups
-        if one.regressed_at and one.fingerprint in seen.lesson.names
+        if one.regressed_at and not seen.lesson.names.isdisjoint(one.names)
     )
     later = [at for at in backs if deployed and at > deployed]
     if not later or not seen.counted.occurrences:

@@ -24,7 +24,8 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.knowledge import IndexEntry, Match
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.message_templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template
+from nightwatch_core.text.transaction_templates import transaction_template
 
 _MOST_NAMED, _LONGEST = 2, 120  # frames, characters of a quoted text
 Recalled = tuple[tuple[IndexEntry, Match], ...]

@@ -18,10 +18,11 @@ from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import line
-from nightwatch_core.text.message_templates import message_template, transaction_template
+from nightwatch_core.text.message_templates import message_template
+from nightwatch_core.text.transaction_templates import transaction_template
 
 NEAR = 3  # innermost frames of an exception that say where it was raised
-VERSION = 1  # of what is made of an error: an index of another version is rebuilt
+VERSION = 2  # of what is made of an error: an index of another version is rebuilt
 # How the name of an error class ends, in a message that quotes it.
 CLASS_ENDINGS = ("Exception", "Error", "Failure", "Fault", "Timeout")
 _CHUNK = re.compile(r"[\w.:\\$]+")

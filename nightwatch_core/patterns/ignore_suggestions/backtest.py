@@ -80,14 +80,14 @@ def backtest(
     """
     hidden = [covered(rule, night) for night in nights]
     fixed = {name for one in lessons if was_fixed(one) for name in one.names}
-    names = {group.fingerprint for groups in hidden for group in groups}
+    names = {group.fingerprint: group.names for groups in reversed(hidden) for group in groups}
     users = [sum(g.users for g in groups if g.users is not None) for groups in hidden]
     counted = any(g.users is not None for groups in hidden for g in groups)
     return Backtest(
         nights=len(hidden),
         groups=len(names),
         occurrences=sum(group.occurrences for groups in hidden for group in groups),
-        fixed_later=len(names & fixed),
+        fixed_later=sum(not fixed.isdisjoint(every) for every in names.values()),
         users=max(users) if counted else None,
     )
 
@@ -149,7 +149,7 @@ def recoveries(names: frozenset[str], nights: Sequence[NightGroups]) -> int:
     """
     times, next_has_it = 0, True  # of the night after tonight nothing is known
     for night in nights:
-        own = [group for group in night.groups if group.fingerprint in names]
+        own = [group for group in night.groups if not names.isdisjoint(group.names)]
         if own and (not next_has_it or all(map(_calmed, own))):
             times += 1
         next_has_it = bool(own)
@@ -185,4 +185,5 @@ def _slim(group: ErrorGroup) -> ErrorGroup:
         occurrences=group.occurrences,
         users=group.users,
         hourly=group.hourly,
+        formerly=group.formerly,
     )

@@ -5,7 +5,7 @@ classes would hide, developers had fixed two in three. What counts is what night
 every rule is tried on the nights that were, and only one that hides nothing but noise is suggested.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import chain
 
@@ -88,7 +88,7 @@ def _narrowest(
     names = lesson.names
     past = chain((g for night in tonight.nights for g in night.groups), map(as_group, lessons))
     alike = [group for group in past if group.error_class == lesson.error_class]
-    own = [group for group in alike if group.fingerprint in names and group.source != KNOWLEDGE]
+    own = [g for g in alike if not names.isdisjoint(g.names) and g.source != KNOWLEDGE]
     for rule in candidates(own, alike):
         if _proves_itself(rule, lesson, noise, lessons, tonight):
             return rule
@@ -103,7 +103,7 @@ def _proves_itself(
     tonight: NoiseEvidence,
 ) -> bool:
     names, nights = lesson.names, only_covered(rule, tonight.nights)
-    if sum(any(g.fingerprint in names for g in night.groups) for night in nights) < NIGHTS:
+    if sum(any(not names.isdisjoint(g.names) for g in night.groups) for night in nights) < NIGHTS:
         return False
     if not is_steady(rates(rule, nights)) or backtest(rule, nights, lessons).fixed_later:
         return False
@@ -111,10 +111,14 @@ def _proves_itself(
     harmless = {name for one in noise for name in one.names}
     lesson_of = {name: one for one in lessons for name in one.names}
     return all(
-        group.fingerprint in harmless
-        or _same_elsewhere(group, lesson_of.get(group.fingerprint), lesson, tonight)
+        not harmless.isdisjoint(group.names)
+        or _same_elsewhere(group, _known(group, lesson_of), lesson, tonight)
         for group in chain(*(night.groups for night in nights), taught)
     )
+
+
+def _known(group: ErrorGroup, lesson_of: Mapping[str, Lesson]) -> Lesson | None:
+    return next((lesson_of[name] for name in group.names if name in lesson_of), None)
 
 
 def _same_elsewhere(

@@ -8,6 +8,7 @@ from services.nerdgraph import ACCOUNT, KEY, NOW, entity, frame, inbox_group
 from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
 from nightwatch_core.adapters.new_relic.source import NewRelic
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
+from nightwatch_core.intake.fingerprint import former_fingerprint
 from nightwatch_core.intake.grouping import hours_of
 from nightwatch_core.models.error import Window
 
@@ -140,6 +141,16 @@ def test_two_messages_of_one_transaction_are_two_groups_every_night(service):
     second = fetched(service)
     assert {g.fingerprint for g in second.groups} == {g.fingerprint for g in first.groups}
     assert sum(group.occurrences for group in second.groups) == 7
+
+
+def test_a_group_keeps_the_names_that_its_messages_had(service):
+    for at, id in enumerate(("9f8e7d6c5b", "1234567890", "x7Kp2Lq9Rz")):
+        service.error("KeyError", "orders/show", f"no order {id}", timedelta(minutes=at + 1))
+    group = only(fetched(service))
+    former = former_fingerprint("shop", "KeyError", "orders/show", "no order 9f8e7d6c5b")
+    assert former in group.formerly
+    assert group.fingerprint not in group.formerly
+    assert len(group.formerly) == 2
 
 
 def test_users_are_not_counted_once_a_message(service):

@@ -139,7 +139,7 @@ QUERY = SearchDocument(
         ),
         (
             SearchDocument(message="no answer from 10.9.9.9 after 5s"),
-            "same message “no answer from <ip> after <duration>”",
+            "same message “no answer from <host> after <duration>”",
         ),
         (SearchDocument(error_class="Net::ReadTimeout"), "same class Net::ReadTimeout"),
         (SearchDocument(error_class="Job::Failed", causes=("OSError: x",)), "same cause OSError"),
