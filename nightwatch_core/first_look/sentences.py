@@ -36,7 +36,7 @@ def unread_lines(contents: FileContents) -> tuple[str, ...]:
     shown = first(reasons, SHOWN_REJECTS)
     lines = [f"{plural(count, 'record')}: {why} ({where})" for why, count, where in shown.items]
     lines += [f"and {shown.more:,} more reasons"] if shown.more else []
-    unlisted = contents.rejected - len(contents.rejects)
+    unlisted = contents.rejected - sum(one.count for one in contents.rejects)
     lines += [f"{plural(unlisted, 'more record')} like these"] if unlisted > 0 else []
     gaps = first(contents.missing, SHOWN_GAPS)
     lines += [line(gap, REASON) for gap in gaps.items]
@@ -44,10 +44,13 @@ def unread_lines(contents: FileContents) -> tuple[str, ...]:
 
 
 def _by_reason(rejects: Iterable[RejectedRecord]) -> list[tuple[str, int, str]]:
-    places: dict[str, list[str]] = {}
+    by_reason: dict[str, list[RejectedRecord]] = {}
     for one in rejects:
-        places.setdefault(line(one.reason, REASON), []).append(one.place)
-    rows = [(why, len(found), line(found[0], REASON)) for why, found in places.items()]
+        by_reason.setdefault(line(one.reason, REASON), []).append(one)
+    rows = [
+        (why, sum(one.count for one in alike), line(alike[0].place, REASON))
+        for why, alike in by_reason.items()
+    ]
     return sorted(rows, key=lambda row: -row[1])
 
 

@@ -189,9 +189,10 @@ class Selection(Value):
 class RejectedRecord(Value):
     """A record that could not be read; it is kept in the night's rejects file."""
 
-    place: str
+    place: str  # of the first, where several are counted
     reason: str
     text: str = ""
+    count: int = 1  # records of one file that are refused alike
 
 
 class Fetched(Value):

@@ -200,7 +200,8 @@ def leave_untold(report: RunReport, trouble: str) -> RunReport:
 
 def _unread(fetched: Fetched) -> str:
     """A tenth of the records unread makes an answer partial; single torn lines are only listed."""
-    rejected, read = len(fetched.rejects), sum(group.occurrences for group in fetched.groups)
+    rejected = sum(reject.count for reject in fetched.rejects)
+    read = sum(group.occurrences for group in fetched.groups)
     if rejected < MANY_UNREAD * (rejected + read) or not rejected:
         return ""
     return f"{rejected} of {rejected + read} records could not be read"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from nightwatch_core.analysis.complexity import unplaced
 from nightwatch_core.intake.default_ports import RULES
-from nightwatch_core.models.error import DroppedGroup
+from nightwatch_core.models.error import DroppedGroup, RejectedRecord
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report.accounts_text import accounts_facts, accounts_line
@@ -70,14 +70,21 @@ def dropped(report: RunReport, limits: Limits) -> Section:
 def unreadable(report: RunReport, limits: Limits) -> Section:
     """Records that could not be read."""
     entries = [
-        Entry(head=line(each.place, TITLE), text=line(each.reason, TEXT), small=line(each.text))
+        Entry(head=_of_reject(each), text=line(each.reason, TEXT), small=line(each.text))
         for each in report.rejects[: limits.lines]
     ]
-    total = len(report.rejects)
+    total = sum(each.count for each in report.rejects)
     paths = report_files(report)[-1:] if entries and limits.paths else ()
     where = [Command(name="All of them are in", text=path) for path in paths]
     title = f"{plural(total, 'record')} could not be read"
-    return section("unreadable", title, cut(Entries, entries, limits.lines, total), where)
+    return section(
+        "unreadable", title, cut(Entries, entries, limits.lines, len(report.rejects)), where
+    )
+
+
+def _of_reject(reject: RejectedRecord) -> str:
+    place = line(reject.place, TITLE)
+    return place if reject.count == 1 else f"{place} and {reject.count - 1:,} more like it"
 
 
 def complaints(report: RunReport, limits: Limits) -> Section:

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from nightwatch_core.adapters.files.limits import EXCERPT, MAX_REJECTS
+from nightwatch_core.adapters.files.limits import MAX_REJECTS
 from nightwatch_core.adapters.files.line_shapes import line_of
 from nightwatch_core.adapters.files.log_streams import LogStreams, Read
 from nightwatch_core.adapters.files.occurrences import occurrence_of
-from nightwatch_core.adapters.files.record_values import text_of
+from nightwatch_core.adapters.files.refusals import refusal, unreadable
 from nightwatch_core.adapters.files.shapes.plain_records import line_of_record
 from nightwatch_core.adapters.files.shapes.shape import Item, LogLine, Record
 from nightwatch_core.adapters.files.shapes.table import records_of
@@ -76,7 +76,7 @@ class EntryMaker:
             for read in self._streams.read(item, place):
                 yield from self._of_read(read)
         elif not item:
-            yield rejected(place, "not a JSON object", "")
+            yield unreadable(place, "not a JSON object", "")
         else:
             yield from self._of_record(item, place)
 
@@ -85,7 +85,7 @@ class EntryMaker:
         if not isinstance(entry, str):
             yield entry
             return
-        reject = rejected(place, entry, text_of(record))
+        reject = refusal(place, entry, record)
         line = line_of_record(record)
         if line is None:
             yield reject
@@ -111,9 +111,4 @@ class EntryMaker:
             return
         raw = "\n".join(record["stack_trace"]) if isinstance(record["stack_trace"], list) else ""
         if self._exception_of(raw).frames:
-            yield rejected(place, "a stack trace without the name of an error", raw)
-
-
-def rejected(place: str, reason: str, text: str) -> RejectedRecord:
-    """Give what could not be read, with its beginning."""
-    return RejectedRecord(place=place, reason=reason, text=text_of(text[:EXCERPT]))
+            yield unreadable(place, "a stack trace without the name of an error", raw)

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from nightwatch_core.adapters.files.entries import Entry, EntryMaker, ExceptionOf, rejected
+from nightwatch_core.adapters.files.entries import Entry, EntryMaker, ExceptionOf
 from nightwatch_core.adapters.files.json_values import DECODER, json_problem, parts_of
 from nightwatch_core.adapters.files.meter import Meter
 from nightwatch_core.adapters.files.packed_files import contents_of
+from nightwatch_core.adapters.files.refusals import unreadable
 from nightwatch_core.adapters.files.tables import rows_of
 from nightwatch_core.adapters.files.text_files import Line, TextFile, kind_of, lines_of
 from nightwatch_core.models.error import RejectedRecord
@@ -56,12 +57,12 @@ class FileReader:
         for line in lines:
             place = f"{self._label}:{line.number}"
             if line.problem:
-                yield rejected(place, line.problem, line.text)
+                yield unreadable(place, line.problem, line.text)
             elif line.text.strip():
                 try:
                     value = DECODER.decode(line.text.strip())
                 except (ValueError, RecursionError) as error:
-                    yield rejected(place, json_problem(error), line.text)
+                    yield unreadable(place, json_problem(error), line.text)
                     continue
                 yield from self._maker.of_value(value, place)
 
@@ -69,7 +70,7 @@ class FileReader:
         for number, value, problem in parts_of(text.read):
             place = f"{self._label}:{number}"
             if problem:
-                yield rejected(place, problem, str(value))
+                yield unreadable(place, problem, str(value))
                 yield f"{place}: {problem}; what follows could not be read"
             else:
                 yield from self._maker.of_value(value, place)
@@ -78,7 +79,7 @@ class FileReader:
         for row in rows_of(text.pieces()):
             place = f"{self._label}:{row.number}"
             if row.problem:
-                yield rejected(place, row.problem, row.text)
+                yield unreadable(place, row.problem, row.text)
             else:
                 yield from self._maker.of_value(row.record, place)
 
@@ -87,7 +88,7 @@ class FileReader:
         for line in lines:
             number, place = line.number, f"{self._label}:{line.number}"
             if line.problem:
-                yield rejected(place, line.problem, line.text)
+                yield unreadable(place, line.problem, line.text)
                 continue
             value = _object(line.text)
             is_value = value is not None

@@ -21,7 +21,7 @@ class Reading:
     begin: datetime | None  # records before it are left out
     latest: datetime | None  # times after it cannot be
     app: str = ""  # of records that name none
-    rejects: list[RejectedRecord] = field(default_factory=list)
+    rejects: dict[tuple[str, str, str], RejectedRecord] = field(default_factory=dict)
     rejected: int = 0
     harmless: int = 0  # records that are no errors
     older: int = 0
@@ -44,12 +44,20 @@ class Reading:
         if isinstance(entry, Occurrence):
             self._count_occurrence(entry)
         elif isinstance(entry, RejectedRecord):
-            self.rejected += 1
-            self.rejects += [entry] if len(self.rejects) < MAX_REJECTS else []
+            self._count_reject(entry)
         elif isinstance(entry, str):
             self.partial.append(entry)
         else:
             self.harmless += 1
+
+    def _count_reject(self, reject: RejectedRecord) -> None:
+        """The same refusal in one file is one, counted at the place where it came first."""
+        self.rejected += 1
+        key = (reject.place.rpartition(":")[0], reject.reason, reject.text)
+        if earlier := self.rejects.get(key):
+            self.rejects[key] = earlier.model_copy(update={"count": earlier.count + 1})
+        elif len(self.rejects) < MAX_REJECTS:
+            self.rejects[key] = reject
 
     def _count_occurrence(self, seen: Occurrence) -> None:
         last = seen.last_seen
@@ -72,11 +80,10 @@ def window_of(reading: Reading) -> Window | None:
 
 def rejects_of(reading: Reading) -> tuple[RejectedRecord, ...]:
     """List what could not be read; the last line counts what is not listed."""
-    more = reading.rejected - len(reading.rejects)
-    rest = RejectedRecord(
-        place="", reason=f"{more} more records are unreadable; they are not listed"
-    )
-    return (*reading.rejects, *([rest] if more else []))
+    listed = tuple(reading.rejects.values())
+    more = reading.rejected - sum(one.count for one in listed)
+    reason = f"{more} more records are unreadable; they are not listed"
+    return (*listed, *([RejectedRecord(place="", reason=reason, count=more)] if more else []))
 
 
 def missing_of(reading: Reading) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class ErrorFiles:
             records=reading.tally.records,
             harmless=reading.harmless,
             rejected=reading.rejected,
-            rejects=tuple(reading.rejects),
+            rejects=tuple(reading.rejects.values()),
             missing=missing_of(reading),
             window=window_of(reading),
         )
@@ -179,7 +179,8 @@ class ErrorFiles:
         if not reading.opened and reading.unread:
             raise StopTheNight(f"no error file can be read: {'; '.join(reading.unread[:3])}")
         if not reading.readable and reading.rejected:
-            first = "; ".join(f"{reject.place}: {reject.reason}" for reject in reading.rejects[:3])
+            rejects = list(reading.rejects.values())[:3]
+            first = "; ".join(f"{reject.place}: {reject.reason}" for reject in rejects)
             raise StopTheNight(
                 f"none of the {reading.rejected} records of {self._names} is readable ({first}): "
                 "give JSON Lines, a JSON export, a table or a log with stack traces"

@@ -322,7 +322,8 @@ def test_files_of_a_night(store: NightStore) -> None:
     assert (folder / "report.md").read_text().startswith(f"# NightWatch {NAME}\n")
     assert (folder / "report.html").read_text().rstrip().endswith("</html>")
     rejects = [json.loads(each) for each in (folder / "rejects.jsonl").read_text().splitlines()]
-    assert rejects[0] == {"place": "export.jsonl:2000", "reason": "not JSON", "text": '{"error": '}
+    first = {"place": "export.jsonl:2000", "reason": "not JSON", "text": '{"error": ', "count": 1}
+    assert rejects[0] == first
     assert len(rejects) == 12
     assert not list(folder.glob(".tmp-*"))
 

@@ -1,0 +1,80 @@
+"""Why a record is refused: the names of its fields, never their values, and the nearest shape."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from nightwatch_core.adapters.files.limits import EXCERPT, MAX_FIELDS
+from nightwatch_core.adapters.files.record_values import text_of
+from nightwatch_core.adapters.files.shapes.table import SHAPES
+from nightwatch_core.models.error import RejectedRecord
+from nightwatch_core.text.scrubbing import scrubbed
+
+NAMED, NAME_CHARACTERS = 12, 40  # fields that a refusal names, and characters of each name
+LACKING = 4  # fields that it says are missing
+NEAR = 0.5  # of what tells a shape has to be there
+
+_NAME = re.compile(rf"[\w$@.:/()\[\] -]{{1,{NAME_CHARACTERS}}}")
+_PERSONAL = re.compile(r"\w@\w|\d{4}")  # an address or a number where a name should stand
+_ADDRESS = re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_NETWORK = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+
+
+def refusal(place: str, problem: str, record: Mapping[str, object]) -> RejectedRecord:
+    """Give a record that is refused: which fields it has, and what it is nearly like.
+
+    >>> refusal("a:1", "no error class", {"shortId": "A-1", "metadata": {}, "count": 3}).reason
+    'no error class; its fields: shortId, metadata, count; nearest to "issue of Sentry", which has \
+culprit, userCount besides: export it with them'
+    """
+    return RejectedRecord(place=place, reason=_reason(problem, tuple(_names(record))))
+
+
+def unreadable(place: str, problem: str, text: str) -> RejectedRecord:
+    """Give a text that cannot be read, with its beginning; addresses of people are taken out.
+
+    >>> unreadable("a:1", "no JSON", '{"user": "mia@example.com", "ip": "203.0.113.9"').text
+    '{"user": "[address removed]", "ip": "[address removed]"'
+    """
+    kept = scrubbed(text_of(text[:EXCERPT]))
+    kept = _NETWORK.sub("[address removed]", _ADDRESS.sub("[address removed]", kept))
+    return RejectedRecord(place=place, reason=problem, text=kept)
+
+
+def _names(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterable[str]:
+    """Dotted names, of objects in objects and in lists too, two levels deep."""
+    for name, value in list(record.items())[:MAX_FIELDS]:
+        full = f"{prefix}{name}"
+        yield full
+        inner = value[0] if isinstance(value, list) and value else value
+        if isinstance(inner, Mapping) and depth < 1:
+            yield from _names(inner, f"{full}.", depth + 1)
+
+
+@lru_cache(maxsize=4_096)
+def _reason(problem: str, names: tuple[str, ...]) -> str:
+    """Records of one file have the same fields, and the same words are counted together."""
+    tops = [name for name in names if "." not in name] or list(names)
+    shown = list(dict.fromkeys(_shown(name) for name in tops[:NAMED]))
+    more = f" and {len(tops) - NAMED} more" if len(tops) > NAMED else ""
+    return f"{problem}; its fields: {', '.join(shown)}{more}{_nearest(frozenset(names))}"
+
+
+def _shown(name: str) -> str:
+    """A name that is safe to show; what looks like a value in its place is not."""
+    return name if _NAME.fullmatch(name) and not _PERSONAL.search(name) else "…"
+
+
+def _nearest(names: frozenset[str]) -> str:
+    best, share = None, NEAR
+    for shape in SHAPES:
+        there = sum(name in names for name in shape.told_by)
+        if shape.name and there > 1 and there / len(shape.told_by) > share:
+            best, share = shape, there / len(shape.told_by)
+    if best is None:
+        return ""
+    lacking = [name for name in best.told_by if name not in names][:LACKING]
+    if not lacking:
+        return f'; nearest to "{best.name}", but with other values'
+    besides = ", ".join(lacking)
+    return f'; nearest to "{best.name}", which has {besides} besides: export it with them'
