@@ -183,7 +183,8 @@ class ErrorFiles:
             first = "; ".join(f"{reject.place}: {reject.reason}" for reject in rejects)
             raise StopTheNight(
                 f"none of the {reading.rejected} records of {self._names} is readable ({first}): "
-                "give JSON Lines, a JSON export, a table or a log with stack traces"
+                "give JSON Lines, a JSON export, a table or a log with stack traces; the shapes "
+                "that are read are listed in nightwatch_core/adapters/files/README.md"
             )
 
 

@@ -129,7 +129,7 @@ CASES = (
                  ("library/std/src/rt.rs", 1, False))),
     Case("message", {"event_id": "1", "platform": "php", "level": "error", "timestamp": AT,
                      "logentry": {"formatted": "cart 7 is lost", "message": "cart %s is lost"}},
-         "Message", "cart 7 is lost", first=AT, last=AT),
+         "logged error", "cart 7 is lost", first=AT, last=AT),
     _ISSUE,
     _ISSUE._replace(name="one issue", content=ISSUE),
     _ISSUE._replace(

@@ -170,7 +170,7 @@ CASES = (
     ),
     Case("message of Rollbar", {"timestamp": AT_S, "data": {
         "level": "error", "body": {"message": {"body": "queue is full", "extra": 1}}}},
-        "Message", "queue is full", first=AT, last=AT),
+        "logged error", "queue is full", first=AT, last=AT),
     _ROLLBAR_ITEM,
     _ROLLBAR_ITEM._replace(name="rows of RQL", content={"err": 0, "result": {"result": {
         "columns": list(ROLLBAR_ITEM), "rows": [list(ROLLBAR_ITEM.values())]}}}),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from nightwatch_core.adapters.files.limits import NAME_LIMIT
+from nightwatch_core.adapters.files.logged_errors import LOGGED
 from nightwatch_core.adapters.files.shapes.shape import Record
 
 # Our words of a record, and the names by which `record_fields` knows them first.
@@ -25,7 +26,7 @@ NAMES = {
     "time": "timestamp",
     "level": "level",
 }
-MESSAGE = "Message"  # the class of what a tracker calls an error, and holds no exception
+MESSAGE = LOGGED  # the class of what a tracker calls an error, and holds no exception
 QUIET = {"level": "info"}  # a record that is no error: counted, and no more
 
 _TITLE = re.compile(
