@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -53,15 +54,13 @@ def main() -> int:
 
 def _analyse(mirrors: Path, data: Path, only: str) -> tuple[list[Judged], list[str]]:
     known = verdicts(data / "verdicts.json")
-    done: list[Judged] = []
-    missing: list[str] = []
-    for bug in (one for one in bugs(data / "cases.json") if only in one.id):
-        mirror = mirror_of(bug, mirrors)
-        if mirror is None:
-            missing.append(bug.id)
-            continue
-        done.append(judged(bug, analysed(bug, mirror), known))
-    return done, missing
+    chosen = [one for one in bugs(data / "cases.json") if only in one.id]
+    there = {one.id: mirror for one in chosen if (mirror := mirror_of(one, mirrors))}
+    found = [one for one in chosen if one.id in there]
+    with ProcessPoolExecutor() as pool:
+        outcomes = pool.map(analysed, found, [there[one.id] for one in found])
+        done = [judged(*pair, known) for pair in zip(found, outcomes, strict=True)]
+    return done, [one.id for one in chosen if one.id not in there]
 
 
 def _show(one: Judged) -> None:

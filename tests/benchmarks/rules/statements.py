@@ -11,7 +11,8 @@ from nightwatch_core.models.analysis import Analysis
 Verdict = Literal["true", "false", "none"]  # none: a restatement, or says that it is not known
 _SENTENCE = re.compile(r"(?<=[.;])\s+(?=[A-Z`$@]|[\w./@-]+:\d)")
 _WRITTEN = re.compile(r"\S+:\d+ (?:was last written by|came with) ")
-_UNKNOWN = re.compile(r"\b(?:not known|not established|cause is not|does not say)\b")
+_UNKNOWN = re.compile(r"\b(?:[Nn]ot known|not established|cause is not|does not say)\b")
+_BARE = re.compile(r"\S+(?: in \S+)?$")  # class and place
 _ADVICE = re.compile(
     r"(?:Find|Check|Log|Look|Read|Decide|Keep|Compare|Make|Retry|Consider|Add|Give|Say|Ask|See|Run)\b"
 )
@@ -46,6 +47,9 @@ def _all(analysis: Analysis) -> Iterator[Statement]:
         yield Statement("suspect", analysis.suspect_commit)
     yield from (Statement("learning", one.fact) for one in analysis.learnings)
     yield from (Statement("step", one) for one in analysis.next_steps)
+    if analysis.handover:
+        yield Statement("value", analysis.handover.value)
+        yield from (Statement("look at", one) for one in analysis.handover.look_at)
     for edit in analysis.fix:
         yield Statement("edit", f"{edit.path}: {edit.description}")
 
@@ -59,9 +63,11 @@ def settled(statement: Statement, bug: Bug) -> Verdict | None:
     top = bug.own[0]
     if statement.where == "evidence" and text == f"{top.path}:{top.line} the failing line":
         return "none"
-    if statement.where == "step" and _ADVICE.match(text):
+    if statement.where in ("step", "look at") and _ADVICE.match(text):
         return "none"
     if statement.where == "cause" and _WRITTEN.match(text):
+        return "none"
+    if statement.where == "title" and _BARE.match(text):
         return "none"
     if statement.where in ("title", "cause") and _UNKNOWN.search(text):
         return "none"
