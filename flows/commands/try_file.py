@@ -55,4 +55,13 @@ def _night(files: Iterable[str], options: NightOptions) -> str:
     return " ".join(("nightwatch night --errors", shlex.quote(",".join(files)), *chosen, *repo))
 
 
-_HANDED_ON = ("repo", "commit", "app_root", "path_prefixes", "app_prefixes", "source_maps", "since")
+_HANDED_ON = (
+    "repo",
+    "commit",
+    "app_root",
+    "path_prefixes",
+    "app_prefixes",
+    "source_maps",
+    "since",
+    "timezone",
+)

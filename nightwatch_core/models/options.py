@@ -26,7 +26,13 @@ class NightOptions(Value):
     model: str = _option("", "Who analyses: a model's id, or rules.")
     delivery: str = _option("", "Where issues and pull requests go: github or local.")
     notify: str = _option("", "Where the report goes besides its files: slack or local.")
-    errors: str = _option("", "Error export or log file to read (comma list; .gz too).")
+    errors: str = _option(
+        "",
+        "Exports or logs: files, folders, patterns (comma list), @list of names, - for the input.",
+    )
+    timezone: str = _option(
+        "", "Zone of times in files that name none: Europe/Berlin, +02:00; empty: UTC."
+    )
     repo: str = _option("", "Git checkout of the application the errors come from.")
     commit: str = _option(
         "", "Tag, branch or sha that all errors are read at; empty: each at the one that failed."

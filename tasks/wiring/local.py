@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 from nightwatch_core import sample
+from nightwatch_core.adapters.files.error_paths import named_paths
 from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.adapters.files.zones import zone_named
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.delivery import LocalDelivery
@@ -27,7 +29,12 @@ NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is r
 def error_files(options: NightOptions) -> FileSource:
     """Exports and logs; records that name no application belong to the checkout's."""
     app = Path(options.repo).expanduser().resolve().name if options.repo else ""
-    return ErrorFiles(_paths(options.errors), app_prefixes=listed(options.app_prefixes), app=app)
+    return ErrorFiles(
+        named_paths(options.errors),
+        app_prefixes=listed(options.app_prefixes),
+        app=app,
+        zone=zone_named(options.timezone),
+    )
 
 
 def source_maps(options: NightOptions) -> SourceMaps:
@@ -106,10 +113,3 @@ def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:
     if not named and options.repo and options.code in default_ports.ON_THIS_MACHINE:
         named = beside(Path(options.repo).expanduser().resolve(), os.environ)
     return InstalledLibraries(named, standard_library()) if named else None
-
-
-def _paths(errors: str) -> tuple[Path, ...]:
-    """One path, or several with commas between them."""
-    whole = Path(errors).expanduser()
-    named = (errors,) if whole.exists() else listed(errors)
-    return tuple(Path(path).expanduser() for path in named)

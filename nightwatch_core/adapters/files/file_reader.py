@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from nightwatch_core.adapters.files.entries import Entry, EntryMaker, ExceptionOf
@@ -11,14 +12,27 @@ from nightwatch_core.adapters.files.packed_files import contents_of
 from nightwatch_core.adapters.files.refusals import unreadable
 from nightwatch_core.adapters.files.tables import rows_of
 from nightwatch_core.adapters.files.text_files import Line, TextFile, kind_of, lines_of
-from nightwatch_core.models.error import RejectedRecord
+from nightwatch_core.adapters.files.zones import LATEST_YEAR, settled
+from nightwatch_core.models.error import Occurrence, RejectedRecord
+
+CLOCK_SLACK = timedelta(days=1)  # by which the clock of a record may be ahead of ours
 
 
 class FileReader:
     """Reads the entries of one file, and counts the shapes it is made of."""
 
-    def __init__(self, label: str, exception_of: ExceptionOf, meter: Meter | None = None) -> None:
-        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`."""
+    def __init__(
+        self,
+        label: str,
+        exception_of: ExceptionOf,
+        meter: Meter | None = None,
+        zone: tzinfo = UTC,
+    ) -> None:
+        """Begin a file; `label` stands for it in places: `label:17`, `label/member:17`.
+
+        Times that name no zone are of `zone`.
+        """
+        self._zone = zone
         self._label = label
         self._exception_of = exception_of
         self._meter = meter or Meter()
@@ -30,6 +44,7 @@ class FileReader:
 
         Raises `GiveUp` where it cannot be opened, `Enough` at a bound of the reading.
         """
+        latest = _written(path)
         for content in contents_of(path, self._label, self._meter):
             if isinstance(content, str):
                 yield content
@@ -38,7 +53,17 @@ class FileReader:
             self._maker = EntryMaker(self._exception_of, self.shapes)
             for entry in self._from_text(TextFile(content.text)):
                 self._meter.count_record()
-                yield entry
+                yield self._settled(entry, latest) if isinstance(entry, Occurrence) else entry
+
+    def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
+        """The occurrence with times in UTC."""
+        times = {"first_seen": seen.first_seen, "last_seen": seen.last_seen}
+        right = {
+            name: settled(time, self._zone, latest)
+            for name, time in times.items()
+            if time is not None and time.tzinfo is not UTC
+        }
+        return seen.model_copy(update=right) if right else seen
 
     def _from_text(self, text: TextFile) -> Iterator[Entry]:
         kind = kind_of(text)
@@ -105,6 +130,14 @@ class FileReader:
             yield entry
         if is_empty:
             yield f"{self._label}: {number} lines and no stack trace in them"
+
+
+def _written(path: Path) -> datetime:
+    """The latest time that a file can speak of without saying the year."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC) + CLOCK_SLACK
+    except (OSError, ValueError, OverflowError):
+        return datetime.max.replace(tzinfo=UTC, year=LATEST_YEAR)
 
 
 def _object(line: str) -> dict[str, object] | None:

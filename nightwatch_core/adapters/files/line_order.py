@@ -5,8 +5,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import BACKWARD_LINES, BACKWARD_TEXT, ORDER_SAMPLE
-from nightwatch_core.adapters.files.record_values import time_of
 from nightwatch_core.adapters.files.shapes.shape import LogLine
+from nightwatch_core.adapters.files.times import time_of
 
 
 class Placed(NamedTuple):

@@ -22,7 +22,7 @@ _PATTERNS = {
     "syslog": rf"(?:\d{{1,6}} )?<\d{{1,3}}>1 {_TIME} (?P<host>\S{{1,100}}) (?P<app>\S{{1,100}}) "
     rf"(?P<stream>\S{{1,100}}) \S{{1,60}} (?:-|(?:\[[^\]]{{0,400}}\])+) ?(?:\ufeff)?{_TEXT}",
     "log of kubectl": rf"\[pod/(?P<host>{_NAME})/(?P<app>{_NAME})\] {_TEXT}",
-    "syslog without a year": r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    "syslog without a year": r"(?P<time>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d) "
     rf"(?P<host>{_NAME}) (?P<stream>(?P<app>[\w.-]{{1,80}})(?:/[\w.-]{{1,80}})?"
     rf"(?:\[\d{{1,9}}\])?): {_TEXT}",
     "log of docker compose": rf"(?P<stream>(?P<app>{_NAME}?)(?:[-_]\d{{1,3}} +|  +))\| {_TEXT}",

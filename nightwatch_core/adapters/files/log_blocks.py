@@ -13,7 +13,7 @@ from nightwatch_core.adapters.files.limits import (
     LINE_READ,
     TIME_REACH,
 )
-from nightwatch_core.adapters.files.record_values import time_in_log
+from nightwatch_core.adapters.files.times import time_in_log
 from nightwatch_core.traces.line_prefixes import without_prefix
 
 
@@ -77,7 +77,7 @@ STYLES = (
 CLUES = (
     "Traceback (", "panic", "fatal error", ".go:", ".s:", "goroutine ", "at ", ":in", "from ", "#",
 )  # fmt: skip
-_CLOCK = re.compile(r"\d:\d\d")
+_CLOCK = re.compile(r"\d:\d\d|\d{8}")
 _CLOCKS = 8  # lines with a clock among which the newest with a date is looked for
 _CAUSE = re.compile(_CAUSES)
 _SIDEKIQ = re.compile(r"^(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ")

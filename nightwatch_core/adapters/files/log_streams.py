@@ -83,7 +83,7 @@ class _Stream:
     def _read(self, block: Block) -> Read:
         first = self.recent.get(block.number) or next(iter(self.recent.values()))
         around = {
-            "time": block.at and block.at.isoformat(),
+            "time": block.at,
             **{k: v for k, v in first.line.around.items() if v},
         }
         record = {"stack_trace": [block.raw], "around": around}

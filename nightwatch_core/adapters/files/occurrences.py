@@ -18,12 +18,11 @@ from nightwatch_core.adapters.files.record_levels import is_answered, is_quiet
 from nightwatch_core.adapters.files.record_stacks import stack_text, with_header
 from nightwatch_core.adapters.files.record_values import (
     has_lines,
-    has_zone,
     name_of,
     number_of,
     text_of,
-    time_of,
 )
+from nightwatch_core.adapters.files.times import has_zone, time_of
 from nightwatch_core.models.error import Occurrence
 from nightwatch_core.models.trace import ExceptionLink
 

@@ -1,12 +1,12 @@
 """Errors from files: exports of error trackers, JSON logs, tables, plain logs, packed or not."""
 
 import threading
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path
 
 from nightwatch_core.adapters.files.error_paths import File, files_of
-from nightwatch_core.adapters.files.file_reader import FileReader
+from nightwatch_core.adapters.files.file_reader import CLOCK_SLACK, FileReader
 from nightwatch_core.adapters.files.meter import Bounds, Enough, Listener, Meter
 from nightwatch_core.adapters.files.reading import Reading, missing_of, rejects_of, window_of
 from nightwatch_core.adapters.files.reported_exceptions import ReportedExceptions
@@ -18,7 +18,6 @@ from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.trace import ExceptionLink, Trace
 from nightwatch_core.traces.parsing import parse
 
-CLOCK_SLACK = timedelta(days=1)  # a time later than `until` by more comes from a wrong clock
 NO_TIMES = timedelta(days=1)  # the window of records that say no time
 _BOUNDS = Bounds()
 
@@ -40,11 +39,14 @@ class ErrorFiles:
         app: str = "",
         bounds: Bounds = _BOUNDS,
         listener: Listener | None = None,
+        zone: tzinfo = UTC,
     ) -> None:
         """Read `paths` when first asked; prefixes and language help to read stack traces.
 
-        Records that name no application are of `app`. The `listener` hears how far it is.
+        Records that name no application are of `app`. Times without a zone are of `zone`.
+        The `listener` hears how far the reading is.
         """
+        self._zone = zone
         self._bounds = bounds
         self._listener = listener
         self._app = app
@@ -159,7 +161,7 @@ class ErrorFiles:
 
     def _read_file(self, file: File, reading: Reading, meter: Meter) -> None:
         before = reading.entries
-        reader = FileReader(file.label, self._exceptions, meter)
+        reader = FileReader(file.label, self._exceptions, meter, self._zone)
         try:
             for entry in reader.entries(file.path):
                 reading.count(entry)

@@ -127,7 +127,7 @@ EXPECTED: dict[str, tuple[Seen, ...]] = {
             3,
         ),
     ),
-    "papertrail.log": (Seen(*KEY, "", *KEY_TOP, "shop", "web-1"),),
+    "papertrail.log": (Seen(*KEY, "10:51:01", *KEY_TOP, "shop", "web-1"),),
     "pino.jsonl": (
         Seen(*TYPE, "10:05:00.123000", *TYPE_TOP, "shop-api", "web-1", "", "POST /orders/77/pay"),
     ),

@@ -6,8 +6,8 @@ import pytest
 from error_records import AT, EPOCH_MS, NOW, fetched, groups_of, json_lines, only, written
 
 from nightwatch_core.adapters.files.limits import MESSAGE_LIMIT, STACK_LIMIT
-from nightwatch_core.adapters.files.record_values import time_of
 from nightwatch_core.adapters.files.source import ErrorFiles
+from nightwatch_core.adapters.files.times import time_of
 
 
 def test_hostile_text_is_tamed(tmp_path: Path) -> None:

@@ -1,0 +1,178 @@
+"""Times as records and logs write them."""
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from nightwatch_core.adapters.files.limits import TIME_REACH
+from nightwatch_core.adapters.files.record_values import float_of
+from nightwatch_core.adapters.files.zones import (
+    LATEST_YEAR,
+    LEAP_YEAR,
+    NAMES,
+    NO_YEAR,
+    NO_YEAR_IN_UTC,
+    NO_ZONE,
+    zone_in,
+)
+
+_EARLIEST, _LATEST = datetime(1990, 1, 1, tzinfo=UTC), datetime(LATEST_YEAR + 1, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TICKS = ((1e11, 1), (1e14, 1_000), (1e17, 1_000_000), (1e20, 1_000_000_000))  # below: per second
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+_DAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?,? {1,2})?"
+_MONTH = rf"(?P<name>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?"
+_ZONE = rf"(?P<zone>(?:{NAMES})(?![a-z])(?:[+-]\d{{1,2}}(?::?\d{{2}})?)?|[+-]\d{{2}}(?::?\d{{2}})?)"
+_CLOCK = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,:](?P<part>\d{1,9}))?)?"
+    rf"(?: ?(?P<half>[ap])\.?m\.?)?(?: ?{_ZONE})?(?: ?[\[(](?P<place>[^\])]{{1,60}})[\])])?"
+)
+# Of dates in numbers the month stands first where slashes part them, the day before other signs.
+_DATES = (
+    r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
+    r"(?P<day>\d{1,2})[.-](?P<month>\d{1,2})[.-](?P<year>\d{4}|\d{2})",
+    r"(?P<year>[2-9]\d)/(?P<month>\d{2})/(?P<day>\d{2})",  # Spark
+    r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d{2})",
+    rf"{_DAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ /-]{_MONTH}[ /,-]{{1,2}}(?P<year>\d{{4}}|\d{{2}})",
+    rf"{_DAY}{_MONTH} {{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<year>\d{{4}}))?",
+    r"(?P<month>\d{2})(?P<day>\d{2})(?= )",  # Google's loggers
+)
+_FORMS = tuple(
+    re.compile(
+        rf"{date}(?:(?:[T:, ]| @ | at |, {{1,2}}){_CLOCK}(?: (?P<late>\d{{4}}))?)?", re.I | re.A
+    )
+    for date in _DATES
+)
+
+# Where a time stands in a line of a log, most telling first.
+_IN_LOG = rf"(?: ?(?:(?:{NAMES})(?!\w)|[+-]\d{{2}}:?\d{{2}}(?!\w)))?"
+_AFTER_HOUR = rf":\d{{2}}:\d{{2}}(?:[.,]\d{{1,9}})?(?: [AP]M)?{_IN_LOG}"
+_LOG_CLOCK = rf"\d{{2}}{_AFTER_HOUR}"
+TIMES_IN_LOGS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(\d{{4}}[-/.]\d{{2}}[-/.]\d{{2}}[T ]{_LOG_CLOCK})",
+        rf"(\d{{2}}[/-][A-Z][a-z]{{2}}[/-]\d{{4}}[: ]{_LOG_CLOCK})",
+        rf"((?:[A-Z][a-z]{{2}}, )?\d{{2}} [A-Z][a-z]{{2}} \d{{4}} {_LOG_CLOCK})",
+        rf"([A-Z][a-z]{{2}} [A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_LOG_CLOCK} \d{{4}})",
+        rf"(?<![\d.])(\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {_LOG_CLOCK})",
+        rf"(?<![\d/])(\d{{1,2}}/\d{{1,2}}/(?:\d{{4}}|\d{{2}}),? \d{{1,2}}{_AFTER_HOUR})",
+        rf"([A-Z][a-z]{{2}} {{1,2}}\d{{1,2}},? (?:\d{{4}},? )?{_LOG_CLOCK})",
+        r"(?<!\d)(\d{8}T\d{6}(?:[.,]\d{1,9})?(?:Z|[+-]\d{4})?)(?!\d)",
+        r"^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6})",
+        r"^\[?(1\d{9}(?:\.\d{1,9})?|1\d{12})\]?(?= )",
+    )
+)
+
+
+def time_of(value: object) -> datetime | None:
+    """A time in UTC; None where there is none, or no sane one (years 1990 to 2099).
+
+    Takes RFC 3339 and all of ISO 8601, RFC 1123, the common log formats, and seconds, milli-,
+    micro- or nanoseconds since 1970 as number or text. What it does not say, its zone or its year,
+    is for `settled` to add.
+
+    >>> time_of(1_793_700_000).isoformat() == time_of("1793700000000").isoformat()
+    True
+    >>> time_of("2026-11-03 10:20:30,5 CET").isoformat(), time_of("soon")
+    ('2026-11-03T09:20:30.500000+00:00', None)
+    >>> time_of("2026-11-03 10:20:30").tzname(), time_of("Nov  3 10:20:30").tzname()
+    ('no zone', 'no year')
+    """
+    if isinstance(value, datetime):
+        return value
+    seconds = float_of(value)
+    if seconds is not None and abs(seconds) >= 1e8:
+        return _from_epoch(seconds, value)
+    return _of_text(value.strip()[:80]) if isinstance(value, str) else None
+
+
+def time_in_log(line: str) -> datetime | None:
+    """The time near the beginning of a line of a log.
+
+    >>> time_in_log("E, [2026-11-03T10:20:30.000001 #12] ERROR -- : no").minute
+    20
+    """
+    head = line[: TIME_REACH + 40]
+    for pattern in TIMES_IN_LOGS:
+        place = pattern.search(head)
+        if place and place.start() <= TIME_REACH and (time := time_of(place[1])):
+            return time
+    return None
+
+
+def has_zone(value: object) -> bool:
+    """Tell a time that says its zone; ticks since 1970 do.
+
+    >>> has_zone("2026-11-03T10:20:30Z"), has_zone(1_793_700_000), has_zone("2026-11-03 10:20:30")
+    (True, True, False)
+    """
+    time = time_of(value)
+    return time is not None and time.tzinfo is UTC
+
+
+def _from_epoch(seconds: float, value: object) -> datetime | None:
+    per_second = next((ticks for below, ticks in _TICKS if abs(seconds) < below), 0)
+    if not per_second:
+        return None
+    whole = int(value) if isinstance(value, int | str) and str(value).strip().isdigit() else None
+    micros = (whole if whole is not None else seconds) * 1_000_000 // per_second
+    return _sane(_EPOCH + timedelta(microseconds=int(micros)))
+
+
+@lru_cache(maxsize=2_048)
+def _of_text(text: str) -> datetime | None:
+    if text[:4].isdigit():
+        try:
+            return _sane(datetime.fromisoformat(text))
+        except (ValueError, OverflowError):
+            pass
+    for form in _FORMS:
+        if match := form.fullmatch(text):
+            return _of_parts(match.groupdict())
+    return None
+
+
+def _of_parts(parts: dict[str, str | None]) -> datetime | None:
+    """A time of what a form tells apart."""
+    year = int(parts.get("late") or parts["year"] or 0) if "year" in parts else 0
+    name = parts.get("name")
+    month = _MONTHS.index(name.lower()) + 1 if name else int(parts["month"] or 0)
+    day = int(parts["day"] or 0)
+    if month > 12 and len(parts["month"] or "") <= 2:
+        month, day = day, month  # the other order is the only one that can be meant
+    hour = int(parts["hour"] or 0)
+    if parts["half"]:
+        hour = hour % 12 + (12 if parts["half"].lower() == "p" else 0)
+    micros = int((parts["part"] or "")[:6].ljust(6, "0"))
+    clock = (hour, int(parts["minute"] or 0), int(parts["second"] or 0), micros)
+    whole_year = (year + 2000 if 0 < year < 100 else year) or LEAP_YEAR
+    zone = _zone_of(parts)
+    try:
+        time = datetime(whole_year, month, day, *clock, tzinfo=zone)
+        if not year and zone is not None:
+            return time.astimezone(UTC).replace(tzinfo=NO_YEAR_IN_UTC, year=LEAP_YEAR)
+        return _sane(time) if year else time.replace(tzinfo=NO_YEAR)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _zone_of(parts: dict[str, str | None]) -> tzinfo | None:
+    if parts["zone"]:
+        return zone_in(parts["zone"])
+    place = parts["place"] or ""
+    try:
+        return ZoneInfo(place) if "/" in place else None
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def _sane(time: datetime) -> datetime | None:
+    """The time in UTC, or without a zone as it stands; None where its year cannot be."""
+    try:
+        time = time.replace(tzinfo=NO_ZONE) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        return None
+    return time if _EARLIEST <= time < _LATEST else None
