@@ -24,8 +24,8 @@ from benchmarks.rules.judging import Judged, judged, row, table, verdicts  # noq
 MIRRORS = os.environ.get("NIGHTWATCH_MIRRORS", "")
 
 
-def main() -> int:
-    """Analyse, judge and count; 1 where a bug could not be analysed."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Analyse, judge and count; whatever goes wrong in an analysis is raised."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mirrors", default=MIRRORS)
     parser.add_argument("--data", type=Path, default=DATA, help="of cases.json, verdicts.json")
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--unjudged", type=Path)
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     if not asked.mirrors or not Path(asked.mirrors).is_dir():
         print("skipped: NIGHTWATCH_MIRRORS names no folder of repositories")
         return 0
