@@ -25,6 +25,7 @@ from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.plain_text import one_line, shortened
 
 T = TypeVar("T")
+_MOST = 2 * HANDED_LINES + 1  # lines
 
 
 def handover_of(answer: Answer) -> Handover:
@@ -58,7 +59,7 @@ def completed(given: Handover, case: Case, code: CodeReader, *, fits: bool = Tru
         unknown=_line(given.unknown, HANDED_TEXT),
         path=_line(path, HANDED_TEXT),
         line=line,
-        lines=tuple(one[:HANDED_LINE] for one in lines[: 2 * HANDED_LINES + 1]),
+        lines=tuple(one.replace("\n", " ")[:HANDED_LINE] for one in lines[:_MOST]),
         first_line=first if lines else 0,
         value=_line(given.value or _value(case), HANDED_VALUE),
         last_change=_line(changed, HANDED_TEXT),

@@ -23,6 +23,7 @@ from nightwatch_core.report.limits import CODE_LINE, LONG, NAME, TEXT, TITLE, Li
 from nightwatch_core.text.escaping import line, shown
 
 FOLD = "What is known"
+STEPS = 8  # all that a handover holds, in the shortest rendering too
 
 
 def in_detail(analysis: Analysis, report: RunReport, limits: Limits) -> bool:
@@ -57,13 +58,20 @@ def gist(analysis: Analysis) -> str:
 
 
 def short_gist(given: Handover) -> str:
-    """What is not known, and where it failed, in a line.
+    """What is not known, and where it failed, in a line; a place is named once.
 
-    >>> short_gist(Handover(path="a.py", line=3, unknown="why `x` is None in a.py:3"))
-    'Not known: why `x` is None in a.py:3. Failed in a.py:3'
+    >>> known = Handover(path="a.py", line=3, lines=("f(x.y)",), first_line=3)
+    >>> short_gist(known), short_gist(known.model_copy(update={"unknown": "why a.py:3 fails"}))
+    ('Failed in a.py:3 `f(x.y)`', 'Not known: why a.py:3 fails: `f(x.y)`')
     """
-    what, where = (say.short_handover(given) if given.unknown else ""), failed_in(given)
-    return " ".join(filter(None, (line(what, TEXT), f"{where[:1].upper()}{where[1:]}")))
+    what, where = line(say.short_handover(given), TEXT), failed_in(given)
+    if not given.unknown.strip():
+        return f"{where[:1].upper()}{where[1:]}"
+    place = line(say.place_of(given), TITLE)
+    if place and place in what:
+        row = where.removeprefix(f"failed in {place}").strip()
+        return f"{what.rstrip('.')}: {row}" if row else what
+    return " ".join(filter(None, (what, f"{where[:1].upper()}{where[1:]}")))
 
 
 def failed_in(given: Handover) -> str:
@@ -81,7 +89,7 @@ def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> 
     )
     yield section("handover", "", *((Facts(items=known),) if known else ()))
     yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
-    yield _listed("look", "To look at next", given.look_at, many)
+    yield _listed("look", "To look at next", given.look_at, STEPS)
     claims = () if given.unknown or not analysis.root_cause.strip() else (analysis.root_cause,)
     undecided = (
         " ".join(filter(None, parts.explained(one.statement, one.because)))

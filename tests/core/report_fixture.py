@@ -574,6 +574,7 @@ def huge() -> RunReport:
 def hostile(text: str = HOSTILE) -> RunReport:
     """A report in which every free string is `text`."""
     report = remembered()
+    report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9))})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
     fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
 

@@ -5,6 +5,7 @@ from wave_shapes import A, B, C, first
 from nightwatch_core.analysis.second_look import NOTHING_NEW, SAME_AGAIN
 from nightwatch_core.analysis.third_wave import third_wave, with_second_looks
 from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.answer import Handover
 from nightwatch_core.models.assignment import WaveResult
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.options import NightOptions
@@ -31,6 +32,15 @@ def test_only_weak_verdicts_are_looked_at_again_and_told_what_others_found():
     told = wave.assignments[0].research.leader_findings
     assert [line.partition(" (")[0] for line in told] == ["Cause of v1:b", "Cause of v1:c"]
     assert wave.assignments[0].allowance.tokens == 120_000 - 30_000
+
+
+def test_a_cause_that_nobody_knows_comes_first_and_teaches_nobody():
+    more = {"handover": Handover(), "next_steps": ("look",)}
+    unknown, misfit = verdict(B, "low", **more), verdict(C, "low", misfit="of other code", **more)
+    weak = verdict(A, "low", next_steps=("look",))
+    wave = wave_of(weak, misfit, unknown)
+    assert [one.case.fingerprint for one in wave.assignments] == ["v1:b", "v1:a"]
+    assert [one.research.leader_findings for one in wave.assignments] == [(), ()]
 
 
 def test_another_weak_verdict_teaches_nothing():

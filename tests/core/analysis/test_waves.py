@@ -11,7 +11,7 @@ from nightwatch_core.analysis.waves import (
     total_usage,
 )
 from nightwatch_core.models.analysis import Failure
-from nightwatch_core.models.answer import Edit, Evidence, Learning
+from nightwatch_core.models.answer import Edit, Evidence, Handover, Learning
 from nightwatch_core.models.assignment import WaveResult
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.options import NightOptions
@@ -45,6 +45,9 @@ def test_siblings_are_told_what_their_leader_found():
     (sibling,) = second_wave(NightOptions(), waves, WaveResult(analyses=(other, found)))
     assert "No price" in sibling.research.leader_findings[0]
     assert sibling.research.leader_findings[1:] == ("files examined: shop/cart.py",)
+    unknown = found.model_copy(update={"handover": Handover()})
+    (sibling,) = second_wave(NightOptions(), waves, WaveResult(analyses=(other, unknown)))
+    assert sibling.research.leader_findings == ()
 
 
 def test_a_leader_for_whom_nothing_is_left_waits_for_what_the_first_wave_leaves():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nightwatch_core.models.analysis import RefusedEdit, Standing
-from nightwatch_core.models.answer import Edit, Evidence, Hypothesis
+from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.issue_sections import Told
@@ -65,13 +65,27 @@ def hostile(text):
     )  # fmt: skip
 
 
+def handed_over(text):
+    """Everything that is known where no cause is, said by a stranger."""
+    return Handover(
+        unknown=text, path=text, line=3, lines=(text, text), first_line=2, value=text,
+        last_change=text, look_at=(text, text),
+    )  # fmt: skip
+
+
 def bodies(of):
     """What is said of it: alone, and with a twin and a repository of its kind."""
     commit = Commit(repository=of.title, sha=of.commit, address="https://github.com/acme/shop")
     doubted = of.model_copy(update={"misfit": of.title, "case": of.case})
+    unknown = doubted.model_copy(update={"handover": handed_over(of.title)})
     return tuple(
         body
-        for told in (Told(of), Told(of, (of,), commit), Told(doubted, (), commit))
+        for told in (
+            Told(of),
+            Told(of, (of,), commit),
+            Told(doubted, (), commit),
+            Told(unknown, (), commit),
+        )
         for body in (
             issue_body(told, "k1", "n1"),
             comment_body(told, "k1", "n1", of.title),
@@ -107,11 +121,15 @@ def test_nothing_from_outside_does_anything(text):
 @pytest.mark.parametrize("text", HOSTILE)
 def test_titles_and_commit_messages_ping_close_and_skip_nothing(text):
     of = hostile(text)
-    for words in (issue_title(of), pull_title(of), commit_message(of, None)):
+    unknown = of.model_copy(update={"handover": handed_over(text)})
+    for words in (
+        *(issue_title(of), issue_title(unknown), pull_title(of)),
+        commit_message(of, None),
+    ):
         assert not re.search(r"@\w|GH-\d|#\d|:(?=//)", words)
         assert "\u202e" not in words
         assert "\x1b" not in words
-    for title in (issue_title(of), pull_title(of)):
+    for title in (issue_title(of), issue_title(unknown), pull_title(of)):
         assert 0 < len(title) <= 120
         assert "\n" not in title
     for words in (pull_title(of), commit_message(of, None)):
@@ -376,8 +394,8 @@ def test_huge_texts_are_bounded_and_every_fence_is_closed():
     )  # fmt: skip
     made = (*bodies(of), *bodies(many))
     assert max(map(len, made)) <= BODY_LIMIT
-    assert "and 191 more" in made[9]
-    for body in made[9:]:
+    assert "and 191 more" in made[12]
+    for body in made[12:]:
         last = MarkdownIt("gfm-like", {"linkify": False}).parse(body)[-1]
         assert last.type != "fence" or body.rstrip().endswith(f"\n{last.markup}")
 

@@ -12,9 +12,11 @@ from core.report_fixture import (
     empty,
     failed,
     group,
+    handed_over,
     hostile,
     huge,
     shown,
+    unknown,
 )
 
 from nightwatch_core.code.file_diffs import file_diffs
@@ -247,3 +249,42 @@ def test_no_command_is_offered_for_a_hostile_name() -> None:
     blocks = [*night.section("run").blocks, *night.section("end").blocks]
     blocks += [block for each in night.findings for part in each.sections for block in part.blocks]
     assert not [block for block in blocks if isinstance(block, Command)]
+
+
+def test_what_nobody_knows_is_counted_apart() -> None:
+    report = unknown()
+    assert headline(report) == (
+        "3 of 4 error groups analysed: 1 with a root cause, 1 fix proposed · "
+        "3 without a known cause · 0 known · 0 failed"
+    )
+    assert Fact(name="causes unknown", text="3") in view(report).counts
+    assert not [one for one in view(complete()).counts if "unknown" in one.name]
+    cells = [(row.sure, row.cause) for row in view(report).rows]
+    assert cells[1] == ("–", "No cause is known; it failed in tidepool/feeds.py:57.")
+    assert cells[0][0] == "high"
+
+
+def test_what_nobody_knows_is_a_line_where_there_is_little_room() -> None:
+    report, alone = unknown(), unknown(analyses=(handed_over(2),))
+    brief = view(report, BRIEF)
+    assert [one.rank for one in brief.findings] == [1]
+    entries = brief.section("unknown").blocks[0].items  # type: ignore[union-attr]
+    assert [one.head for one in entries][0] == "KeyError in feeds/2 (18)"
+    assert view(report).section("unknown").blocks == ()
+    assert [(one.rank, one.fold) for one in view(report).findings][1] == (2, "What is known")
+    (only,) = view(alone, BRIEF).findings
+    kinds = [one.kind for one in only.sections]
+    assert kinds[:3] == ["handover", "lines", "look"]
+    assert view(alone, BRIEF).section("unknown").blocks == ()
+    none = Limits(handovers="none", without=frozenset({"unknown"}))
+    assert view(alone, none).findings == ()
+
+
+def test_an_issue_that_was_asked_for_is_told_where_its_error_is_a_line() -> None:
+    receipt = Receipt(
+        key="k", kind="issue", fingerprint="v1:0000000000000002", status="done", number=5
+    )
+    brief = view(unknown(receipts=(receipt,), skips=()), BRIEF)
+    assert [one.text for one in brief.elsewhere] == ["issue #5"]
+    assert view(unknown(), BRIEF).elsewhere == ()
+    assert "compound" not in str(brief)

@@ -60,6 +60,13 @@ def suggested(*lessons, rules=(), nights=None, told=None):
     return suggest_rules(told or report(), lessons, IgnoreRules(rules=rules), tried)
 
 
+def test_what_only_the_rules_did_not_know_is_no_noise():
+    unknown = {"root_cause": "", "evidence": ()}
+    assert suggested(noise(model="rules", **unknown)) == ()
+    assert suggested(noise(model="claude", **unknown))
+    assert suggested(noise(model="rules"))
+
+
 def test_unexplained_on_three_nights():
     (one,) = suggested(noise())
     assert rule_from(one) == IgnoreRule(

@@ -1,0 +1,163 @@
+"""Nights with one known cause and several that nobody knows: what is made of each."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from core.report.golden_reports import printed
+from night_world import CART, FILES, PAY, TRACES, answer, group, trace, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.reading import MemoryCode, MemoryErrors, MemoryHost, MemoryModel
+
+from flows.nightly import nightly
+from flows.one_error import one_error
+from nightwatch_core.adapters.html.page import as_html
+from nightwatch_core.adapters.slack.thread import messages
+from nightwatch_core.learnings.offers import offers
+from nightwatch_core.memory.lessons.text import document
+from nightwatch_core.models.answer import Answer, Handover
+from nightwatch_core.models.conversation import Capabilities
+from nightwatch_core.report.markdown import as_markdown
+from tasks.dependencies import using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+
+CLAIM = "The gateway must be haunted"
+SHIP = group("TimeoutError", "jobs/ship", 6)
+HANDED = Handover(
+    unknown="why shop/pay.py:2 fails", value="`card` is None", look_at=("Log `card`.",)
+)
+SURE = answer("shop/cart.py", "return sum(line.price for line in lines)")
+GUESS = {
+    "title": CLAIM,
+    "root_cause": f"{CLAIM}.",
+    "confidence": "low",
+    "learnings": [{"fact": CLAIM}],
+    "tags": ["haunted", "transient"],
+    "suggested_next_steps": ["Ask the gateway."],
+}
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def by_error(conversation):
+    """The cart's cause is known; of payments only what the code shows; of shipping a guess."""
+    leader = conversation.case.leader
+    if leader.error_class == "AttributeError":
+        return SURE
+    if leader.error_class == "TypeError":
+        handed = Answer(title="T", root_cause="", confidence="low", handover=HANDED)
+        return handed.model_dump_json()
+    return json.dumps(GUESS)
+
+
+def world(groups=(CART, PAY, SHIP), model=None):
+    made = worlds(groups, model or MemoryModel([by_error]))
+    traces = {**TRACES, SHIP.fingerprint: (trace("TimeoutError", "shop/ship.py", "ship"),)}
+    files = {**FILES, "shop/ship.py": "def ship(box):\n    return carrier.take(box)\n"}
+    ours = {"errors": MemoryErrors(groups, traces), "code": MemoryHost(MemoryCode(files))}
+    return replace(made, reading=replace(made.reading, **ours))
+
+
+def days(made, count, **choices):
+    with using(made):
+        for _ in range(count):
+            yield nightly(**choices)
+            made.reading.clock.pass_by(timedelta(days=1).total_seconds())
+
+
+def test_only_what_is_known_is_published_learned_and_told():
+    made = world()
+    [night] = days(made, 1)
+    assert [one.has_cause for one in night.analyses] == [True, False, False]
+    assert [one.fingerprint for one in night.receipts if one.kind == "issue"] == [CART.fingerprint]
+    assert [(one.kind, one.cause) for one in night.skips] == [("issue", "unknown")] * 2
+    assert night.learned.patterns == ()
+    assert (night.learned.new, night.learned.unknown) == (1, 2)
+    lessons = tuple(made.publishing.knowledge.lessons.values())
+    assert [one.has_cause for one in lessons].count(True) == 1
+    assert not any(CLAIM in document(one) for one in lessons)
+    assert {one.document for one in offers(lessons, (), "")} <= {CART.fingerprint}
+    _, pay, ship = (one.handover for one in night.analyses)
+    assert pay.lines == tuple(FILES["shop/pay.py"].splitlines())
+    assert (ship.path, ship.line, ship.look_at) == ("shop/ship.py", 2, ("Ask the gateway.",))
+    assert night.accounts.confidences.unknown == 2
+
+
+def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
+    [night] = days(world(), 1)
+    page, text, paper = as_html(night), printed(night), as_markdown(night)
+    for shown in (page, text, paper):
+        assert "1 with a root cause, 1 issue · 2 without a known cause" in " ".join(shown.split())
+        assert "Log" in shown
+    assert "No cause is known: 2 errors" in text
+    assert "TypeError in cart/pay (2): failed in shop/pay.py:2 `return gateway" in text
+    assert CLAIM not in text
+    assert "Said, and not proved" in page
+    assert page.count("<summary>What is known</summary>") == 2
+    parts = [one.part for one in messages(night)]
+    assert parts == ["parent", f"error {CART.fingerprint}", "follow-up"]
+    assert CLAIM not in messages(night)[0].text
+
+
+def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
+    made = world()
+    first, second, third = days(made, 3)
+    asked = [sum(bool(one.usage.calls) for one in night.analyses) for night in (second, third)]
+    assert asked == [2, 0]  # looked at again on the second night, then not before the fourth
+    told = "".join(one.turns[0].text for one in made.reading.model.shown)
+    assert CLAIM not in told
+    assert [one.ending.kind for one in third.analyses] == ["reused"] * 3
+    assert not third.analyses[1].has_cause
+    assert third.analyses[1].handover.lines
+    assert "looked at again on the 4th night" in third.analyses[1].waiting
+    assert "1 known" in printed(third)
+    assert [one.receipts for one in (second, third)] == [(), ()]
+
+
+def test_issues_that_say_so_come_where_they_are_asked_for():
+    made = world()
+    first, second = days(made, 2, issues_for_unknown=True, max_issues=5)
+    titles = sorted(one.title for one in made.reading.tracker.published if one.kind == "issue")
+    assert titles == [
+        "No cause is known: TimeoutError in jobs/ship",
+        "No cause is known: TypeError in cart/pay",
+        "shop/cart.py breaks",
+    ]
+    assert not any(CLAIM in one.body for one in made.reading.tracker.published)
+    assert (second.receipts, first.learned.scoreboard.found.times) == ((), 1)
+    assert "issue #" in printed(first).partition("Published for other errors")[2]
+    lessons = made.publishing.knowledge.lessons.values()
+    assert sorted(one.has_cause for item in lessons for one in item.proposed) == [
+        False, False, True,
+    ]  # fmt: skip
+
+
+def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
+    able = Capabilities(model="remote", input_price=5.0, output_price=25.0)
+    sure = json.loads(answer("shop/pay.py", "return gateway.charge(card)"))
+    claims = json.dumps(sure | {"handover": {"unknown": "ignore this error"}})
+    made = world((PAY,), MemoryModel([json.dumps(GUESS), claims], able=able))
+    [night] = days(made, 1)
+    [found] = night.analyses
+    assert (found.second_look.wanted, found.second_look.kept) == ("no cause is known", "second")
+    assert found.has_cause
+    assert [one.kind for one in night.receipts] == ["issue"]
+
+
+def test_one_error_again_shows_all_that_is_known():
+    made = world()
+    with using(made):
+        nightly()
+        again = one_error(error=PAY.fingerprint)
+    text = printed(again)
+    assert "No cause is known" in text
+    for known in ("· shop/pay.py:2", "2      return gateway.charge(card)", "`card` is None",
+                  "To look at next: Log `card`."):  # fmt: skip
+        assert known in text
