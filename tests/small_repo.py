@@ -7,7 +7,15 @@ from twins.reading import MemoryCode, between, logged, shown
 from nightwatch_core.analysis import tools
 from nightwatch_core.code.edits import apply
 from nightwatch_core.models.answer import Answer
-from nightwatch_core.models.code import Blame, Commit, FolderEntry, SearchHit
+from nightwatch_core.models.code import (
+    Blame,
+    ChangedFile,
+    Commit,
+    CommitDiff,
+    FolderEntry,
+    LoggedCommit,
+    SearchHit,
+)
 from nightwatch_core.models.conversation import Conversation, ResultsTurn, UserTurn
 from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.research import ResearchContext
@@ -16,7 +24,7 @@ from nightwatch_core.rules.model import next_turn
 
 
 class SmallRepo:
-    """A CodeReader over a dict; `written` maps (path, line) to (sha, day)."""
+    """A CodeReader over a dict; `written`: (path, line) to (sha, day), perhaps the old text."""
 
     def __init__(self, files, written=None, commits=()):
         self.files = files
@@ -59,12 +67,26 @@ class SmallRepo:
         )
 
     def _blame(self, path, line, rows):
-        sha, day = self.written[path, line]
+        sha, day = self.written[path, line][:2]
         at = datetime.fromisoformat(day).replace(tzinfo=UTC)
         return Blame(sha=sha, author="Ann", at=at, subject="Change", line=line, text=rows[line - 1])
 
     def show_commit(self, sha, path=""):
-        return shown(self.commits, sha, path)
+        return shown(self.commits, sha, path) or self._replacing(sha, path)
+
+    def _replacing(self, sha, path):
+        """The commit of `written` lines that stand in the place of others, where that is told."""
+        lines = [
+            (line, who[2])
+            for (where, line), who in self.written.items()
+            if where == path and len(who) > 2 and who[0].startswith(sha)
+        ]
+        rows = (self.files.get(path) or "").split("\n")
+        diff = "\n".join(f"@@ {n} @@\n-{old}\n+{rows[n - 1]}" for n, old in lines if n <= len(rows))
+        at = datetime(2026, 2, 1, tzinfo=UTC)
+        commit = LoggedCommit(sha=sha, at=at, subject="Change")
+        file = ChangedFile(path=path, added=1, removed=1, diff=diff)
+        return CommitDiff(commit=commit, files=(file,), changed=1) if diff else None
 
     def history(self, path="", text="", limit=20):
         return logged(self.commits, path, text)[:limit]

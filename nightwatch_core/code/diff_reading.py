@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from nightwatch_core.code.definitions import defined_name
+from nightwatch_core.code.languages import Language
+from nightwatch_core.code.line_reading import uses
 from nightwatch_core.models.code import ChangedFile
 from nightwatch_core.models.research import DependencyChange
 
@@ -42,6 +45,30 @@ def renamed_to(name: str, diff: str) -> str:
                     if is_same and _IDENTIFIER.fullmatch(middle):
                         return middle
     return ""
+
+
+def replaces(old: str, new: str, diff: str, language: Language) -> bool:
+    """Tell whether a change took a definition away and put one of another name in its hunk.
+
+    Where neither line defines anything, as for parameters, it is enough that one name is gone from
+    the hunk and the other has come.
+
+    >>> from nightwatch_core.code.languages import PYTHON
+    >>> diff = "@@ -1 +1 @@\\n-def total(a):\\n+def sum_of(a, b):"
+    >>> replaces("total", "sum_of", diff, PYTHON), replaces("a", "b", diff, PYTHON)
+    (True, False)
+    """
+    for hunk in re.split(r"(?m)^@@", diff):
+        rows = [row for row in hunk.split("\n") if row[:1] in "+-"]
+        gone, come = ([row[1:] for row in rows if row[:1] == sign] for sign in "-+")
+        if any(uses(old, row) for row in come) or any(uses(new, row) for row in gone):
+            continue
+        if any(uses(old, row) for row in gone) and any(uses(new, row) for row in come):
+            before = {defined_name(row, language) for row in gone}
+            after = {defined_name(row, language) for row in come}
+            if (old in before) == (new in after):
+                return True
+    return False
 
 
 def is_manifest(path: str) -> bool:

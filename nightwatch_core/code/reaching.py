@@ -59,7 +59,7 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
     if _is_bound_inside(name, at):
         return None
     for function in (*functions_around(at), root):
-        sets = tuple(_sets(function, name))
+        sets = tuple(sets_of(function, name))
         if name in parameter_names(function):
             return None if sets else Origin("parameter", function)
         if sets:
@@ -89,7 +89,7 @@ def asked_before(at: Node, name: str) -> Iterator[Asked]:
     Only where nothing sets the name between the function's beginning and `at`.
     """
     function = next(functions_around(at), None)
-    if function is None or any(one.start_byte < at.start_byte for one in _sets(function, name)):
+    if function is None or any(one.start_byte < at.start_byte for one in sets_of(function, name)):
         return
     for statement in statements_before(at, function):
         yield from (one for one in asked_in(statement) if _is_sure(one, statement, name))
@@ -213,8 +213,8 @@ def _origin(node: Node) -> Origin | None:
     return Origin("assigned", node, value, -1 if len(names) == 1 else 0)
 
 
-def _sets(function: Node, name: str) -> Iterator[Node]:
-    """The nodes that set the bare name in a function, and in those inside that may set it, too."""
+def sets_of(function: Node, name: str) -> Iterator[Node]:
+    """Walk what sets the bare name in a function, and in those inside that may set it, too."""
     for node in nodes_in(function):
         targets = () if "parameter" in node.type else targets_of(node)
         if any(name in names_of(target) for target in targets):

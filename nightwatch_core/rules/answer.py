@@ -5,6 +5,7 @@ from collections.abc import Callable
 from nightwatch_core.code.symptoms import Symptom, symptom_of
 from nightwatch_core.models.answer import Answer, Evidence
 from nightwatch_core.rules import surroundings
+from nightwatch_core.rules.broken_imports import broken_import
 from nightwatch_core.rules.call_arguments import wrong_arguments
 from nightwatch_core.rules.findings import FailingLine, Finding, failing_line
 from nightwatch_core.rules.handover import handed_over
@@ -14,12 +15,8 @@ from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
 from nightwatch_core.rules.missing_keys import missing_key, out_of_range
 from nightwatch_core.rules.none_receivers import none_receiver
 from nightwatch_core.rules.suspect_change import suspect_change
-from nightwatch_core.rules.unknown_names import (
-    broken_import,
-    unbound_local,
-    undefined_name,
-    unknown_member,
-)
+from nightwatch_core.rules.unknown_members import unknown_member
+from nightwatch_core.rules.unknown_names import unbound_local, undefined_name
 from nightwatch_core.text.error_classes import last_segment
 
 Rule = Callable[[Symptom, FailingLine, Context], Finding]
@@ -45,7 +42,7 @@ def answer(context: Context) -> Answer:
     if not (failing.seen and finding.explained):
         return handed_over(symptom, failing, finding, context)
     evidence = _evidence(failing, finding)
-    sha, since = suspect_change(failing, finding.changed, evidence, context)
+    sha, since = suspect_change(failing, finding.changed, context)
     edits = finding.edits if failing.seen else ()
     sentences = _few(finding.because, SENTENCES - bool(since)) + ((since,) if since else ())
     return Answer(

@@ -125,7 +125,7 @@ def _renamed(
     free, needed = _unfilled(function, definition, failing, context)
     alone = [name for name in free if [name] in (free, needed)]
     names = [name for name in free if likeness(keyword, name) >= ALIKE or name in alone]
-    later = {name: _changed_later(name, definition, failing, context) for name in names}
+    later = {name: _replaced_by(keyword, name, definition, context) for name in names}
     sound = [
         name
         for name in names
@@ -144,16 +144,16 @@ def _renamed(
     new = sound[0]
     younger = later[new]
     called = "is now called" if younger else "should read"
-    missed = ", and this caller was missed" if younger else ""
+    why = younger[1] if younger else "the names differ by a slip"
     return Finding(
-        because=(f"The keyword `{keyword}` {called} `{new}`{missed}.",),
+        because=(f"The keyword `{keyword}` {called} `{new}`: {why}.",),
         edits=_edits(keyword, new, function, mark, failing, context),
         changed=((definition.path, younger[0]),) if younger else (),
         hypotheses=(
             hypothesis(
                 f"keyword `{keyword}` {called} `{new}`",
                 standing="confirmed",
-                because=younger[1] if younger else "the names differ by a slip",
+                because=why,
             ),
         ),
         tags=("renamed-symbol" if younger else "misspelt-name",),
@@ -181,14 +181,14 @@ def _unfilled(
     return [name for name, _ in free], needed
 
 
-def _changed_later(
-    name: str, definition: SearchHit, failing: FailingLine, context: Context
+def _replaced_by(
+    keyword: str, name: str, definition: SearchHit, context: Context
 ) -> tuple[int, str] | None:
-    """The line of the parameter and why it counts as younger than the call."""
+    """The line of the parameter and the change that put it in the keyword's place."""
     start = definition.line
     lines = context.code.lines(definition.path, start, start + 20)
     own = next((n for n in range(start, start + 20) if uses(name, lines.get(n, ""))), start)
-    why = context.newer(definition.path, own, failing.path, failing.line)
+    why = context.replaced(keyword, name, definition.path, own)
     return (own, why) if why else None
 
 

@@ -77,6 +77,11 @@ class Finding(Value):
         )
 
 
+def or_else(finding: Finding, rest: Finding) -> Finding:
+    """Add what is said of every error of a kind; what to look at only where no cause is known."""
+    return finding + (rest.model_copy(update={"steps": ()}) if finding.explained else rest)
+
+
 def quoted(path: str, line: int, text: str, note: str) -> Evidence:
     """Make a line that was read evidence."""
     return Evidence(path=path, line=line, quote=text.strip()[:500], note=note)

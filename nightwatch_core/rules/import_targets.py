@@ -4,7 +4,7 @@ import re
 
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.line_reading import uses
-from nightwatch_core.rules.imports import is_import
+from nightwatch_core.rules.import_rows import is_import
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import HEAD_LINES, LINE
 

@@ -3,10 +3,11 @@
 import re
 
 from nightwatch_core.code.edits import edits_for
-from nightwatch_core.code.line_reading import uses
+from nightwatch_core.code.line_reading import masked, uses
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.import_rows import importers, is_import
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import LINE
 
@@ -19,13 +20,22 @@ _PLAIN_IMPORT = {  # an import that ends on its line
     "php": r"use\s+[\w\\]+(?:\s+as\s+\w+)?;",
 }
 _FIRST = {"python": r"from\s+__future__\s+", "ruby": r"#", "php": r"(?:<\?php|namespace\s)"}
+_MEMBERS = {  # of modules whose names are good names for variables, too
+    "path": r"(?:join|resolve|basename|dirname|extname|relative|sep|parse|normalize)\b",
+    "url": r"(?:parse|format|resolve|URL|fileURLToPath)\b",
+    "util": r"(?:promisify|inspect|format|inherits|types|isDeepStrictEqual|deprecate)\b",
+    "events": r"(?:EventEmitter|once|on)\b",
+    "stream": r"(?:Readable|Writable|Transform|pipeline|PassThrough|Duplex)\b",
+    "querystring": r"(?:parse|stringify|escape)\b",
+    "os": r"(?:tmpdir|cpus|hostname|platform|EOL|homedir|type)\b",
+}
 _ROOTS = ("src/", "lib/")  # folders that are no part of a module's name
 
 
 def missing_standard(name: str, failing: FailingLine, context: Context) -> Finding | None:
     """Explain a name that the standard library has; None where it does not."""
     line = failing.language.standard.get(name, "")
-    if not line or not failing.seen:
+    if not line or not failing.seen or not _is_meant(name, line, failing):
         return None
     if failing.language.name == "javascript":
         line = _node_import(name, failing, context)
@@ -36,9 +46,22 @@ def missing_own(
     name: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding | None:
     """Explain a name that the repository defines once; None where no import is known."""
+    is_top = not definition.text.startswith((" ", "\t")) or failing.language.name != "python"
+    is_telling = name[:1].isupper() or "_" in name or importers(name, failing, context)[1]
+    if not is_top or not is_telling:
+        return None
     line = _import_line(name, definition, failing, context)
     where = f"{definition.path}:{definition.line}"
     return _missing(name, line, where, failing, context, definition) if line else None
+
+
+def _is_meant(name: str, line: str, failing: FailingLine) -> bool:
+    """Whether the name is used as one of the standard library is: a module by its members."""
+    text = masked(failing.text, failing.language)
+    if line.startswith("from ") or name[:1].isupper():
+        return True
+    members = _MEMBERS.get(name, r"\w") if failing.language.name == "javascript" else r"\w"
+    return bool(re.search(rf"(?<![\w.]){re.escape(name)}\.(?:{members})", text))
 
 
 def moved(
@@ -62,19 +85,19 @@ def moved(
             )
     place = f"{definition.path}:{definition.line}"
     return Finding(
-        because=(f"`{old_module}` no longer defines `{name}`; it is defined in {place} now.",),
-        evidence=(quoted(definition.path, definition.line, definition.text, "defined here now"),),
+        because=(f"`{old_module}` does not define `{name}`; it is defined in {place}.",),
+        evidence=(quoted(definition.path, definition.line, definition.text, "defined here"),),
         edits=edits,
         hypotheses=(
             hypothesis(
-                f"`{name}` moved to `{new_module}`",
+                f"`{name}` is to be had from `{new_module}`",
                 standing="confirmed",
                 because=f"{place} is its only definition",
             ),
         ),
         steps=(f"Import `{name}` from `{new_module}` wherever the old place is named.",),
         tags=("moved-symbol", "import"),
-        subject=f"`{name}` moved away from `{old_module}`",
+        subject=f"`{name}` is not in `{old_module}`",
         explained=True,
     )
 
@@ -140,15 +163,6 @@ def _missing(
         subject=f"`{name}` is not imported",
         explained=True,
     )
-
-
-def is_import(text: str) -> bool:
-    """Tell whether a line imports something.
-
-    >>> is_import("from a import b"), is_import("const a = require('a')"), is_import("important()")
-    (True, True, False)
-    """
-    return bool(re.match(r"\s*(?:import|from|require|use)\b|.*\brequire\(", text[:1_000]))
 
 
 def _with_import(failing: FailingLine, lines: tuple[str, ...], line: str) -> tuple[Edit, ...]:

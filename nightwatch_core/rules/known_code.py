@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from nightwatch_core.code.diff_reading import replaces
+from nightwatch_core.code.languages import language_of
 from nightwatch_core.models.code import Blame, MergedPull, Suspect
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -19,7 +21,13 @@ from nightwatch_core.models.conversation import (
 )
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
-from nightwatch_core.models.tool_values import HitsFound, LinesBlamed, LinesRead, NothingThere
+from nightwatch_core.models.tool_values import (
+    CommitsShown,
+    HitsFound,
+    LinesBlamed,
+    LinesRead,
+    NothingThere,
+)
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.rules.limits import FRAMES, QUERY, READ_LINES, WHOLE_FILE
 
@@ -103,6 +111,13 @@ class KnownCode:
         result = self._result("blame", path=path, line=line) if path and line > 0 else None
         value = result.value if result else None
         return next(iter(value.blames), None) if isinstance(value, LinesBlamed) else None
+
+    def diff(self, sha: str, path: str) -> str:
+        """Give what a commit changed in a file; empty where it is not known."""
+        result = self._result("show_commit", id=sha, path=path) if sha and path else None
+        value = result.value if result else None
+        shown = value.diff if isinstance(value, CommitsShown) else None
+        return "\n".join(file.diff for file in shown.files) if shown else ""
 
     def resolved(self, path: str) -> str:
         """Give the path itself, or the one file of the same name that was suggested instead."""
@@ -188,6 +203,21 @@ class Context(NamedTuple):
         if day > kept_day or (day == kept_day and self.suspect_of(changed)):
             return f"{path}:{line} was changed by {changed.sha} on {day}"
         return ""
+
+    def added(self, path: str, line: int, text: str) -> bool:
+        """Tell whether the commit that wrote a line added its text, and did not only move it."""
+        blame = self.code.blame(path, line)
+        diff = self.code.diff(blame.sha, path) if blame else ""
+        rows = {(row[:1], row[1:].strip()) for row in diff.split("\n")}
+        return ("+", text.strip()) in rows and ("-", text.strip()) not in rows
+
+    def replaced(self, old: str, new: str, path: str, line: int) -> str:
+        """Say which commit put one name in the place of another in a line; empty where none did."""
+        blame = self.code.blame(path, line)
+        diff = self.code.diff(blame.sha, path) if blame else ""
+        if blame is None or not replaces(old, new, diff, language_of(path)):
+            return ""
+        return f"{blame.sha} of {blame.at.date()} replaced `{old}` by `{new}` in {path}:{line}"
 
 
 def brought(pull: MergedPull, sha: str) -> bool:

@@ -28,7 +28,7 @@ def attribute_cause(node: Node, root: Node, failing: FailingLine, context: Conte
     function = next(nodes_around(node), None)
     if match is None or function is None or is_tested(text_of(node), function.children[0], node):
         return Finding()
-    sets = _setting(match["name"], failing, context)
+    sets = setting_lines(match["name"], failing, context)
     none = failing.language.none
     if sets == () and text_of(node).startswith("@"):
         return Finding(because=(f"Nothing in the code sets `{text_of(node)}`.",), explained=True)
@@ -52,8 +52,10 @@ def attribute_cause(node: Node, root: Node, failing: FailingLine, context: Conte
     )
 
 
-def _setting(name: str, failing: FailingLine, context: Context) -> tuple[SearchHit, ...] | None:
-    """Every line that sets an attribute of this name, of any object; None where unclear."""
+def setting_lines(
+    name: str, failing: FailingLine, context: Context
+) -> tuple[SearchHit, ...] | None:
+    """List every line that sets an attribute of this name, of any object; None where unclear."""
     result = context.code.search(name)
     if not result.complete:
         return None

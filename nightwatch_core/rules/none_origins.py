@@ -131,7 +131,7 @@ def _from_function(
     first = exits[0]
     gives = quoted(known.path, first.line, lines[first.line - 1], f"`{name}` gives {none} here")
     newer = ""
-    if len(exits) == 1:
+    if len(exits) == 1 and context.added(known.path, first.line, lines[first.line - 1]):
         newer = context.newer(known.path, first.line, failing.path, failing.line)
     called = f"{failing.path}:{line}"
     because = f"`{name}` ({place}), which {called} calls, gave it; {ways}"

@@ -8,7 +8,7 @@ from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.line_reading import arguments, masked, parameters, receivers_of, uses
 from nightwatch_core.models.answer import Edit, Hypothesis, Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.findings import FailingLine, Finding, Standing, hypothesis, quoted
+from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import CANDIDATES, EDITED_FILES
 from nightwatch_core.rules.similar_names import Candidate, callers, means_something_else
@@ -37,13 +37,14 @@ def renamed(
         (one, _objection(name, one, failing, context, elsewhere)) for one in candidates[:CANDIDATES]
     )
     sound = [one for one, objection in looked if not objection]
+    if len(sound) > 1:  # the change that made it says which one is meant
+        sound = [one for one in sound if _replaced(name, one, context)] or sound
     if len(sound) != 1:
-        return Finding(hypotheses=_left_open(name, looked, len(sound)), tags=("undefined-name",))
+        return Finding(steps=_left_open(name, looked), tags=("undefined-name",))
     new = sound[0]
     others = tuple((one, why) for one, why in looked if one is not new)
-    reason = _support(name, new, failing, context)
-    later = context.newer(new.place.path, new.place.line, failing.path, failing.line)
-    if new.is_suggested and later:
+    reason = _support(name, new, context)
+    if new.is_suggested and _replaced(name, new, context):
         new = new.model_copy(update={"misspelt": False})
     edits = mend(name, new.name) if mend else _edits(name, new, failing, context, member)
     return _explained(name, new, reason, edits) + Finding(hypotheses=_ruled_out(name, others))
@@ -52,14 +53,13 @@ def renamed(
 def _explained(name: str, new: Candidate, reason: str, edits: tuple[Edit, ...]) -> Finding:
     path, line = new.place.path, new.place.line
     paths = ", ".join(dict.fromkeys(edit.path for edit in edits))
-    missed = "" if new.misspelt else "; this caller was missed"
     fact = f"`{new.name}` is defined in {path}:{line}; `{name}` is defined nowhere."
     statement = f"`{name}` {'should read' if new.misspelt else 'is now called'} `{new.name}`"
     step = f"Call `{new.name}` instead of `{name}` in {paths}."
     return Finding(
         because=(
-            f"Nothing at this commit defines `{name}`; `{new.name}` in {path}:{line} is the one "
-            f"definition like it ({reason}){missed}.",
+            f"Nothing at this commit defines `{name}`; `{new.name}` in {path}:{line} is meant: "
+            f"{reason}.",
         ),
         evidence=(quoted(path, line, new.place.text, "what it is called"),),
         edits=edits,
@@ -89,23 +89,25 @@ def _objection(
     other_meaning = means_something_else(name, one.name)
     if other_meaning and (one.is_suggested or not one.misspelt):
         return f"the names differ in meaning ({other_meaning})"
-    later = context.newer(one.place.path, one.place.line, failing.path, failing.line)
-    if elsewhere and not later:
+    if elsewhere and not _replaced(name, one, context):
         return f"{elsewhere} uses `{name}` on something else, so it is a name of its own"
-    if not _support(name, one, failing, context):
-        return "neither the spelling nor the history says that it was renamed"
+    if not _support(name, one, context):
+        return "neither the spelling nor a change says that it was renamed"
     if not _fits(name, one, failing, context):
         return "it takes other arguments than this call gives"
     return ""
 
 
-def _support(name: str, one: Candidate, failing: FailingLine, context: Context) -> str:
-    """What speaks for a rename: the spelling, or a definition younger than the call."""
-    if one.is_suggested:
-        return "the message itself suggests it"
-    if one.misspelt:
-        return "the names differ by a slip"
-    return context.newer(one.place.path, one.place.line, failing.path, failing.line)
+def _support(name: str, one: Candidate, context: Context) -> str:
+    """What proves a rename: the change that made it, the message, or the spelling."""
+    replaced = _replaced(name, one, context)
+    if replaced or not (one.is_suggested or one.misspelt):
+        return replaced
+    return "the message itself suggests it" if one.is_suggested else "the names differ by a slip"
+
+
+def _replaced(name: str, one: Candidate, context: Context) -> str:
+    return context.replaced(name, one.name, one.place.path, one.place.line)
 
 
 def _fits(name: str, one: Candidate, failing: FailingLine, context: Context) -> bool:
@@ -180,28 +182,21 @@ def replaced(text: str, at: tuple[int, ...], name: str, new: str) -> str:
     return text
 
 
-def _left_open(
-    name: str, looked: tuple[tuple[Candidate, str], ...], sound: int
-) -> tuple[Hypothesis, ...]:
-    if sound < 2:
-        return _ruled_out(name, looked, standing="open")
-    names = ", ".join(f"`{one.name}`" for one, why in looked if not why)
-    return (
-        hypothesis(
-            f"`{name}` was renamed",
-            because=f"{names} are alike; the code does not say which one is meant",
-        ),
+def _left_open(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[str, ...]:
+    """Names to be looked at, where none is proved to be meant."""
+    return tuple(
+        f"Check whether `{name}` means `{one.name}` ({one.place.path}:{one.place.line}): "
+        f"{why or 'nothing decides between it and others'}."
+        for one, why in looked
     )
 
 
-def _ruled_out(
-    name: str, looked: tuple[tuple[Candidate, str], ...], standing: Standing = "ruled out"
-) -> tuple[Hypothesis, ...]:
+def _ruled_out(name: str, looked: tuple[tuple[Candidate, str], ...]) -> tuple[Hypothesis, ...]:
     return tuple(
         hypothesis(
             f"`{name}` means `{one.name}` ({one.place.path}:{one.place.line})",
-            standing=standing,
-            because=why or "another definition is closer",
+            standing="ruled out",
+            because=why or "a change put another name in its place",
         )
         for one, why in looked
     )

@@ -42,7 +42,9 @@ def module(asked, defined, meant=""):
     return case("AttributeError", said, frame("shop/page.py", 5, "page")), files
 
 
-LATER = {("shop/money.py", 1): NEW, ("shop/page.py", 5): OLD}
+def later(asked):
+    """The module's function had the other name before."""
+    return {("shop/money.py", 1): (*NEW, f"def {asked}(amount):"), ("shop/page.py", 5): OLD}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ LATER = {("shop/money.py", 1): NEW, ("shop/page.py", 5): OLD}
 )
 def test_an_added_word_is_a_rename_and_a_swapped_one_is_not(asked, defined, fix):
     failing, files = module(asked, defined)
-    answer, _ = explained(failing, files, LATER)
+    answer, _ = explained(failing, files, later(asked))
     assert answer.has_fix is fix
     assert not explained(failing, files)[0].has_fix
     if fix:
@@ -72,7 +74,7 @@ def test_what_python_suggests_is_meant_even_where_it_is_a_plural():
     assert "the message itself suggests it" in answer.root_cause
     assert answer.tags == ("misspelt-name",)
     assert answer.hypotheses[0].statement == "`voucher` should read `vouchers`"
-    assert explained(failing, files, LATER)[0].tags == ("renamed-symbol",)
+    assert explained(failing, files, later("voucher"))[0].tags == ("renamed-symbol",)
     untold, _ = module("voucher", "vouchers")
     assert not explained(untold, files)[0].has_fix
 
@@ -124,7 +126,8 @@ def test_a_keyword_can_only_mean_the_one_parameter_that_is_left(signature, fix):
         "shop/page.py": "from shop.tax import vat\n\n\ndef page(a):\n    return vat(a, rate=20)\n",
     }
     failing = case("TypeError", VAT, frame("shop/page.py", 5, "page"))
-    written = {("shop/tax.py", 1): NEW, ("shop/page.py", 5): OLD}
+    before = f"def vat({signature.replace('percent', 'rate')}):"
+    written = {("shop/tax.py", 1): (*NEW, before), ("shop/page.py", 5): OLD}
     answer, _ = explained(failing, files, written)
     assert answer.has_fix is fix
     if fix:
@@ -155,7 +158,8 @@ BROKEN = case(
     "TypeError", "priceCart is not a function", frame("src/cart.js", 5, "show"),
     language="javascript",
 )  # fmt: skip
-SINCE = {("src/money.js", 1): NEW, ("src/cart.js", 5): OLD}
+WAS = (*NEW, "function priceCart(cart) {")
+SINCE = {("src/money.js", 1): WAS, ("src/cart.js", 5): OLD}
 
 
 def test_a_renamed_export_is_changed_in_the_import_and_where_it_is_used():
@@ -180,7 +184,8 @@ def test_imports_of_modules_over_several_lines_and_compiled_messages():
     }
     message = "(0 , money_1.priceCart) is not a function"
     failing = case("TypeError", message, frame("src/cart.ts", 7, "show"), language="javascript")
-    written = {("src/money.ts", 1): NEW, ("src/cart.ts", 7): OLD}
+    before = (*NEW, "export function priceCart(cart: Cart) {")
+    written = {("src/money.ts", 1): before, ("src/cart.ts", 7): OLD}
     answer, _ = explained(failing, files, written)
     changed = mended(answer, files)
     assert set(changed) == {"src/cart.ts", "src/mail.ts"}
@@ -195,7 +200,8 @@ def test_a_missing_export_that_breaks_the_import():
     }
     message = "The requested module './money.mjs' does not provide an export named 'priceCart'"
     failing = case("SyntaxError", message, frame("src/cart.mjs", 1), language="javascript")
-    written = {("src/money.mjs", 1): NEW, ("src/cart.mjs", 1): OLD}
+    before = (*NEW, "export const priceCart = (cart) => cart.total;")
+    written = {("src/money.mjs", 1): before, ("src/cart.mjs", 1): OLD}
     answer, _ = explained(failing, files, written)
     assert mended(answer, files)["src/cart.mjs"] == (
         "import { cartPrice as price } from './money.mjs';\n\nprice(1);\n"
@@ -216,7 +222,7 @@ def test_a_missing_export_that_breaks_the_import():
 )  # fmt: skip
 def test_a_doubtful_rename_of_an_export_changes_nothing(changes):
     files = {**SHOP, **changes}
-    written = {**SINCE, ("src/money.js", 6): NEW, ("src/money.js", 7): NEW}
+    written = {**SINCE, ("src/money.js", 6): WAS, ("src/money.js", 7): WAS}
     assert not explained(BROKEN, files, written)[0].has_fix
 
 

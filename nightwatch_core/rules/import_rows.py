@@ -1,0 +1,39 @@
+"""Lines that import: which ones do, and how other files import a name."""
+
+import re
+
+from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.code.line_reading import uses
+from nightwatch_core.models.answer import Evidence
+from nightwatch_core.rules.findings import FailingLine, quoted
+from nightwatch_core.rules.known_code import Context
+
+
+def is_import(text: str) -> bool:
+    """Tell whether a line imports something.
+
+    >>> is_import("from a import b"), is_import("const a = require('a')"), is_import("important()")
+    (True, True, False)
+    """
+    return bool(re.match(r"\s*(?:import|from|require|use)\b|.*\brequire\(", text[:1_000]))
+
+
+def importers(
+    name: str, failing: FailingLine, context: Context
+) -> tuple[str, tuple[Evidence, ...]]:
+    """Say how other files import the name, and quote the first that does; nothing where none do."""
+    rows = [
+        hit
+        for hit in context.code.search(name).hits
+        if is_import(hit.text)
+        and uses(name, hit.text)
+        and hit.path != failing.path
+        and not TEST.search(hit.path)
+        and language_of(hit.path) == failing.language
+    ]
+    if not rows:
+        return "", ()
+    first = rows[0]
+    told = f"; {first.path}:{first.line} has `{first.text.strip()[:120]}`"
+    return told, (quoted(first.path, first.line, first.text, "how another file imports it"),)
