@@ -94,7 +94,11 @@ def _traffic(answers: Iterable[Fetched]) -> int | None:
 def _each_once(groups: Iterable[ErrorGroup]) -> tuple[ErrorGroup, ...]:
     """One group a fingerprint, the one with most occurrences: they are the same ones twice."""
     best: dict[str, ErrorGroup] = {}
+    former: dict[str, dict[str, None]] = {}
     for group in groups:
+        former.setdefault(group.fingerprint, {}).update(dict.fromkeys(group.formerly))
         if group.occurrences > best.setdefault(group.fingerprint, group).occurrences:
             best[group.fingerprint] = group
-    return tuple(best.values())
+    return tuple(
+        group.model_copy(update={"formerly": tuple(former[name])}) for name, group in best.items()
+    )

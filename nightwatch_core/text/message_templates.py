@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from nightwatch_core.text.variables import (
     FOLDS,
+    HOST,
     QUOTES,
     QUOTES_NEED,
     TELLING_KEYS,
@@ -35,7 +36,7 @@ _SPANS = tuple(
 )
 _VARIABLES = _one_of(VARIABLES)
 _IN_VALUES = _one_of((name, pattern) for name, pattern in VARIABLES if name != "pair")
-_USER = re.compile(USER)
+_USER, _HOST = re.compile(USER), re.compile(HOST)
 _FOLDS = tuple((re.compile(pattern), replacement) for pattern, replacement in FOLDS)
 # Nothing of the above without one of these.
 _TRIGGER = re.compile(r"[\d\"'`“‘«/\\@=]|#<| \(\)|\S{8}|[uU]ser ")
@@ -49,6 +50,7 @@ _DIGITS = re.compile(r"(?:(?<=_)-)?\d+(?:\.\d+)*")
 _HEX = re.compile(r"(?=\d*[a-fA-F])(?=(?:[a-zA-Z]*\d){2})(?:[0-9a-f]{4,}|[0-9A-F]{4,})")
 _LONG_HEX = re.compile(r"[0-9a-f]{7,}|[0-9A-F]{7,}")
 _TOKEN_WORD = re.compile(r"(?:(?<=_)-(?=\d))?[^\W_]+")
+_PREFIX = re.compile(r"(?:[a-z]{2,12}[_-]){1,3}(?=[A-Za-z0-9]{8})")  # req-…, sk_live_…
 _COMPOUND = re.compile(r"(?:[\w.~:+@$%\\*-]|<[a-z]{1,10}>)*(?:\w|<[a-z]{1,10}>)")
 _LINE_WITH_A_WORD = re.compile(r"[^\W\d_]")
 
@@ -123,7 +125,7 @@ def _object(match: re.Match[str]) -> str:
 def _quoted(match: re.Match[str]) -> str:
     inner = match[0][1:-1]
     before = match.string[max(0, match.start() - 48) : match.start()]
-    is_name = len(inner) <= 120 and _IDENTIFIER.fullmatch(inner)
+    is_name = len(inner) <= 120 and _IDENTIFIER.fullmatch(inner) and not _HOST.fullmatch(inner)
     if is_name and not _LEAD.search(before) and not _TAIL.match(match.string, match.end()):
         return f"'{inner}'"  # one kind of quotes: Ruby 3.4 changed `name' to 'name'
     return "<quoted>"
@@ -165,8 +167,12 @@ def _token(match: re.Match[str]) -> str:
     text = match[0]
     if not any(map(str.isdigit, text)):
         return text
-    changes = _switches(text, lambda a, b: a.isdigit() != b.isdigit() or a.isupper() != b.isupper())
-    return "<n>" if changes * 5 >= len(text) * 2 else _TOKEN_WORD.sub(_word, text)
+    kind = _PREFIX.match(text)
+    rest = text[kind.end() :] if kind else text
+    changes = _switches(rest, lambda a, b: a.isdigit() != b.isdigit() or a.isupper() != b.isupper())
+    if changes * 5 >= len(rest) * 2 or text.endswith("="):
+        return f"{kind[0] if kind else ''}<n>"
+    return _TOKEN_WORD.sub(_word, text)
 
 
 def _switches(text: str, differ: Callable[[str, str], bool]) -> int:

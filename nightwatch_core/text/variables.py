@@ -30,7 +30,10 @@ QUOTES: tuple[tuple[str, str], ...] = (
     ("request", r"\"(?P<method>GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^\"\n]{1,2000}\""),
     ("quoted", rf"(?<![\w\\])(?:{_QUOTED})(?!\w)"),
 )
-TIMES_NEED = r"\d[:/.-]\d|\d [A-Z]|\b[0-9A-Fa-f]{2} [0-9A-Fa-f]{2} "
+TIMES_NEED = (
+    r"\d:\d\d:\d|\d{4}[-/]\d\d|\d[/ -][A-Z][a-z]{2}|\d[./-]\d{1,2}[./-]\d{4}"
+    r"|\b(?:[0-9A-Fa-f]{2} ){3}"
+)
 TIMES: tuple[tuple[str, str], ...] = (
     ("plain", rf"(?:(?!{_DAY}\b)[A-Z]?[a-z]{{3,40}}(?:[ ,']|: )){{1,99}}"),
     ("date", rf"\b{_DAY},? \d{{1,2}}[ -]{_MONTH}[ -]\d{{2,4}} {_CLOCK}{_ZONE}"),
@@ -51,6 +54,11 @@ _DOMAINS = (
     "|asia|ai|co|me|tv|xyz|site|online|tech|store|shop"
 )
 _PORT = r":\d{1,5}(?!\w)"
+HOST = (  # packages begin with what hosts end with
+    rf"(?<![\w.$/@-])(?:localhost(?:{_PORT})?|(?!(?:com|org|net|io|javax?|edu|gov|de)\.)"
+    rf"(?:(?:{_LABEL}\.){{2,8}}(?:{_DOMAINS})(?:{_PORT})?"
+    rf"|{_LABEL}\.(?:(?:{_DOMAINS}){_PORT}|(?:{_FIRST_DOMAINS}))))(?![\w(/-]|\.\w)"
+)
 _SEGMENT = r"(?:[\w.@+~%:=,-]|<[a-z]{1,10}>){1,255}"
 _UNITS = (
     r"(?:ns|us|µs|ms|msecs?|milliseconds?|microseconds?|nanoseconds?|s|secs?|seconds?"
@@ -62,6 +70,7 @@ _SIZES = r"(?:[kKMGTP]i?[bB]|B)\b"
 # `n`: a hexadecimal id may by chance have no letter, or no digit.
 VARIABLES: tuple[tuple[str, str], ...] = (
     ("kept", r"<[a-z]{1,10}>|'[^'\s]{1,120}'(?!=)"),
+    ("token", r"(?<![\w+/=-])(?=[A-Za-z+/_-]{0,400}\d)[A-Za-z0-9+/_-]{16,4000}={1,2}(?![\w+/=])"),
     (
         "pair",
         r"(?<![\w=!<>?&])(?P<key>['\"]?[A-Za-z_][\w.-]{0,60}['\"]?)=(?![=>~])"
@@ -76,12 +85,7 @@ VARIABLES: tuple[tuple[str, str], ...] = (
         "host",
         r"(?i:(?<![\w:.])(?=[a-f:]{0,38}\d)(?:[0-9a-f]{0,4}:){2,15}[0-9a-f]{0,4}(?![\w:]))",
     ),
-    ("host", rf"(?<![\w.$/@-])localhost(?:{_PORT})?(?![\w./-])"),
-    (
-        "host",
-        rf"(?<![\w.$/@-])(?:(?:{_LABEL}\.){{2,8}}(?:{_DOMAINS})(?:{_PORT})?"
-        rf"|{_LABEL}\.(?:(?:{_DOMAINS}){_PORT}|(?:{_FIRST_DOMAINS})))(?![\w(-]|\.\w)",
-    ),
+    ("host", HOST),
     ("path", r"(?<![\w\\])[A-Za-z]:\\[^\s\"'<>|,;]{1,400}"),
     (
         "path",
@@ -93,6 +97,12 @@ VARIABLES: tuple[tuple[str, str], ...] = (
     ("size", rf"(?<![\w.])\d{{1,15}}(?:[.,]\d{{1,9}})?{_SIZES}"),
     ("duration", rf"(?<![\w.])[-+]?(?!0\d)\d{{1,15}}(?:[.,]\d{{1,9}})?{_UNITS}"),
     ("duration", r"(?<![\w.])(?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s)){2,4}\b"),
+    (
+        "n",
+        r"(?<![\w.])(?:v\d{1,5}(?:\.\d{1,5}){1,4}|\d{1,5}(?:\.\d{1,5}){1,4}(?=[.+-]?[A-Za-z]))"
+        r"(?:[.+-]?(?:RELEASE|Final|GA|SNAPSHOT|alpha|beta|pre|dev|post|rc|RC|M)[.-]?\d{0,5})?"
+        r"(?![\w])",
+    ),
     ("n", r"(?<![^\W_])(?<![)\]])[-+]?\d{1,400}(?:[.,:]\d{1,400}){0,9}(?:[eE][-+]?\d{1,4})?(?!\w)"),
     ("n", r"(?<!\w)(?:[a-f0-9]{8,64}|[A-F0-9]{8,64})(?!\w)"),
     ("token", r"(?<![\w+/=-])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![\w+/=])"),
@@ -112,7 +122,7 @@ FOLDS: tuple[tuple[str, str], ...] = (
 )
 USER = (
     r"([uU]ser )(?:(?<=\b[fF]or .{5})|(?<=\bby .{5})|(?<=\b[iI]nvalid .{5})|(?<=\b[uU]nknown .{5}))"
-    r"(?:'[^'\s]{1,120}'|<[a-z]{1,10}>|[^\s'\"<>,:;]{1,120})"
+    r"(?:'[^'\s]{1,120}'|<[a-z]{1,10}>|[^\s'\"<>,:;@]{1,120})(?:@(?:'[^'\s]{1,120}'|<[a-z]{1,10}>))?"
 )
 
 # A quoted name is a value, not an identifier, right after or right before one of these.
