@@ -11,6 +11,8 @@ WRAPPERS = (
     "results", "hits", "issues",
 )  # fmt: skip
 
+EMPTY_WRAPPER = 3  # fields of an answer that found nothing; with more of them it is a record
+
 
 def _is_elastic(document: Record) -> bool:
     return isinstance(document.get("_source"), dict)
@@ -27,7 +29,9 @@ def _is_wrapper(document: Record) -> bool:
 def _wrapped(document: Record) -> object:
     for name in WRAPPERS:
         inner = document.get(name)
-        if isinstance(inner, list) and (not inner or isinstance(inner[0], dict)):
+        if isinstance(inner, list) and inner and isinstance(inner[0], dict):
+            return inner
+        if inner == [] and len(document) <= EMPTY_WRAPPER:
             return inner
         if isinstance(inner, dict) and name in ("hits", "data") and _wrapped(inner) is not None:
             return inner

@@ -1,0 +1,100 @@
+"""Exports whose values are of any type: read or refused, never an exception, never lost."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from adapters.files.export_cases import Case
+from adapters.files.monitor_cases import CASES as MONITORS
+from adapters.files.sentry_cases import CASES as SENTRY
+from adapters.files.tracker_cases import CASES as TRACKERS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nightwatch_core.adapters.files.entries import Entry
+from nightwatch_core.adapters.files.file_reader import FileReader
+from nightwatch_core.models.error import Occurrence
+from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.traces.parsing import parse
+
+CASES = [
+    case
+    for case in (*SENTRY, *TRACKERS, *MONITORS)
+    if not isinstance(case.content, str) or case.content.startswith("{")
+]
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+    | st.sampled_from(["", "1e999", "9" * 400, "\x00\x1b[31m", "a\n  at c (d.js:1:1)", -1, 1e308])
+)  # fmt: skip
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+# What tells how many records there are; without it a file may well hold none.
+LISTS = frozenset(
+    ("data", "result", "items", "instances", "results", "events", "groups", "notices", "rows",
+     "columns", "tables", "hits", "errorGroupStats", "included", "app", "exceptionIncidents",
+     "relationships", "type", "id", "name", "value")
+)  # fmt: skip
+
+
+def exception_of(raw: str) -> ExceptionLink:
+    trace = parse(raw)
+    reported = trace.links[0] if trace.links else ExceptionLink()
+    return reported.model_copy(update={"frames": trace.frames[:1]})
+
+
+def entries_of(text: str, folder: Path) -> list[Entry]:
+    path = folder / "fuzzed.json"
+    path.write_text(text, encoding="utf-8", errors="replace")
+    return list(FileReader("fuzzed.json", exception_of).entries(path))
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) of a JSON value."""
+    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(
+        value, list) else ()  # fmt: skip
+    return [one for key in keys for one in ((value, key), *places(value[key]))]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_any_type_anywhere(case: Case, tmp_path_factory: Any, data: st.DataObject) -> None:
+    content = case.content
+    document: Any = [
+        json.loads(one) for one in content.split("\n")
+    ] if isinstance(content, str) else copy.deepcopy(content)  # fmt: skip
+    for _ in range(data.draw(st.integers(1, 4))):
+        spots = [(at, key) for at, key in places(document) if key not in LISTS]
+        container, key = data.draw(st.sampled_from(spots))
+        if isinstance(container, list) and not isinstance(container[key], str | int | float):
+            continue
+        container[key] = data.draw(VALUES)
+    entries = entries_of(json.dumps(document), tmp_path_factory.getbasetemp())
+    assert entries
+    for entry in entries:
+        if isinstance(entry, Occurrence):
+            assert entry.error_class
+            assert entry.count > 0
+            parse(entry.stacktrace)
+
+
+def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
+    event: dict[str, Any] = {"event_id": "1", "platform": "python", "exception": {"values": [
+        {"type": f"E{n}", "value": "x", "stacktrace": {"frames": [
+            {"filename": f"a{m}.py", "lineno": m, "in_app": m % 2 == 0} for m in range(3_000)]}}
+        for n in range(60)]}}  # fmt: skip
+    (entry,) = entries_of(json.dumps(event), tmp_path)
+    assert isinstance(entry, Occurrence)
+    assert (entry.error_class, len(entry.stacktrace) < 70_000) == ("E59", True)
+    inner: dict[str, Any] = {"className": "A", "message": "m", "stackTrace": []}
+    for _ in range(300):
+        inner = {"className": "A", "message": "m", "stackTrace": [], "innerError": inner}
+    (entry,) = entries_of(json.dumps({"occurredOn": "x", "details": {"error": inner}}), tmp_path)
+    assert isinstance(entry, Occurrence)
