@@ -98,3 +98,9 @@ def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
         inner = {"className": "A", "message": "m", "stackTrace": [], "innerError": inner}
     (entry,) = entries_of(json.dumps({"occurredOn": "x", "details": {"error": inner}}), tmp_path)
     assert isinstance(entry, Occurrence)
+
+
+def test_fields_without_a_name_are_no_messages(tmp_path: Path) -> None:
+    document = {"data": [{"id": "A", "type": "log", "attributes": {"": ""}}]}
+    (entry,) = entries_of(json.dumps(document), tmp_path)
+    assert entry is not None

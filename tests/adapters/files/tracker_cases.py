@@ -200,4 +200,16 @@ CASES = (
     Case("incidents of AppSignal", APPSIGNAL, "Shop::Empty", "no items", "OrdersController#show",
          43, None, FIRST, LAST, frames=(("app/models/cart.rb", 7, True),),
          shape="incident of AppSignal"),
+    Case("webhook of AppSignal", {"exception": {
+        "exception": "Shop::Empty", "message": "no items", "action": "OrdersController#show",
+        "first_backtrace_line": "app/models/cart.rb:7:in `total'", "revision": "3f2a9c1",
+        "user": "u-17", "time": AT}}, "Shop::Empty", "no items", "OrdersController#show", 1, 1, AT,
+        AT, "", "3f2a9c1", frames=(("app/models/cart.rb", 7, True),)),
+    Case("errors of GitLab", [{
+        "id": 1, "title": "Shop::Empty: no items", "count": 43, "user_count": 5, "status": "x",
+        "first_seen": FIRST, "last_seen": LAST, "culprit": "orders#show", "type": "error"}],
+        "Shop::Empty", "no items", "orders#show", 43, 5, FIRST, LAST, shape="row with a title"),
+    Case("CSV with titles", "Title,Environment,Total Occurrences,First Seen,Last Seen\n"
+        f"#12 Shop::Empty: no items,production,43,{FIRST},{LAST}\n",
+        "Shop::Empty", "no items", "", 43, None, FIRST, LAST),
 )  # fmt: skip

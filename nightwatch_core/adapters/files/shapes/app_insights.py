@@ -36,7 +36,7 @@ def _row(record: Record, _: Inside) -> Iterator[Item]:
         host=text_at(low, "cloudroleinstance", "approleinstance"),
         user=text_at(low, "userauthenticatedid", "useraccountid", "userid"),
         users=at(low, "users", "usercount", "affectedusers"),
-        count=at(low, "itemcount", "count", "sumitemcount", "count_"),
+        count=at(low, "itemcount", "occurrences", "count", "sumitemcount"),
         time=at(low, "timestamp", "timegenerated"),
     )
 
@@ -78,7 +78,7 @@ def _telemetry(record: Record, _: Inside) -> Iterator[Item]:
     yield record_of(
         error_class=chain[0].error_class if chain else "",
         message=chain[0].message if chain else "",
-        stack=chain_text(chain) or next(filter(None, texts), ""),
+        stack=_printed(texts) or chain_text(chain) or next(filter(None, texts), ""),
         transaction=text_at(tags, "ai.operation.name"),
         app=text_at(tags, "ai.cloud.role"),
         release=text_at(tags, "ai.application.ver"),
@@ -86,6 +86,12 @@ def _telemetry(record: Record, _: Inside) -> Iterator[Item]:
         user=text_at(tags, "ai.user.authUserId", "ai.user.id"),
         time=at(record, "time"),
     )
+
+
+def _printed(texts: list[str]) -> str:
+    """Browsers' stacks as they printed them: they hold the columns that the frames lack."""
+    first = texts[0] if texts else ""
+    return first if "://" in first and "\n" in first else ""
 
 
 def _is_export(record: Record) -> bool:

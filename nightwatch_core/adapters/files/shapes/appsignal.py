@@ -38,16 +38,36 @@ def _incidents(value: object, depth: int) -> Iterator[object]:
 
 
 def _is_incident(record: Record) -> bool:
-    return "exceptionName" in record or (
-        isinstance(record.get("exception"), Mapping) and "last_backtrace_line" in record
+    return "exceptionName" in record
+
+
+def _is_call(record: Record) -> bool:
+    """What AppSignal's webhook says."""
+    return isinstance(at(record, "exception.exception"), str)
+
+
+def _call(record: Record, _: Inside) -> Iterator[Item]:
+    error = at(record, "exception")
+    name, message = text_at(error, "exception"), text_at(error, "message")
+    yield record_of(
+        error_class=name,
+        message=message,
+        stack=_stack(name, message, at(error, "first_backtrace_line", "backtrace")),
+        transaction=text_at(error, "action"),
+        app=text_at(error, "site"),
+        release=text_at(error, "revision"),
+        commit=text_at(error, "revision"),
+        host=text_at(error, "hostname"),
+        user=someone(at(error, "user")),
+        time=at(error, "time"),
     )
 
 
 def _incident(record: Record, _: Inside) -> Iterator[Item]:
     sample = at(record, "sample", "lastSample")
     error = at(sample, "exception")
-    name = text_at(record, "exceptionName", "exception.name")
-    message = text_at(record, "exceptionMessage", "exception.message") or text_at(error, "message")
+    name = text_at(record, "exceptionName")
+    message = text_at(record, "exceptionMessage") or text_at(error, "message")
     backtrace = at(error, "backtrace") or at(record, "firstBacktraceLine")
     actions = at(record, "actionNames")
     yield record_of(
@@ -83,6 +103,13 @@ SHAPES = (
         _is_incident,
         _incident,
         ("exceptionName", "exceptionMessage", "actionNames", "lastOccurredAt", "count"),
-        ("exceptionName", "exception"),
+        ("exceptionName",),
+    ),
+    Shape(
+        "call of AppSignal's webhook",
+        _is_call,
+        _call,
+        ("exception.exception", "exception.action", "exception.first_backtrace_line"),
+        ("exception",),
     ),
 )

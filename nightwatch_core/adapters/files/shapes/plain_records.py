@@ -21,7 +21,8 @@ def line_of_record(record: Record) -> LogLine | None:
     LogLine(text='Traceback (most recent call last):', stream='web-1', around={...}, is_part=False)
     """
     names = {squeezed(str(name)): name for name in record}
-    texts = (names[name] for name in TEXTS if isinstance(record.get(names.get(name, "")), str))
+    there = (names[name] for name in TEXTS if name in names)
+    texts = (name for name in there if isinstance(record[name], str))
     text = next(texts, None)
     if text is None:
         return None

@@ -27,6 +27,7 @@ from nightwatch_core.adapters.files.shapes import (
     rollbar,
     sentry,
     sentry_rows,
+    titled_rows,
     wrappers,
 )
 from nightwatch_core.adapters.files.shapes.shape import Item, Shape
@@ -56,6 +57,7 @@ SHAPES: tuple[Shape, ...] = (
     *app_loggers.SHAPES,
     *wrappers.SHAPES,
     *new_relic.ROWS,
+    *titled_rows.SHAPES,
 )
 OWN_RECORD = "JSON record"  # a record whose fields have the names that many sources use
 
