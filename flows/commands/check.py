@@ -9,6 +9,8 @@ from rich.text import Text
 
 from flows.commands.options import with_option_flags
 from flows.commands.running import make_prefect_ready
+from flows.commands.sign_of_life import sign_of_life
+from flows.commands.standard_input import with_kept_input
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
@@ -23,11 +25,11 @@ def check(**choices: Any) -> None:
 
     Takes the options of a night. Exit code: 0 where all are well, 1 where one is not.
     """
-    options = night_options(choices)
+    options = night_options(with_kept_input(choices))
     make_prefect_ready(settings().state, verbose=False)
     table = Table("", "Neighbour", "Answer", box=None)
     failed = 0
-    with Console(stderr=True).status("Asking …"):
+    with sign_of_life(Console(stderr=True), "Asking …"):
         for name, answer, is_well in probes(options):
             failed += not is_well
             mark = Text("✓", style="green") if is_well else Text("✗", style="bold red")

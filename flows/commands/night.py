@@ -8,6 +8,7 @@ import typer
 
 from flows.commands.options import with_option_flags
 from flows.commands.running import complain, run_and_show
+from flows.commands.standard_input import with_kept_input
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.windows import lookback
 from nightwatch_core.models.report import RunReport
@@ -24,7 +25,7 @@ def night(verbose: Verbose = False, **choices: Any) -> None:
     Without any option it runs on the sample. Exit code: 0 complete, 3 degraded, 1 failed.
     """
     check_options(choices)
-    run_and_show(_nightly, choices, verbose)
+    run_and_show(_nightly, with_kept_input(choices), verbose)
 
 
 def check_options(choices: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import typer
 from flows.commands.night import Verbose
 from flows.commands.options import with_option_flags
 from flows.commands.running import run_and_show
+from flows.commands.standard_input import with_kept_input
 from nightwatch_core.models.report import RunReport
 
 Error = Annotated[str, typer.Argument(help="Fingerprint of the error, or its beginning.")]
@@ -30,6 +31,7 @@ def one(
     if not (error or error_class or transaction or record):
         raise typer.BadParameter("name the error: a fingerprint, --error-class or --record")
     text = sys.stdin.read() if record == "-" else record
+    choices = choices if text else with_kept_input(choices)
     sought = {"error": error, "error_class": error_class, "transaction": transaction}
     run_and_show(_one_error, {**sought, "record": text, **choices}, verbose)
 

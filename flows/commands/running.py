@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
+from flows.commands.sign_of_life import sign_of_life
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.report.terminal import NightReport
@@ -69,7 +70,7 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         raise StopTheNight(f"Prefect cannot write to its home {home}: set PREFECT_HOME")
 
 
-def complain(trouble: NightWatchError) -> None:
+def complain(trouble: NightWatchError) -> NoReturn:
     """Say what went wrong, and where the report is if there is one; ends the process with 1."""
     console = Console(stderr=True)
     for line in (str(trouble), *getattr(trouble, "__notes__", ())):
@@ -96,7 +97,7 @@ def make_plain() -> None:
 
 
 def _sign_of_life(verbose: bool) -> AbstractContextManager[object]:
-    console = Console(stderr=True)
-    if verbose or not console.is_terminal:
+    if verbose:
         return nullcontext()
-    return console.status("Looking into the errors (Prefect takes some 15 s to start) …")
+    text = "Looking into the errors (Prefect takes some 15 s to start) …"
+    return sign_of_life(Console(stderr=True), text)

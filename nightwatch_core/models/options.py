@@ -11,6 +11,7 @@ from pydantic import Field
 from nightwatch_core.models.value import Value
 
 Publish = Literal["all", "issues", "none"]
+STANDARD_INPUT = "-"  # of a command, among `errors`
 EffortChoice = Literal["", "low", "medium", "high"]
 
 

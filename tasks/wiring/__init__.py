@@ -9,8 +9,9 @@ that a worker on another machine makes the same ones. Tests put others in with
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import IO
 
-from nightwatch_core.adapters.files.kept_input import keep_pasted
+from nightwatch_core.adapters.files.kept_input import keep_pasted, keep_stream
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.quiet import LocalNotifier, MemoryKnowledge, QuietOutbox
 from nightwatch_core.adapters.local.working_copy import QuietCopy, WorkingCopy
@@ -103,6 +104,11 @@ def serve_library(library: Library) -> None:
 def keep_pasted_record(record: str) -> str:
     """Keep a pasted record as a file an error source can read; returns its path."""
     return str(keep_pasted(record, settings().state / "pasted"))
+
+
+def keep_piped_input(stream: IO[bytes]) -> str:
+    """Keep all of a stream as a file an error source can read; returns its path."""
+    return str(keep_stream(stream, settings().state / "input"))
 
 
 def reset_ports() -> None:

@@ -22,6 +22,7 @@ from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
+from tasks.reading_progress import new_listener
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 
@@ -34,6 +35,7 @@ def error_files(options: NightOptions) -> FileSource:
         app_prefixes=listed(options.app_prefixes),
         app=app,
         zone=zone_named(options.timezone),
+        listener=new_listener(),
     )
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import MAX_FILES
+from nightwatch_core.models.options import STANDARD_INPUT
 
-INPUT = "-"  # stands for the standard input
 LIST = "@"  # before the name of a file that lists names, one a line
 _MOST_COMMAS = 8  # in one name
 _LIST_LIMIT = 16_777_216  # bytes of a list of names
@@ -23,10 +23,11 @@ class File(NamedTuple):
 
 
 class Below(NamedTuple):
-    """The files of a name, and why others are left out, a sentence each."""
+    """The files of a name, and sentences: what cannot be read, and what is left out."""
 
     files: tuple[File, ...]
-    missing: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def named_paths(errors: str) -> tuple[Path, ...]:
@@ -54,7 +55,7 @@ def files_of(path: Path) -> Below:
     text = str(path)
     if is_there(path):
         return _of_folder(path) if path.is_dir() else Below((File(path, path.name),))
-    if text == INPUT:
+    if text == STANDARD_INPUT:
         return Below((), ("the standard input is read by `--errors -` of a command alone",))
     if text.startswith(LIST):
         return _of_list(_path(text.removeprefix(LIST)))
@@ -103,7 +104,8 @@ def _of_pattern(pattern: str) -> Below:
     """Files that a pattern matches (`*`, `?`, `[…]`, and `**` for any folders), sorted."""
     matches = islice(glob.iglob(pattern, recursive=True), MAX_FILES + 1)  # noqa: PTH207
     files = [File(path, path.name) for path in sorted(map(Path, matches)) if path.is_file()]
-    return _bounded(files, [] if files else [f"no file matches {pattern}"], pattern)
+    unread = () if files else (f"no file matches {pattern}",)
+    return _bounded(files, [], pattern)._replace(unread=unread)
 
 
 def _of_list(path: Path) -> Below:
@@ -114,16 +116,23 @@ def _of_list(path: Path) -> Below:
     except (OSError, ValueError) as error:
         return Below((), (f"the list {path} cannot be read: {error}",))
     names = [line.strip() for line in text.splitlines() if line.strip()]
-    below = [files_of(_path(name)) for name in names if not name.startswith(LIST)]
-    missing = [sentence for one in below for sentence in one.missing]
+    below = [
+        Below((), (f"{path}: a list names no lists",))
+        if name.startswith(LIST)
+        else files_of(_path(name))
+        for name in names
+    ]
+    left_out = [sentence for one in below for sentence in one.left_out]
     files = [file for one in below for file in one.files]
-    return _bounded(files, missing if names else [f"{path} lists no files"], path)
+    unread = tuple(sentence for one in below for sentence in one.unread)
+    empty = () if names else (f"{path} lists no files",)
+    return _bounded(files, left_out, path)._replace(unread=(*unread, *empty))
 
 
 def _bounded(files: list[File], problems: list[str], name: Path | str) -> Below:
     if len(files) > MAX_FILES:
         problems.append(f"{name}: files after the first {MAX_FILES:,} are left out")
-    return Below(tuple(files[:MAX_FILES]), tuple(problems))
+    return Below(tuple(files[:MAX_FILES]), (), tuple(problems))
 
 
 def _path(name: str) -> Path:

@@ -1,10 +1,12 @@
 """What a person pasted or piped in, kept as a file, so that it can be read again."""
 
 import hashlib
+import secrets
+import time
 from pathlib import Path
 from typing import IO
 
-from nightwatch_core.adapters.files.limits import CHUNK, MOST_BYTES, PASTE_LIMIT
+from nightwatch_core.adapters.files.limits import CHUNK, KEPT_DAYS, MOST_BYTES, PASTE_LIMIT
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.errors import StopTheNight
 
@@ -28,11 +30,13 @@ def keep_pasted(text: str, folder: Path) -> Path:
 def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path:
     """Write all of a stream to a file that is named by its content, so that the same is kept once.
 
+    Files of streams that were given long ago are deleted.
     Raises `StopTheNight` where it is empty, longer than `most` bytes, or cannot be written.
     """
-    temporary = folder / f"{atomic_files.TEMPORARY}input"
+    temporary = folder / f"{atomic_files.TEMPORARY}{secrets.token_hex(8)}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _forget_old(folder)
         with temporary.open("wb") as file:
             name = _copied(stream, file, most)
         return temporary.replace(folder / f"{name}.txt")
@@ -40,6 +44,14 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
         raise _not_written(folder, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _forget_old(folder: Path) -> None:
+    """Delete inputs that were not given again for long: they may be large."""
+    oldest = time.time() - KEPT_DAYS * 86_400
+    for path in folder.glob("*.txt"):
+        if path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
 
 
 def _copied(stream: IO[bytes], file: IO[bytes], most: int) -> str:

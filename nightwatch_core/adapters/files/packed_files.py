@@ -12,11 +12,18 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO, cast
 
-from nightwatch_core.adapters.files.limits import CHUNK, HEAD, MAX_MEMBERS, MAX_PACKING, SPOOL
+from nightwatch_core.adapters.files.limits import (
+    CHUNK,
+    HEAD,
+    MAX_MEMBERS,
+    MAX_PACKING,
+    NAME_LIMIT,
+    SPOOL,
+)
 from nightwatch_core.adapters.files.meter import Meter
 from nightwatch_core.adapters.files.record_values import name_of
 from nightwatch_core.errors import GiveUp
@@ -95,20 +102,21 @@ def contents_of(path: Path, label: str, meter: Meter) -> Iterator[Content | str]
 
     Raises `GiveUp` with what to do where nothing of the file can be.
     """
-    if path.exists() and not path.is_file():
-        raise GiveUp(f"{path} is neither a file nor a folder")
+    name = str(path)[:NAME_LIMIT]
     with ExitStack() as opened:
         try:
+            if path.exists() and not path.is_file():
+                raise GiveUp(f"{name} is neither a file nor a folder")
             file = opened.enter_context(path.open("rb"))
             meter.begin(label, path.stat().st_size, file.tell)
             file.peek(1)
-        except FileNotFoundError:
-            raise GiveUp(f"{path} does not exist: check the name") from None
+        except (FileNotFoundError, ValueError):
+            raise GiveUp(f"{name} does not exist: check the name") from None
         except OSError as error:
-            raise GiveUp(f"{path} cannot be read ({error.strerror}): check permissions") from None
+            raise GiveUp(f"{name} cannot be read ({error.strerror}): check permissions") from None
         for content in _inside(file, label, meter, 0):
             if isinstance(content, _Refused):
-                raise GiveUp(f"{path} {content}")
+                raise GiveUp(f"{name} {content}")
             yield content
 
 
@@ -135,7 +143,8 @@ def _inside(
     elif unpack is not None:
         yield from _inside(unpack(buffered), label, meter, depth + 1)
     elif head.startswith(_ZIP):
-        yield from _zipped(stream if depth == 0 else _spooled(buffered), label, meter, depth)
+        with nullcontext(stream) if depth == 0 else _spooled(buffered) as archive:
+            yield from _zipped(archive, label, meter, depth)
     elif is_tar:
         yield from _tarred(buffered, label, meter, depth)
     else:

@@ -30,7 +30,6 @@ class Reading:
     shapes: Counter[str] = field(default_factory=Counter)  # records by the name of their shape
     entries: int = 0
     unread: list[str] = field(default_factory=list)  # why files could not be read
-    missing: list[str] = field(default_factory=list)  # files that are not there to be read
     partial: list[str] = field(default_factory=list)
 
     @property
@@ -88,7 +87,7 @@ def rejects_of(reading: Reading) -> tuple[RejectedRecord, ...]:
 
 def missing_of(reading: Reading) -> tuple[str, ...]:
     """Say what else is missing, a sentence each."""
-    tally, missing = reading.tally, [*reading.unread, *reading.missing, *reading.partial]
+    tally, missing = reading.tally, [*reading.unread, *reading.partial]
     if reading.ahead:
         missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
     if tally.left_out:

@@ -146,7 +146,8 @@ class ErrorFiles:
         reading = Reading(Tally(self._name), begin, latest, self._app)
         below = [files_of(path) for path in self._paths]
         files = [file for one in below for file in one.files]
-        reading.missing += [sentence for one in below for sentence in one.missing]
+        reading.unread += [sentence for one in below for sentence in one.unread]
+        reading.partial += [sentence for one in below for sentence in one.left_out]
         meter = Meter(self._bounds, self._listener, total=sum(map(_size, files)))
         for number, file in enumerate(files, 1):
             try:
