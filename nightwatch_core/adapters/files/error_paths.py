@@ -116,12 +116,8 @@ def _of_list(path: Path) -> Below:
     except (OSError, ValueError) as error:
         return Below((), (f"the list {path} cannot be read: {error}",))
     names = [line.strip() for line in text.splitlines() if line.strip()]
-    below = [
-        Below((), (f"{path}: a list names no lists",))
-        if name.startswith(LIST)
-        else files_of(_path(name))
-        for name in names
-    ]
+    circle = Below((), (f"{path}: a list names no lists",))
+    below = [circle if name.startswith(LIST) else files_of(_path(name)) for name in names]
     left_out = [sentence for one in below for sentence in one.left_out]
     files = [file for one in below for file in one.files]
     unread = tuple(sentence for one in below for sentence in one.unread)

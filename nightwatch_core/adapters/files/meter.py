@@ -38,6 +38,7 @@ class Meter:
     bytes: int = 0  # read and unpacked, of all files
     records: int = 0
     done: int = 0  # bytes on disk of the files before this one
+    reached: int = 0  # bytes on disk of all files
     _file: str = ""
     _size: int = 0
     _begun_at: int = 0
@@ -53,17 +54,22 @@ class Meter:
         """Count bytes that were read or unpacked."""
         self.bytes += count
         if self.listener:
-            at = min(self._position(), self._size)
-            self.listener(
-                ReadingProgress(
-                    file=self._file, bytes=self.done + at, of_bytes=self.total, records=self.records
-                )
-            )
+            self._tell(self.listener)
         if self.bytes > self.bounds.bytes:
             raise Enough(f"{self.bounds.bytes / 1e6:,.0f} MB are read")
         unpacked, most = self.bytes - self._begun_at, self.bounds.ratio
         if unpacked > self.bounds.ratio_from and unpacked > most * max(self._size, 1):
             raise Enough(f"it unpacks to more than {most} times its size")
+
+    def _tell(self, listener: Listener) -> None:
+        """Archives are read back and forth; what was reached stays reached."""
+        at = self.done + min(self._position(), self._size)
+        self.reached = max(self.reached, at)
+        listener(
+            ReadingProgress(
+                file=self._file, bytes=self.reached, of_bytes=self.total, records=self.records
+            )
+        )
 
     def count_record(self) -> None:
         """Count a record, whatever it is."""

@@ -152,8 +152,8 @@ def test_a_file_that_unpacks_to_very_much_is_left(tmp_path: Path) -> None:
     )
 
 
-def test_a_zip_of_nothing_but_zeros_is_left(tmp_path: Path) -> None:
-    path = written(tmp_path, zipped({"a.log": bytes(30_000_000)}), "bomb.zip")
+def test_a_zip_of_nothing_is_left(tmp_path: Path) -> None:
+    path = written(tmp_path, zipped({"a.log": b"x\n" * 15_000_000}), "bomb.zip")
     answer = bounded(path, bytes=1_000_000)
     assert answer.groups == ()
     assert answer.partial == (
