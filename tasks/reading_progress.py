@@ -19,7 +19,7 @@ class Throttled:
     >>> shown = []
     >>> listener = Throttled(shown.append, 10, lambda: next(seconds))
     >>> [listener(ReadingProgress(bytes=n)) for n in range(3)] and [one.bytes for one in shown]
-    [2]
+    [1]
     """
 
     def __init__(
