@@ -34,9 +34,13 @@ class LineOrder:
         self._size = 0
         self._is_backward: bool | None = None
 
+    def is_turn(self, line: LogLine) -> bool:
+        """Whether a line need not wait for others."""
+        return self._is_backward is False or not line.around.get("time")
+
     def read(self, placed: Placed) -> Iterator[Placed]:
         """Take the next line of the file; yields those whose turn it is."""
-        if self._is_backward is False or not placed.line.around.get("time"):
+        if self.is_turn(placed.line):
             yield placed
             return
         self._waiting.append(placed)

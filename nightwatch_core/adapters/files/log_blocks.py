@@ -81,6 +81,8 @@ _CLOCK = re.compile(r"\d:\d\d|\d{8}")
 _CLOCKS = 8  # lines with a clock among which the newest with a date is looked for
 _CAUSE = re.compile(_CAUSES)
 _SIDEKIQ = re.compile(r"^(?:\w{2,10}=\S{1,60} ){1,6}(?:WARN|ERROR|FATAL): ")
+# AWS Lambda names an exception of Python above its frames, and never below them.
+_NAMED_ABOVE = re.compile(r"\[ERROR\] ([A-Za-z_][\w.]{0,200})(?:: .{0,2000})?$")
 _STARTS = ("#", "goroutine ", "at ")  # of first frames that are not indented
 
 # A line that names an exception: a class alone or before its message, or inside other words where
@@ -103,6 +105,7 @@ class _Open:
     pending: list[str] = field(default_factory=list)  # belong to it only if more of it follows
     in_cause: bool = False  # a cause was announced, its name and message may follow
     named: bool = False  # Python: the exception below the frames was read
+    name_above: str = ""  # Python: the exception that the line above the frames names
     size: int = 0
 
     def take(self, line: str) -> None:
@@ -135,9 +138,16 @@ class _Open:
         elif self.named:
             return False
         elif not self.style.frame.match(text):
+            if self.name_above and not text.startswith(self.name_above.partition(":")[0]):
+                return False
             self.named = True
         self.take(text)
         return True
+
+    def block(self) -> Block:
+        """The trace as far as it was read."""
+        name = [self.name_above] if self.name_above and not self.named else []
+        return Block("\n".join((*self.lines, *name)), self.number, self.at)
 
 
 class TraceCutter:
@@ -183,13 +193,16 @@ class TraceCutter:
     def finish(self) -> Iterator[Block]:
         """End the log; yields the stack trace that its end cut off."""
         if self._open is not None:
-            yield Block("\n".join(self._open.lines), self._open.number, self._open.at)
+            yield self._open.block()
         self._open = None
 
     def _opened(self, number: int, bare: str) -> _Open | None:
         for style in STYLES:
             if style.opens and style.opens.match(bare):
-                return _Open(style, [_from_opening(bare)], number, self._newest_time())
+                above = _NAMED_ABOVE.match(self._above[-1][1]) if self._above else None
+                name = above[0].removeprefix("[ERROR] ") if above else ""
+                lines = [_from_opening(bare)]
+                return _Open(style, lines, number, self._newest_time(), name_above=name)
         if bare[:1].strip() and not bare.startswith(_STARTS) and ":in" not in bare:
             return None
         for style in STYLES[1:]:

@@ -108,6 +108,9 @@ class LogStreams:
 
     def read(self, line: LogLine, place: str) -> Iterator[Read]:
         """Yield what a text makes known; its own traces may come later, when they end."""
+        if self._order.is_turn(line):
+            yield from self._placed(Placed(place, line))
+            return
         for placed in self._order.read(Placed(place, line)):
             yield from self._placed(placed)
 
@@ -148,7 +151,8 @@ class LogStreams:
         if whole:
             yield Read(placed.place, {"stack_trace": whole, "around": line.around})
             return
-        self._loud += is_loud(line.around.get("level"))
+        level = line.around.get("level")
+        self._loud += bool(level) and is_loud(level)
         yield from self._counted(stream.read(placed))
 
     def _counted(self, blocks: Iterator[Read]) -> Iterator[Read]:

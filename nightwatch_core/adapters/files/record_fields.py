@@ -28,9 +28,11 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "stack_trace", "backtrace",
         "error.backtrace", "exception.backtrace", "exception.stack",
         "thrown.extended_stack_trace", "throwable.step_array",
-        "err.stack", "traceback", "error.traceback", "exc_info", "exc_text", "stack", "trace",
+        "err.stack", "message.stack", "traceback", "error.traceback", "exc_info", "exc_text",
+        "stack", "trace",
         "exception.frames", "error.frames", "exception.stacktrace.frames",
         "error.stack_trace.frames", "stack_trace.frames", "frames", "exception", "error",
+        "err",
     ),
     "transaction": (
         "transaction.name", "transaction", "http.route", "endpoint", "action",
@@ -68,7 +70,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "time": (
         "timestamp", "time", "datetime", "occurred_at", "time_unix_nano", "ts",
-        "event.created", "created_at", "asctime", "date", "observed_time_unix_nano",
+        "event.created", "created_at", "asctime", "instant.epoch_second", "date",
+        "observed_time_unix_nano",
     ),
     "status": ("status", "status_code", "http.status_code", "http.response.status_code"),
     "level": ("level", "severity_text", "severity", "log.level", "levelname", "severity_number"),

@@ -44,6 +44,8 @@ def unreadable(place: str, problem: str, text: str) -> RejectedRecord:
 def _names(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterable[str]:
     """Dotted names, of objects in objects and in lists too, two levels deep."""
     for name, value in list(record.items())[:MAX_FIELDS]:
+        if name == "around":  # ours: what surrounded the record in a log
+            continue
         full = f"{prefix}{name}"
         yield full
         inner = value[0] if isinstance(value, list) and value else value

@@ -191,12 +191,44 @@ def _rust_tracing(document: Record, _: Inside) -> Iterator[Item]:
 
 
 SHAPES = (
-    Shape("Serilog (compact)", _is_serilog_compact, _serilog_compact, ("@t", "@mt", "@x")),
-    Shape("Serilog", _is_serilog, _serilog, ("Timestamp", "MessageTemplate", "Exception")),
-    Shape("Monolog", _is_monolog, _monolog, ("level_name", "channel", "context.exception")),
-    Shape("structlog", _is_structlog, _structlog, ("exception", "exc_type", "frames")),
-    Shape("Rails log (lograge)", _is_lograge, _lograge, ("exception", "exception_backtrace")),
-    Shape("pino or bunyan", _is_node_logger, _node_logger, ("level", "pid", "hostname", "name")),
-    Shape("zerolog", _is_zerolog, _zerolog, ("stack", "func", "source")),
-    Shape("tracing (Rust)", _is_rust_tracing, _rust_tracing, ("fields", "target", "level")),
+    Shape("Serilog (compact)", _is_serilog_compact, _serilog_compact, ("@t", "@mt", "@x"), ("@t",)),
+    Shape(
+        "Serilog",
+        _is_serilog,
+        _serilog,
+        ("Timestamp", "MessageTemplate", "Exception"),
+        ("MessageTemplate",),
+    ),
+    Shape(
+        "Monolog",
+        _is_monolog,
+        _monolog,
+        ("level_name", "channel", "context.exception"),
+        ("level_name",),
+    ),
+    Shape(
+        "structlog", _is_structlog, _structlog, ("exception", "exc_type", "frames"), ("exception",)
+    ),
+    Shape(
+        "Rails log (lograge)",
+        _is_lograge,
+        _lograge,
+        ("exception", "exception_backtrace"),
+        ("exception",),
+    ),
+    Shape(
+        "pino or bunyan",
+        _is_node_logger,
+        _node_logger,
+        ("level", "pid", "hostname", "name"),
+        ("hostname",),
+    ),
+    Shape("zerolog", _is_zerolog, _zerolog, ("stack", "func", "source"), ("stack",)),
+    Shape(
+        "tracing (Rust)",
+        _is_rust_tracing,
+        _rust_tracing,
+        ("fields", "target", "level"),
+        ("fields",),
+    ),
 )

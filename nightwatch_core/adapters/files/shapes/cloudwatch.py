@@ -1,9 +1,9 @@
-"""CloudWatch Logs: events, subscriptions, Insights and the console's exports; Lambda's own logs."""
+"""CloudWatch Logs: events, subscriptions, Insights and the console's exports."""
 
-import re
 from collections.abc import Iterator
 
-from nightwatch_core.adapters.files.shapes.around import first_text, inner
+from nightwatch_core.adapters.files.shapes import aws_lambda
+from nightwatch_core.adapters.files.shapes.around import first_text
 from nightwatch_core.adapters.files.shapes.shape import (
     Inside,
     Item,
@@ -13,12 +13,6 @@ from nightwatch_core.adapters.files.shapes.shape import (
     objects_in,
 )
 
-# Lambda's Python names the exception above its traceback, and nowhere else.
-_NAMED_ABOVE = re.compile(
-    r"\[ERROR\]\s(?P<name>[A-Za-z_][\w.]{0,200})(?:: (?P<words>.{0,4000}?))?[\r\n]+"
-    r"(?P<trace>Traceback \(most recent call last\):[\r\n].*)",
-    re.DOTALL,
-)
 _TIMES = ("timestamp", "@timestamp", "ingestionTime", "@ingestionTime")
 
 
@@ -78,7 +72,7 @@ def _insights_row(document: Record, _: Inside) -> Iterator[Item]:
     yield _line(document, {})
 
 
-def _line(event: Record, outer: Record) -> LogLine:
+def _line(event: Record, outer: Record) -> Item:
     stream = first_text(event, "logStreamName", "@logStream", "logStream")
     group = first_text(event, "@log", "logGroup", "logGroupName")
     stream = stream or first_text(outer, "logStream", "logStreamName")
@@ -89,31 +83,36 @@ def _line(event: Record, outer: Record) -> LogLine:
         "host": stream.rpartition("/")[2] if "[" not in stream else "",
     }
     text = str(event.get("message") or event.get("@message") or "")
-    return LogLine(_with_name_below(text), stream, around)
-
-
-def _with_name_below(text: str) -> str:
-    """A traceback of Lambda as Python prints it, with the exception in its last line."""
-    match = _NAMED_ABOVE.match(text) if text.startswith("[ERROR]") else None
-    if match is None:
-        return text
-    return f"{match['trace'].rstrip()}\n{match['name']}: {match['words'] or ''}"
-
-
-def _is_telemetry(document: Record) -> bool:
-    """What Lambda sends to extensions, and its logs in JSON."""
-    return isinstance(document.get("record"), dict) and "type" in document and "time" in document
-
-
-def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
-    yield from inside(inner(document, "record"))
+    failed = aws_lambda.failure_in(text)
+    return {**failed, "around": around} if failed else LogLine(text, stream, around)
 
 
 SHAPES = (
-    Shape("CloudWatch subscription", _is_subscription, _subscription, ("logEvents", "logGroup")),
-    Shape("CloudWatch Logs Insights", _is_insights, _insights, ("results", "field", "value")),
-    Shape("events of CloudWatch Logs", _is_answer, _answer, ("events", "ingestionTime")),
-    Shape("events of CloudWatch Logs", _is_event, _event, ("message", "logStreamName")),
-    Shape("CloudWatch Logs Insights", _is_insights_row, _insights_row, ("@message", "@timestamp")),
-    Shape("telemetry of AWS Lambda", _is_telemetry, _telemetry, ("record", "type", "time")),
+    Shape(
+        "CloudWatch subscription",
+        _is_subscription,
+        _subscription,
+        ("logEvents", "logGroup"),
+        ("logEvents",),
+    ),
+    Shape(
+        "CloudWatch Logs Insights",
+        _is_insights,
+        _insights,
+        ("results", "field", "value"),
+        ("results",),
+    ),
+    Shape(
+        "events of CloudWatch Logs", _is_answer, _answer, ("events", "ingestionTime"), ("events",)
+    ),
+    Shape(
+        "events of CloudWatch Logs", _is_event, _event, ("message", "logStreamName"), ("message",)
+    ),
+    Shape(
+        "CloudWatch Logs Insights",
+        _is_insights_row,
+        _insights_row,
+        ("@message", "@timestamp"),
+        ("@message",),
+    ),
 )

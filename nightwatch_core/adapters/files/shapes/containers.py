@@ -8,6 +8,7 @@ from nightwatch_core.adapters.files.shapes.shape import Inside, Item, LogLine, R
 # Labels of pods and containers that name an application and its release, best first.
 APPS = ("app.kubernetes.io/name", "app_kubernetes_io_name", "app", "service_name", "k8s-app",
         "k8s_app", "com.docker.compose.service", "service", "name")  # fmt: skip
+_PLAIN = frozenset(("log", "stream", "time"))  # all that Docker writes of itself
 RELEASES = ("app.kubernetes.io/version", "app_kubernetes_io_version", "version", "release")
 
 
@@ -44,6 +45,10 @@ def _has_origin(document: Record) -> bool:
 def _docker(document: Record, _: Inside) -> Iterator[Item]:
     """Whole lines keep their end in Docker's files: a text without one goes on."""
     text = str(document["log"])
+    is_part = False if text.endswith("\n") else None
+    if len(document) == len(_PLAIN) and document.keys() >= _PLAIN:  # by far the commonest
+        yield LogLine(text, str(document["stream"]), {"time": document["time"]}, is_part)
+        return
     attributes = inner(document, "attrs") or inner(document, "labels")
     container = first_text(document, "container_name", "container_id").lstrip("/")
     around = {
@@ -53,7 +58,7 @@ def _docker(document: Record, _: Inside) -> Iterator[Item]:
         "release": first_text(attributes, *RELEASES),
     }
     output = str(document.get("stream") or document.get("source") or "")
-    yield LogLine(text, f"{container} {output}", around, False if text.endswith("\n") else None)
+    yield LogLine(text, f"{container} {output}", around, is_part)
 
 
 def _is_cri(document: Record) -> bool:
@@ -98,8 +103,20 @@ def _time(document: Record) -> object:
 
 
 SHAPES = (
-    Shape("log of a Kubernetes pod", _is_kubernetes, _kubernetes, ("kubernetes", "log", "message")),
-    Shape("log of a container (CRI)", _is_cri, _cri, ("logtag", "stream", "message")),
-    Shape("log of a Docker container", _is_docker, _docker, ("log", "stream", "time")),
-    Shape("container log of Azure", _is_azure, _azure, ("TimeGenerated", "LogMessage")),
+    Shape(
+        "log of a Kubernetes pod",
+        _is_kubernetes,
+        _kubernetes,
+        ("kubernetes", "log", "message"),
+        ("kubernetes",),
+    ),
+    Shape("log of a container (CRI)", _is_cri, _cri, ("logtag", "stream", "message"), ("logtag",)),
+    Shape("log of a Docker container", _is_docker, _docker, ("log", "stream", "time"), ("log",)),
+    Shape(
+        "container log of Azure",
+        _is_azure,
+        _azure,
+        ("TimeGenerated", "LogMessage"),
+        ("LogMessage", "LogEntry"),
+    ),
 )

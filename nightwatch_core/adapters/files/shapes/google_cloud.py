@@ -44,8 +44,18 @@ def _own(document: Record) -> tuple[str, ...]:
     return (first_text(labels, "instanceId"), first_text(document, "logName"))
 
 
+def _labels(document: Record) -> dict[str, object]:
+    """All labels; a table has them as columns with dotted names."""
+    columns = {
+        name.removeprefix("resource.").removeprefix("labels."): value
+        for name, value in document.items()
+        if name.startswith(("labels.", "resource.labels."))
+    }
+    return {**columns, **inner(document, "labels"), **inner(document, "resource", "labels")}
+
+
 def _around(document: Record, payload: Record) -> dict[str, object]:
-    labels = {**inner(document, "labels"), **inner(document, "resource", "labels")}
+    labels = _labels(document)
     service = inner(payload, "serviceContext") or inner(document, "serviceContext")
     context = inner(payload, "context") or inner(document, "context")
     request = (
@@ -69,5 +79,11 @@ def _around(document: Record, payload: Record) -> dict[str, object]:
 
 
 SHAPES = (
-    Shape("log of Google Cloud", _is_entry, _entry, ("textPayload", "jsonPayload", "logName")),
+    Shape(
+        "log of Google Cloud",
+        _is_entry,
+        _entry,
+        ("textPayload", "jsonPayload", "logName"),
+        ("textPayload", "jsonPayload"),
+    ),
 )

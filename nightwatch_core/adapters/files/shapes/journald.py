@@ -44,5 +44,11 @@ def _message(message: object) -> str:
 
 
 SHAPES = (
-    Shape("journal of systemd", _is_entry, _entry, ("MESSAGE", "__REALTIME_TIMESTAMP", "_PID")),
+    Shape(
+        "journal of systemd",
+        _is_entry,
+        _entry,
+        ("MESSAGE", "__REALTIME_TIMESTAMP", "_PID"),
+        ("MESSAGE",),
+    ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.shapes.around import first_text, inner
 from nightwatch_core.adapters.files.shapes.containers import RELEASES
+from nightwatch_core.adapters.files.shapes.json_texts import json_in
 from nightwatch_core.adapters.files.shapes.shape import (
     Inside,
     Item,
@@ -46,6 +47,16 @@ def _one_line(document: Record, _: Inside) -> Iterator[Item]:
     yield _line(document["line"], document["timestamp"], labels)
 
 
+def _is_row(document: Record) -> bool:
+    """A row of the table that Grafana's inspector exports."""
+    return isinstance(document.get("Line"), str) and ("tsNs" in document or "Time" in document)
+
+
+def _row(document: Record, _: Inside) -> Iterator[Item]:
+    labels = json_in(str(document.get("labels", "")))
+    yield _line(document["Line"], document.get("tsNs", document.get("Time")), labels or {})
+
+
 def _line(text: object, time: object, labels: Record) -> LogLine:
     names = sorted(name for name in labels if name not in _NOT_OF_STREAMS)
     around = {
@@ -60,6 +71,13 @@ def _line(text: object, time: object, labels: Record) -> LogLine:
 
 
 SHAPES = (
-    Shape("answer of Loki", _is_answer, _answer, ("data.result", "stream", "values")),
-    Shape("log of Loki", _is_line, _one_line, ("line", "timestamp", "labels")),
+    Shape(
+        "answer of Loki",
+        _is_answer,
+        _answer,
+        ("data.result", "stream", "values"),
+        ("data", "streams"),
+    ),
+    Shape("log of Loki", _is_line, _one_line, ("line", "timestamp", "labels"), ("line",)),
+    Shape("log of Grafana", _is_row, _row, ("Line", "tsNs", "labels"), ("Line",)),
 )

@@ -10,6 +10,7 @@ from nightwatch_core.adapters.files.shapes import (
     app_insights,
     app_loggers,
     appsignal,
+    aws_lambda,
     bugsnag,
     cloudwatch,
     containers,
@@ -27,6 +28,7 @@ from nightwatch_core.adapters.files.shapes import (
     rollbar,
     sentry,
     sentry_rows,
+    splunk,
     titled_rows,
     wrappers,
 )
@@ -35,6 +37,7 @@ from nightwatch_core.adapters.files.shapes.shape import Item, Shape
 # The first that applies wins; a document that is none of these is a record itself.
 SHAPES: tuple[Shape, ...] = (
     *cloudwatch.SHAPES,
+    *aws_lambda.SHAPES,
     *loki.SHAPES,
     *new_relic.SHAPES,
     *otlp.SHAPES,
@@ -54,6 +57,7 @@ SHAPES: tuple[Shape, ...] = (
     *containers.SHAPES,
     *google_cloud.SHAPES,
     *journald.SHAPES,
+    *splunk.SHAPES,
     *app_loggers.SHAPES,
     *wrappers.SHAPES,
     *new_relic.ROWS,

@@ -1,0 +1,119 @@
+"""What AWS Lambda itself writes of a function that failed: as JSON, and as lines of its log."""
+
+import re
+from collections.abc import Iterator
+
+from nightwatch_core.adapters.files.limits import MAX_LINES
+from nightwatch_core.adapters.files.record_levels import is_quiet
+from nightwatch_core.adapters.files.shapes.around import first_text, inner
+from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape
+
+_CLASS = r"(?P<name>[A-Za-z_][\w.]{0,200})"
+# Python: the exception stands above its traceback, and nowhere else.
+_PYTHON = re.compile(
+    rf"\[ERROR\]\s{_CLASS}(?:: (?P<words>.{{0,4000}}?))?[\r\n]+"
+    r"(?P<trace>Traceback \(most recent call last\):.*)",
+    re.DOTALL,
+)
+_TIMED_OUT = re.compile(
+    r"\S{20,30} [0-9a-f-]{36} (?P<words>Task timed out after [\d.]{1,9} seconds)"
+)
+_EXITED = re.compile(
+    r"RequestId: [0-9a-f-]{36} Error: (?P<words>[^\r\n]{1,500})\s+(?P<name>Runtime\.\w{1,80})"
+)
+_WRAPPED = re.compile(r"Function<([^<>]{1,300})>$")  # Ruby's classes
+_FRAME_STARTS = ("at ", "/", "File ", " ", "\t")
+_JAVA_FRAME = re.compile(r"[\w.$<>]{3,300}\([\w$]{1,100}\.(?:java|kt|scala|groovy)(?::\d{1,7})?\)")
+_NODE_FRAME = re.compile(r"\S.{0,300} \(\S{1,400}:\d{1,7}:\d{1,7}\)$")
+
+
+def failure_in(text: str) -> Record:
+    """Give the failure that a line of Lambda's log reports as a record; empty for other lines.
+
+    >>> failure_in("[ERROR] KeyError: 'a'\\rTraceback (most recent call last):")["error"]["type"]
+    'KeyError'
+    """
+    if text.startswith("[ERROR]"):
+        match = _PYTHON.match(text)
+        return _error(match["name"], match["words"], match["trace"]) if match else {}
+    if text.startswith("RequestId:"):
+        match = _EXITED.match(text)
+        return _error(match["name"], match["words"]) if match else {}
+    match = _TIMED_OUT.match(text) if " Task timed out after " in text[:100] else None
+    return _error("Sandbox.Timedout", match["words"]) if match else {}
+
+
+def _error(name: str, words: str | None, trace: str = "") -> Record:
+    message = (words or "").strip()
+    if trace:
+        trace = f"{trace.rstrip()}\n{name}: {message}" if message else f"{trace.rstrip()}\n{name}"
+    return {"error": {"type": name, "message": message, "stack": trace}}
+
+
+def _is_error(document: Record) -> bool:
+    return isinstance(document.get("errorType"), str) and "errorMessage" in document
+
+
+def _error_record(document: Record, _: Inside) -> Iterator[Item]:
+    wrapped = _WRAPPED.match(str(document["errorType"]))
+    own = {name: value for name, value in document.items() if name not in _NOT_KEPT}
+    trace = document.get("stackTrace", document.get("stack"))
+    lines = [_frame(one) for one in trace[:MAX_LINES]] if isinstance(trace, list) else trace
+    yield {
+        **own,
+        "error": {
+            "type": wrapped[1] if wrapped else document["errorType"],
+            "message": document["errorMessage"],
+            "stack": [_frame(one) for one in trace[:MAX_LINES]]
+            if isinstance(trace, list)
+            else trace,
+        },
+    }
+
+
+_NOT_KEPT = ("errorType", "errorMessage", "stackTrace", "stack", "type")
+
+
+def _frame(frame: object) -> object:
+    """A frame as its language prints it: Java's and older Node's stand without `at`."""
+    if isinstance(frame, list) and len(frame) > 2:
+        return {"file": frame[0], "line": frame[1], "function": frame[2]}  # older Python
+    if not isinstance(frame, str) or frame.startswith(_FRAME_STARTS):
+        return frame
+    return f"    at {frame}" if _JAVA_FRAME.match(frame) or _NODE_FRAME.match(frame) else frame
+
+
+def _is_telemetry(document: Record) -> bool:
+    """What Lambda sends to extensions, and its logs in JSON."""
+    return isinstance(document.get("record"), dict) and "type" in document and "time" in document
+
+
+def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
+    record = inner(document, "record")
+    status = first_text(record, "status")
+    around = {"time": document["time"]}
+    if first_text(document, "type") == "platform.report" and status in ("timeout", "error"):
+        name = "Sandbox.Timedout" if status == "timeout" else first_text(record, "errorType")
+        yield {**_error(name or "Runtime.ExitError", status), "around": around}
+        return
+    for item in inside(record):
+        is_record = isinstance(item, dict) and not is_quiet(item.get("level"))
+        yield {"around": around, **item} if is_record and isinstance(item, dict) else item
+
+
+SHAPES = (
+    Shape(
+        "error of AWS Lambda",
+        _is_error,
+        _error_record,
+        ("errorType", "errorMessage", "stackTrace"),
+        ("errorType",),
+    ),
+    Shape(
+        "telemetry of AWS Lambda",
+        _is_telemetry,
+        _telemetry,
+        ("record", "type", "time"),
+        ("record",),
+    ),
+)
