@@ -38,6 +38,7 @@ def unread_lines(contents: FileContents) -> tuple[str, ...]:
     lines += [f"and {shown.more:,} more reasons"] if shown.more else []
     unlisted = contents.rejected - sum(one.count for one in contents.rejects)
     lines += [f"{plural(unlisted, 'more record')} like these"] if unlisted > 0 else []
+    lines += [f"{count:,} {line(reason, REASON)}" for reason, count in contents.left_out]
     gaps = first(contents.missing, SHOWN_GAPS)
     lines += [line(gap, REASON) for gap in gaps.items]
     return (*lines, *([f"and {gaps.more:,} more"] if gaps.more else []))

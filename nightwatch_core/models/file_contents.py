@@ -10,6 +10,7 @@ class FileContents(Value):
     shapes: tuple[tuple[str, int], ...] = ()  # names of shapes, with records; most records first
     records: int = 0  # that are errors
     harmless: int = 0  # that are none
+    left_out: tuple[tuple[str, int], ...] = ()  # why some of those may matter all the same
     rejected: int = 0  # that could not be read
     rejects: tuple[RejectedRecord, ...] = ()  # the first of those
     missing: tuple[str, ...] = ()  # what else could not be read, a sentence each

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from nightwatch_core.adapters.files.limits import MAX_REJECTS
+from nightwatch_core.adapters.files.limits import MAX_REJECTS, MAX_STREAMS
 from nightwatch_core.adapters.files.line_shapes import line_of
 from nightwatch_core.adapters.files.log_streams import LogStreams, Read
 from nightwatch_core.adapters.files.occurrences import occurrence_of
@@ -19,7 +19,9 @@ Entry = Occurrence | RejectedRecord | str | None
 ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is one without frames
 
 PLAIN_LOG = "stack trace in a log"
+IN_LOG = "record in a log"
 LOUD_LINES = "lines of level error that belong to no stack trace and name no exception"
+CUT_SHORT = f"stack traces cut short: more than {MAX_STREAMS} streams of a log ran side by side"
 
 
 class EntryMaker:
@@ -39,7 +41,7 @@ class EntryMaker:
     @property
     def left_out(self) -> Counter[str]:
         """Count what was not taken though it may matter, by its reason, once all is read."""
-        return Counter({LOUD_LINES: n} if (n := self._streams.left_out) else {})
+        return +Counter({LOUD_LINES: self._streams.left_out, CUT_SHORT: self._streams.cut_short})
 
     def of_value(self, value: object, place: str) -> Iterator[Entry]:
         """Yield the entries of a JSON value or a row of a table."""
@@ -98,6 +100,8 @@ class EntryMaker:
     def _of_read(self, read: Read) -> Iterator[Entry]:
         if not read.lines:
             self._lines -= 1
+            if self._is_plain:
+                self._shapes[IN_LOG] += 1
             yield from self._of_item(read.item, read.place)
         elif not isinstance(read.item, str | LogLine):
             yield from self._of_trace(read.item, read.place)

@@ -37,6 +37,7 @@ class FileReader:
         self._exception_of = exception_of
         self._meter = meter or Meter()
         self.shapes: Counter[str] = Counter()  # records by the name of their shape
+        self.left_out: Counter[str] = Counter()  # what was not taken, by its reason
         self._maker = EntryMaker(exception_of, self.shapes)
 
     def entries(self, path: Path) -> Iterator[Entry]:

@@ -99,6 +99,7 @@ class LogStreams:
         self._order = LineOrder()
         self._streams: OrderedDict[str, _Stream] = OrderedDict()
         self._loud = 0  # lines of level error and above
+        self.cut_short = 0  # traces of streams that had to be ended
         self.of_traces = 0  # lines that traces were cut out of
 
     @property
@@ -125,6 +126,7 @@ class LogStreams:
         stream = self._streams.get(placed.line.stream)
         if stream is None:
             if len(self._streams) >= MAX_STREAMS:
+                self.cut_short += next(iter(self._streams.values())).cutter.is_open
                 yield from self._ended()
             stream = self._streams[placed.line.stream] = _Stream()
         self._streams.move_to_end(placed.line.stream)

@@ -25,6 +25,7 @@ from nightwatch_core.adapters.files.record_values import (
 from nightwatch_core.adapters.files.times import has_zone, time_of
 from nightwatch_core.models.error import Occurrence
 from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.text.error_classes import last_segment
 
 # Generic `type` and `class` fields hold these where they do not name an exception.
 NO_CLASSES = frozenset(
@@ -35,6 +36,7 @@ NO_CLASSES = frozenset(
 _GENERIC = frozenset(
     prefix + name for prefix in ("", "latest", "around") for name in ("class", "type")
 )
+_LOGGED_WORDS = (("message",), ("msg",), ("event",))
 _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 
 
@@ -89,12 +91,15 @@ def _failure(
     stack = stack_text(first(fields, "stacktrace", _is_stack))
     message = text_of(first(fields, "message", _is_text))
     raw = stack or (message if has_lines(message) else "")
-    exception = exception_of(raw) if raw else ExceptionLink()
+    error_class, is_logged = _class(fields), _is_logged(fields)
+    is_asked = raw and (not stack or not error_class or is_logged)
+    exception = exception_of(raw) if is_asked else ExceptionLink()
     if not stack and exception.frames:
         stack, message = message, text_of(exception.message)
     message = "" if message == stack else message
-    if error_class := _class(fields):
-        return _Failure(error_class, message, stack)
+    if error_class:
+        is_same = is_logged and last_segment(exception.error_class) == last_segment(error_class)
+        return _Failure(error_class, is_same and text_of(exception.message) or message, stack)
     if stack and exception.error_class:
         return _Failure(
             name_of(exception.error_class), text_of(exception.message) or message, stack
@@ -108,6 +113,12 @@ def _failure(
     if logged and (exception.frames or is_logged_error(fields, level)):
         return _Failure(LOGGED, logged, stack or place_of(fields))
     return f"no error class{', and none in its stack trace' if stack else ' and no stack trace'}"
+
+
+def _is_logged(fields: Mapping[str, object]) -> bool:
+    """Whether the message is what was logged, which need not be that of the exception."""
+    names = present(tuple(fields))
+    return bool(names["level"]) and names["message"][:1] in _LOGGED_WORDS
 
 
 def _time(fields: Mapping[str, object], field: str) -> datetime | None:

@@ -28,6 +28,7 @@ class Reading:
     ahead: int = 0
     opened: int = 0
     shapes: Counter[str] = field(default_factory=Counter)  # records by the name of their shape
+    left_out: Counter[str] = field(default_factory=Counter)  # what was not taken, by its reason
     entries: int = 0
     unread: list[str] = field(default_factory=list)  # why files could not be read
     partial: list[str] = field(default_factory=list)

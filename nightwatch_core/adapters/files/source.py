@@ -100,6 +100,7 @@ class ErrorFiles:
             facts.append(f"{window.since:%Y-%m-%d %H:%M} to {window.until:%Y-%m-%d %H:%M} UTC")
         facts += [f"{reading.harmless} that are no errors"] if reading.harmless else []
         facts += [f"{reading.rejected} unreadable"] if reading.rejected else []
+        facts += [f"{count} {reason}" for reason, count in reading.left_out.most_common()]
         return f"{self._names}: {', '.join((*facts, *missing_of(reading)[:3]))}"
 
     def contents(self) -> FileContents:
@@ -109,6 +110,7 @@ class ErrorFiles:
             shapes=tuple(reading.shapes.most_common()),
             records=reading.tally.records,
             harmless=reading.harmless,
+            left_out=tuple(reading.left_out.most_common()),
             rejected=reading.rejected,
             rejects=tuple(reading.rejects.values()),
             missing=missing_of(reading),
@@ -171,6 +173,7 @@ class ErrorFiles:
             return
         finally:
             reading.shapes.update(reader.shapes)
+            reading.left_out.update(reader.left_out)
         reading.opened += 1
         if reading.entries == before:
             reading.partial.append(f"{file.label} holds no records")

@@ -64,9 +64,7 @@ def _error_record(document: Record, _: Inside) -> Iterator[Item]:
         "error": {
             "type": wrapped[1] if wrapped else document["errorType"],
             "message": document["errorMessage"],
-            "stack": [_frame(one) for one in trace[:MAX_LINES]]
-            if isinstance(trace, list)
-            else trace,
+            "stack": lines,
         },
     }
 
@@ -77,7 +75,7 @@ _NOT_KEPT = ("errorType", "errorMessage", "stackTrace", "stack", "type")
 def _frame(frame: object) -> object:
     """A frame as its language prints it: Java's and older Node's stand without `at`."""
     if isinstance(frame, list) and len(frame) > 2:
-        return {"file": frame[0], "line": frame[1], "function": frame[2]}  # older Python
+        return {"file": frame[0], "lineno": frame[1], "function": frame[2]}  # older Python
     if not isinstance(frame, str) or frame.startswith(_FRAME_STARTS):
         return frame
     return f"    at {frame}" if _JAVA_FRAME.match(frame) or _NODE_FRAME.match(frame) else frame
@@ -101,7 +99,23 @@ def _telemetry(document: Record, inside: Inside) -> Iterator[Item]:
         yield {"around": around, **item} if is_record and isinstance(item, dict) else item
 
 
+def _is_powertools(document: Record) -> bool:
+    return "exception_name" in document and isinstance(document.get("stack_trace"), dict)
+
+
+def _powertools(document: Record, _: Inside) -> Iterator[Item]:
+    """`exception` holds the whole traceback, `stack_trace` only its frames."""
+    yield {name: value for name, value in document.items() if name != "stack_trace"}
+
+
 SHAPES = (
+    Shape(
+        "logger of AWS Powertools",
+        _is_powertools,
+        _powertools,
+        ("exception_name", "stack_trace", "location"),
+        ("exception_name",),
+    ),
     Shape(
         "error of AWS Lambda",
         _is_error,
