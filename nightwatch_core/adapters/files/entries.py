@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 
-from nightwatch_core.adapters.files.limits import MAX_REJECTS, MAX_STREAMS
+from nightwatch_core.adapters.files.doubts import Doubts
+from nightwatch_core.adapters.files.limits import MAX_STREAMS
 from nightwatch_core.adapters.files.line_shapes import line_of
 from nightwatch_core.adapters.files.log_streams import LogStreams, Read
 from nightwatch_core.adapters.files.occurrences import occurrence_of
 from nightwatch_core.adapters.files.refusals import refusal, unreadable
+from nightwatch_core.adapters.files.shapes.json_texts import json_in
 from nightwatch_core.adapters.files.shapes.plain_records import line_of_record
 from nightwatch_core.adapters.files.shapes.shape import Item, LogLine, Record
 from nightwatch_core.adapters.files.shapes.table import records_of
@@ -32,16 +35,16 @@ class EntryMaker:
         self._exception_of = exception_of
         self._shapes = shapes
         self._streams = LogStreams(exception_of)
-        self._doubtful: list[RejectedRecord] = []  # rejects, unless the file is a log
-        self._doubts = 0
         self._lines = 0  # records that are lines of a log
+        self._doubts = Doubts(exception_of)
         self._plain: LogLine | None = None  # the last line that said its stream
         self._is_plain = False
 
     @property
     def left_out(self) -> Counter[str]:
         """Count what was not taken though it may matter, by its reason, once all is read."""
-        return +Counter({LOUD_LINES: self._streams.left_out, CUT_SHORT: self._streams.cut_short})
+        loud = self._streams.left_out + self._doubts.left_out
+        return +Counter({LOUD_LINES: loud, CUT_SHORT: self._streams.cut_short})
 
     def of_value(self, value: object, place: str) -> Iterator[Entry]:
         """Yield the entries of a JSON value or a row of a table."""
@@ -60,15 +63,10 @@ class EntryMaker:
 
     def finish(self) -> Iterator[Entry]:
         """End the file: yields what waited for its end."""
-        for read in self._streams.finish():
+        for read in chain(self._streams.finish(), self._doubts.streams.finish()):
             yield from self._of_read(read)
-        is_log = self._streams.of_traces > 0
-        harmless = self._lines - self._streams.of_traces + (self._doubts if is_log else 0)
-        yield from (None for _ in range(harmless))
-        if not is_log:
-            yield from self._doubtful
-            more = self._doubts - len(self._doubtful)
-            yield from (self._doubtful[-1] for _ in range(more))
+        yield from self._doubts.finish()
+        yield from (None for _ in range(self._lines - self._streams.of_traces))
 
     def _of_item(self, item: Item, place: str) -> Iterator[Entry]:
         if isinstance(item, str):
@@ -87,19 +85,19 @@ class EntryMaker:
         if not isinstance(entry, str):
             yield entry
             return
-        reject = refusal(place, entry, record)
         line = line_of_record(record)
-        if line is None:
-            yield reject
+        if line and json_in(line.text) is not None:
+            yield from self._of_item(line, place)
             return
-        self._doubts += 1
-        self._doubtful += [reject] if len(self._doubtful) < MAX_REJECTS else []
-        for read in self._streams.read(line, place):
+        for read in self._doubts.streams.read(line, place) if line else ():
             yield from self._of_read(read)
+        logged = occurrence_of(record, place, self._exception_of, words_do=True)
+        alone = refusal(place, logged, record) if isinstance(logged, str) else logged
+        yield from self._doubts.take(alone) if line else (alone,)
 
     def _of_read(self, read: Read) -> Iterator[Entry]:
         if not read.lines:
-            self._lines -= 1
+            self._lines -= not self._is_plain
             if self._is_plain:
                 self._shapes[IN_LOG] += 1
             yield from self._of_item(read.item, read.place)

@@ -44,6 +44,7 @@ GAP_LINES = 12  # between two parts of one stack trace
 BLOCK_LIMIT = 1_048_576  # characters of one stack trace
 LINE_READ = 4_000  # characters of a line that are looked at
 TIME_REACH = 48  # characters of a line in which its time must begin
+DOUBTS = 1_000  # records without class that wait until it is known what they are
 MAX_STREAMS = 400  # whose last lines are kept; the one that was silent longest is ended first
 ORDER_SAMPLE = 50  # lines whose times tell whether the newest stand first
 BACKWARD_LINES, BACKWARD_TEXT = 10_000, 8_000_000  # lines, characters turned round at once

@@ -87,7 +87,7 @@ def place_of(fields: Mapping[str, object]) -> str:
     >>> place_of({"caller": "billing/cart.go:7"})
     'unknown(...)\n\tbilling/cart.go:7'
     """
-    callers = (value for name in _CALLERS if isinstance(value := fields.get(name), str))
+    callers = (value for name in (*_CALLERS, *_FILES) if isinstance(value := fields.get(name), str))
     match = next((m for one in callers if (m := _CALLER.match(one[:NAME_LIMIT]))), None)
     file = match["file"] if match else _first(fields, _FILES)
     line = number_of(match["line"] if match else _first(fields, _LINES))

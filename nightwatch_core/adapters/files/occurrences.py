@@ -14,7 +14,7 @@ from nightwatch_core.adapters.files.logged_errors import (
     place_of,
 )
 from nightwatch_core.adapters.files.record_fields import first, flat, present
-from nightwatch_core.adapters.files.record_levels import is_answered, is_quiet
+from nightwatch_core.adapters.files.record_levels import is_answered, is_loud, is_quiet
 from nightwatch_core.adapters.files.record_stacks import stack_text, with_header
 from nightwatch_core.adapters.files.record_values import (
     has_lines,
@@ -41,14 +41,19 @@ _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 
 
 def occurrence_of(
-    record: Mapping[str, object], place: str, exception_of: Callable[[str], ExceptionLink]
+    record: Mapping[str, object],
+    place: str,
+    exception_of: Callable[[str], ExceptionLink],
+    *,
+    words_do: bool = False,
 ) -> Occurrence | str | None:
     """A record as an occurrence; a sentence where it cannot be one; None where it is no error.
 
-    `exception_of` reads class and message from a raw stack trace.
+    `exception_of` reads class and message from a raw stack trace. With `words_do`, a level of its
+    own and a message are enough for an error that was logged.
     """
     fields = flat(record)
-    failure = _failure(fields, exception_of)
+    failure = _failure(fields, exception_of, words_do=words_do)
     if failure is None or isinstance(failure, str):
         return failure
     error_class, message, stack = failure
@@ -85,7 +90,7 @@ class _Failure(NamedTuple):
 
 
 def _failure(
-    fields: Mapping[str, object], exception_of: Callable[[str], ExceptionLink]
+    fields: Mapping[str, object], exception_of: Callable[[str], ExceptionLink], *, words_do: bool
 ) -> _Failure | str | None:
     """What a record says that failed; a sentence where it does not; None where nothing did."""
     stack = stack_text(first(fields, "stacktrace", _is_stack))
@@ -110,9 +115,15 @@ def _failure(
     if is_quiet(level) or is_answered(first(fields, "status", _is_text)):
         return None
     logged = message_with_error(fields, message)
-    if logged and (exception.frames or is_logged_error(fields, level)):
+    is_loud_itself = words_do and is_loud(_own_level(fields))
+    if logged and (exception.frames or is_loud_itself or is_logged_error(fields, level)):
         return _Failure(LOGGED, logged, stack or place_of(fields))
     return f"no error class{', and none in its stack trace' if stack else ' and no stack trace'}"
+
+
+def _own_level(fields: Mapping[str, object]) -> object:
+    names = (n for n in present(tuple(fields))["level"] if not n.startswith("around"))
+    return next((fields[name] for name in names if _is_text(fields[name])), None)
 
 
 def _is_logged(fields: Mapping[str, object]) -> bool:

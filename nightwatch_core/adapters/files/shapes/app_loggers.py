@@ -1,6 +1,6 @@
 """Loggers of applications whose fields have names or shapes of their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_WRAPS
 from nightwatch_core.adapters.files.shapes.around import first_text, inner
@@ -11,8 +11,6 @@ from nightwatch_core.adapters.files.shapes.shape import (
     Shape,
     objects_in,
 )
-
-DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
 
 
 def _is_serilog_compact(document: Record) -> bool:
@@ -112,41 +110,6 @@ def _lograge(document: Record, _: Inside) -> Iterator[Item]:
     yield {**named, "exception.type": name, "exception.message": words}
 
 
-def _is_structlog(document: Record) -> bool:
-    """Tracebacks as objects: the exception that was reported, then its causes."""
-    traces = document.get("exception")
-    return isinstance(traces, list) and bool(traces) and _is_python_trace(traces[0])
-
-
-def _is_python_trace(value: object) -> bool:
-    return isinstance(value, dict) and "exc_type" in value and "frames" in value
-
-
-def _structlog(document: Record, _: Inside) -> Iterator[Item]:
-    traces = objects_in(document["exception"])[:MAX_WRAPS]
-    reported = traces[0]
-    exception = {
-        "type": reported.get("exc_type"),
-        "message": reported.get("exc_value"),
-        "stacktrace": "\n".join(_python_chain(traces)),
-    }
-    yield {**document, "exception": exception}
-
-
-def _python_chain(traces: Sequence[Record]) -> list[str]:
-    """The exceptions as Python prints them: the cause first."""
-    lines: list[str] = []
-    for trace in reversed(traces):
-        lines += ["", DIRECT_CAUSE, ""] if lines else []
-        lines.append("Traceback (most recent call last):")
-        lines += [
-            f'  File "{frame.get("filename")}", line {frame.get("lineno")}, in {frame.get("name")}'
-            for frame in objects_in(trace.get("frames"))[:MAX_LINES]
-        ]
-        lines.append(f"{trace.get('exc_type')}: {trace.get('exc_value')}")
-    return lines
-
-
 def _is_node_logger(document: Record) -> bool:
     """Pino and bunyan: `name` is the application, levels are numbers."""
     return (
@@ -205,9 +168,6 @@ SHAPES = (
         _monolog,
         ("level_name", "channel", "context.exception"),
         ("level_name",),
-    ),
-    Shape(
-        "structlog", _is_structlog, _structlog, ("exception", "exc_type", "frames"), ("exception",)
     ),
     Shape(
         "Rails log (lograge)",

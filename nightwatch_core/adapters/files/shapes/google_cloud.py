@@ -27,7 +27,8 @@ def _entry(document: Record, inside: Inside) -> Iterator[Item]:
     elif isinstance(payload.get("message"), str) and _is_text_alone(payload):
         yield line._replace(text=str(payload["message"]))
     else:
-        yield {**payload, "around": {**around, "stream": stream}}
+        own = {"severity": document.get("severity"), **payload}  # its agents take it out
+        yield {**own, "around": {**around, "stream": stream}}
 
 
 def _is_text_alone(payload: Record) -> bool:
