@@ -11,6 +11,7 @@ from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.renames import replaced
+from nightwatch_core.rules.signatures import can_be_of, complaint_of, plain_name
 from nightwatch_core.rules.similar_names import (
     ALIKE,
     callers,
@@ -30,20 +31,21 @@ def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) ->
     failing, function = _call_and_function(symptom, failing, context)
     definition = _definition(function, symptom, failing, context) if function else None
     if definition is None:
-        what = f"`{function}`" if function else "the function"
-        return Finding(
-            because=(f"The call does not fit {what}: {_complaint(symptom)}.",),
-            steps=(f"Compare the call in {failing.place} with the signature of {what}.",),
-            subject=f"call of {what} does not fit",
-        )
+        return _unknown(symptom, failing, function)
     start = definition.line
     lines = context.code.lines(definition.path, start, start + 20)
-    takes = tuple(filter(None, map(_plain_name, parameters(lines, start))))
+    written = parameters(lines, start)
+    takes = tuple(filter(None, map(plain_name, written)))
     place = f"{definition.path}:{definition.line}"
+    if not (
+        uses(function, failing.text)
+        and can_be_of(symptom, written, takes, failing.language.name == "ruby")
+    ):
+        return _unknown(symptom, failing, function)
     finding = Finding(
         because=(
             f"{failing.place} calls `{function}` in a way its signature in {place} does not take "
-            f"({_complaint(symptom)}); it takes {', '.join(takes) or 'nothing'}.",
+            f"({complaint_of(symptom)}); it takes {', '.join(takes) or 'nothing'}.",
         ),
         evidence=(quoted(definition.path, start, definition.text, "the signature"),),
         fault=failing.evidence("the call") if failing.seen and failing is not reported else None,
@@ -61,6 +63,16 @@ def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) ->
     if symptom.keyword:
         finding = finding + _renamed(symptom.keyword, function, definition, failing, context)
     return finding
+
+
+def _unknown(symptom: Symptom, failing: FailingLine, function: str) -> Finding:
+    """What the message says, where the function that is meant is not proved."""
+    what = f"`{function}`" if function else "the function that it calls"
+    return Finding(
+        value=complaint_of(symptom),
+        steps=(f"Compare the call in {failing.place} with the signature of {what}.",),
+        tags=("wrong-arguments",),
+    )
 
 
 def _call_and_function(
@@ -106,17 +118,6 @@ def _innermost(function: str, context: Context) -> SearchHit | None:
     return SearchHit(path=failing.path, line=failing.line, text=failing.text)
 
 
-def _plain_name(parameter: str) -> str:
-    """The bare name of a parameter; empty for separators.
-
-    >>> _plain_name("b: int = 3"), _plain_name("*"), _plain_name("string $name"), _plain_name("a:")
-    ('b', '', 'name', 'a')
-    """
-    php = re.search(r"\$(\w+)", parameter)
-    match = php or re.match(r"[*&]*(\w+)", parameter)
-    return match[1] if match else ""
-
-
 def _renamed(
     keyword: str, function: str, definition: SearchHit, failing: FailingLine, context: Context
 ) -> Finding:
@@ -133,14 +134,7 @@ def _renamed(
         or (later[name] and not means_something_else(keyword, name, only=name in alone))
     ]
     if len(sound) != 1 or not mark:
-        open_names = tuple(
-            hypothesis(
-                f"keyword `{keyword}` means `{name}`",
-                because="it is left open by the call, but neither spelling nor history decides it",
-            )
-            for name in names[:3]
-        )
-        return Finding(hypotheses=open_names)
+        return Finding()  # neither spelling nor a change decides it
     new = sound[0]
     younger = later[new]
     called = "is now called" if younger else "should read"
@@ -169,7 +163,7 @@ def _unfilled(
     positional = len(given) - len(named)
     lines = context.code.lines(definition.path, definition.line, definition.line + 20)
     written = [
-        (name, part) for part in parameters(lines, definition.line) if (name := _plain_name(part))
+        (name, part) for part in parameters(lines, definition.line) if (name := plain_name(part))
     ]
     free = [
         (name, part)
@@ -232,14 +226,3 @@ def _edits(
 def _replaced(text: str, pattern: re.Pattern[str], keyword: str, new: str, code: str) -> str:
     """Replace the keyword in code, which is the line without what strings hold."""
     return replaced(text, tuple(match.start() for match in pattern.finditer(code)), keyword, new)
-
-
-def _complaint(symptom: Symptom) -> str:
-    """What the message complains of, in a few words."""
-    if symptom.keyword:
-        return f"unknown keyword `{symptom.keyword}`"
-    if symptom.missing:
-        return f"missing {symptom.missing}"
-    if symptom.expected:
-        return f"given {symptom.given}, expected {symptom.expected}"
-    return symptom.text.split(": ", 1)[-1][:200] or "wrong arguments"

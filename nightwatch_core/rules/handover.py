@@ -5,6 +5,7 @@ from nightwatch_core.models.answer import Answer, Evidence, Handover
 from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import HANDED_LINE, HANDED_LINES, STEPS
+from nightwatch_core.rules.surroundings import chained
 from nightwatch_core.rules.suspect_change import last_change
 from nightwatch_core.text.error_classes import last_segment
 
@@ -45,7 +46,7 @@ def _handover(
         first_line=numbers[0] if numbers else 0,
         value=finding.value or _value(symptom),
         last_change=last_change(failing, context),
-        look_at=tuple(dict.fromkeys(finding.steps))[:STEPS],
+        look_at=tuple(dict.fromkeys((*chained(context).because, *finding.steps)))[:STEPS],
     )
 
 

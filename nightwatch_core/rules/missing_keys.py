@@ -2,103 +2,171 @@
 
 import re
 
-from nightwatch_core.code.languages import language_of
-from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.line_reading import assignment, body_of, called, receiver_before
+from tree_sitter import Node
+
+from nightwatch_core.code.dereferences import asked_at, unwrapped, written
+from nightwatch_core.code.line_reading import body_of, receiver_before
+from nightwatch_core.code.reaching import is_tested, origin_of_name
+from nightwatch_core.code.statements import text_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.answer import Learning
 from nightwatch_core.models.code import SearchHit
-from nightwatch_core.rules.findings import FailingLine, Finding, hypothesis, quoted
+from nightwatch_core.rules.findings import FailingLine, Finding, quoted
+from nightwatch_core.rules.known_callees import call_of, known_function
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import BODY_LINES, KEYS
-from nightwatch_core.rules.similar_names import definitions, likeness
+from nightwatch_core.rules.limits import KEYS
+from nightwatch_core.rules.none_receivers import tree_of
 
 _KEY = re.compile(r"""["':]?([A-Za-z_]\w*)["']?\s*(?::|=>|\]\s*=(?!=))""")
-_ALIKE = 0.6
+_INDEX = re.compile(r"(?:list|string|tuple) index out of range|IndexOutOfRange|index out of range")
+_MERGES = re.compile(
+    r"\*\*|\.update\(|\.merge\b|Object\.assign|\.\.\.|array_merge|\bdict\(|setdefault|\bfor\b"
+)
 
 
 def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
-    """Name the key and the mapping, and what its builder puts in instead."""
+    """Name the key and the mapping; a cause only where its builder is known, key by key."""
+    if _is_elsewhere(context) or not (symptom.key or "KeyError" in symptom.text[:60]):
+        return Finding(tags=("missing-key",))
     key = symptom.key
-    mapping, at = _mapping(key, failing)
-    what = f"`{mapping}`" if mapping else "a mapping"
+    mapping = _mapping(key, failing) if failing.seen else ""
     named = f"key `{key}`" if key else "the key asked for"
+    what = f"`{mapping}` has no {named}" if mapping else f"{named} is missing"
     finding = Finding(
-        because=(f"{failing.place} reads {named} of {what}, which does not hold it.",),
+        because=(f"{failing.place} reads {named} of `{mapping}`, which does not hold it.",)
+        if mapping
+        else (),
         tags=("missing-key",),
-        subject=f"{named} is missing" + (f" in {what}" if mapping else ""),
-        explained=bool(failing.seen and at),
-        steps=(f"Make {failing.place} and what builds {what} agree on {named}.",),
+        subject=f"{named} is missing" + (f" in `{mapping}`" if mapping else ""),
+        value=what,
+        unknown=f"why {what}" + (f" in {failing.place}" if failing.place else ""),
     )
-    built = _builder(mapping, failing, context) if mapping else Finding()
-    if built.explained:
-        return finding + built + _similar(key, built)
-    return finding + built + (_writers(key, failing, context) if key else Finding())
+    built = _builder(key, mapping, failing, context) if mapping and key else Finding()
+    step = f"Make {failing.place} and what builds `{mapping or 'the mapping'}` agree on {named}."
+    return finding + built + Finding(steps=(step,))
 
 
 def out_of_range(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Name the sequence that is shorter than the code takes for granted."""
-    receivers = [
-        receiver_before(failing.text, at.start()) for at in re.finditer(r"\[", failing.text[:1_000])
-    ]
-    names = tuple(dict.fromkeys(one for one in receivers if one))
-    what = f"`{names[0]}`" if len(names) == 1 else "a sequence"
+    root = None if _is_elsewhere(context) else tree_of(failing, context)
+    asked = asked_at(root, failing.line - 1) if root else ()
+    names = tuple(dict.fromkeys(one.text for one in asked if one.how == "element"))
+    is_index = bool(_INDEX.search(symptom.text))
+    if not is_index or len(names) != 1 or not names[0]:
+        return Finding(tags=("out-of-range",))
+    what = f"`{names[0]}`"
     size = f" (length {symptom.expected})" if symptom.expected else ""
+    node = next(one.node for one in asked if one.how == "element")
     finding = Finding(
-        because=(f"{failing.place} takes an element of {what}{size} that is not there.",),
         tags=("out-of-range",),
         subject=f"{what} is too short",
-        explained=bool(failing.seen and len(names) == 1),
+        value=f"an element of {what}{size} that is not there",
+        unknown=f"why {what}{size} has no such element in {failing.place}",
         steps=(f"Find out when {what} has fewer elements than {failing.place} expects.",),
     )
-    return finding + (_builder(names[0], failing, context) if len(names) == 1 else Finding())
+    return _split(node, root, failing) + finding if root else finding
 
 
-def _mapping(key: str, failing: FailingLine) -> tuple[str, int]:
-    """The expression whose key is read, and the column; ("", 0) where the line does not show it.
+def _split(node: Node, root: Node, failing: FailingLine) -> Finding:
+    """A text that is split, of which a later part is taken though there may be one only."""
+    value = unwrapped(node.named_children[0])
+    index = text_of(node.named_children[-1])
+    line = failing.line
+    if value.type in ("identifier", "variable_name"):
+        origin = origin_of_name(root, text_of(value), value)
+        if origin is None or origin.value is None or origin.position >= 0:
+            return Finding()
+        if is_tested(text_of(value), origin.node, node):
+            return Finding()
+        line, value = origin.node.start_point[0] + 1, unwrapped(origin.value)
+    text = written(value)
+    if not index.isdigit() or index == "0" or not re.search(r"\.split\([^()]{1,60}\)$", text):
+        return Finding()
+    place = f"{failing.path}:{line}"
+    return Finding(
+        because=(
+            f"{failing.place} takes element {index} of `{text[:120]}` ({place}): the text that is "
+            "split there has fewer parts, and no line between asks for that.",
+        ),
+        explained=True,
+    )
 
-    The key as a literal first; else the one subscript of the line, whose key is a variable.
+
+def _is_elsewhere(context: Context) -> bool:
+    """Whether a dependency raised the error itself: then our line need not hold the key."""
+    trace = context.case.trace
+    first = next(iter(trace.root.frames), None) if trace else None
+    return first is not None and not first.in_app
+
+
+def _mapping(key: str, failing: FailingLine) -> str:
+    """The expression whose key is read; empty where the line does not show it.
+
+    The key as a literal first, where it stands once; else the one subscript of the line, whose key
+    is a variable.
     """
     text = failing.text[:1_000]
-    literal = rf"(?:\[\s*|\.fetch\(\s*|\.require\(\s*)[:\"']?{re.escape(key)}[\"']?\s*[\]),]"
-    match = re.search(literal, text) if key else None
-    if match:
-        return receiver_before(text, match.start()), match.start()
-    subscripts = [at for at in re.finditer(r"(?<=[\w\])])\[|\.fetch\(|\.pop\(", text)]
-    if len(subscripts) == 1:
-        return receiver_before(text, subscripts[0].start()), subscripts[0].start()
-    return "", 0
+    literal = rf"(?:\[\s*|\.fetch\(\s*|\.pop\(\s*)[:\"']?{re.escape(key)}[\"']?\s*[\]),]"
+    matches = list(re.finditer(literal, text)) if key else []
+    if len(matches) == 1:
+        return _bare(receiver_before(text, matches[0].start()))
+    subscripts = list(re.finditer(r"(?<=[\w\])])\[(?P<key>[^\]]*)|\.fetch\(|\.pop\(", text))
+    is_variable = len(subscripts) == 1 and re.fullmatch(r"\w+", subscripts[0]["key"] or "")
+    if not matches and is_variable and not (subscripts[0]["key"] or "").isdigit():
+        return _bare(receiver_before(text, subscripts[0].start()))
+    return ""
 
 
-def _builder(mapping: str, failing: FailingLine, context: Context) -> Finding:
-    """The assignment of the mapping in this function, and the keys that its builder puts in."""
-    name = re.split(r"[\[(]", mapping, maxsplit=1)[0]
-    line, value = assignment(name, failing.lines, failing.line, failing.top or failing.line - 30)
-    source = value if line else mapping
-    own = (quoted(failing.path, line, failing.lines[line], "where it comes from"),) if line else ()
-    where = (
-        Finding(because=(f"It comes from {failing.path}:{line}.",), evidence=own) if line else None
+def _bare(expression: str) -> str:
+    """The expression without a cast before it."""
+    return re.sub(r"^\((?:int|string|float|bool|array|object)\)\s*", "", expression)
+
+
+def _builder(key: str, mapping: str, failing: FailingLine, context: Context) -> Finding:
+    """The one function that surely makes the mapping, and the keys that it writes: all of them."""
+    root = tree_of(failing, context)
+    value = next(
+        (
+            one.value
+            for one in (asked_at(root, failing.line - 1) if root else ())
+            if one.text == mapping
+        ),
+        None,
     )
-    function = called(source)
-    defined = definitions(function, failing.language, context.code) if function else None
-    if defined is None or len(defined.hits) != 1:
-        return where or Finding()
-    hit = defined.hits[0]
-    lines = context.code.lines(hit.path, hit.line, hit.line + BODY_LINES)
-    keys = _keys_of(lines, hit)
-    place = f"{hit.path}:{hit.line}"
-    if not keys:
-        return where or Finding()
-    held = ", ".join(f"`{key}`" for key in list(keys)[:KEYS])
+    if root is None or value is None:
+        return Finding()
+    value, line = unwrapped(value), failing.line
+    if value.type in ("identifier", "variable_name"):
+        origin = origin_of_name(root, text_of(value), value)
+        if origin is None or origin.value is None or origin.position >= 0:
+            return Finding()
+        value, line = unwrapped(origin.value), origin.node.start_point[0] + 1
+    call = call_of(value)
+    known = known_function(call, failing.path, root, context) if call else None
+    if known is None:
+        return Finding()
+    lines = context.code.whole(known.path) or ()
+    body = range(known.definition.line, known.definition.end + 1)
+    numbered = {n: lines[n - 1] for n in body if n <= len(lines)}
+    hit = SearchHit(path=known.path, line=known.definition.line, text=numbered[body[0]])
+    keys = _keys_of(numbered, hit)
+    is_open = any(
+        _MERGES.search(text) or re.search(rf"[\"':]{re.escape(key)}\b", text)
+        for text in numbered.values()
+    )
+    if not keys or is_open or key in keys:
+        return Finding()
+    held = ", ".join(f"`{one}`" for one in list(keys)[:KEYS])
     first = next(iter(keys.values()))
-    return (where or Finding()) + Finding(
-        because=(f"`{function}` ({place}) builds it with {held}.",),
+    name, place = known.definition.name, f"{hit.path}:{hit.line}"
+    return Finding(
+        because=(f"`{name}` ({place}), which {failing.path}:{line} calls, writes {held} only.",),
         evidence=(
-            quoted(hit.path, first, lines[first], f"`{function}` builds it here"),
+            quoted(hit.path, first, lines[first - 1], f"`{name}` builds it here"),
             quoted(hit.path, hit.line, hit.text, "its builder"),
         ),
         learnings=(
-            Learning(fact=f"`{function}` in {place} builds {held}.", path=hit.path, line=hit.line),
+            Learning(fact=f"`{name}` in {place} builds {held}.", path=hit.path, line=hit.line),
         ),
         explained=True,
     )
@@ -112,57 +180,3 @@ def _keys_of(lines: dict[int, str], hit: SearchHit) -> dict[str, int]:
             if re.search(r"[\"':\[]", match[0]):
                 line_of_key.setdefault(match[1], number)
     return line_of_key
-
-
-def _similar(key: str, built: Finding) -> Finding:
-    """Keys of the builder that are like the missing one: named, never mended."""
-    names = {name for text in built.because for name in re.findall(r"`(\w+)`", text)}
-    alike = sorted(n for n in names if n != key and likeness(key, n) >= _ALIKE)
-    return Finding(
-        hypotheses=tuple(
-            hypothesis(
-                f"key `{key}` is now called `{name}`",
-                because="its builder writes that key; whether it means the same is not in the code",
-            )
-            for name in alike[:3]
-        )
-    )
-
-
-def _writers(key: str, failing: FailingLine, context: Context) -> Finding:
-    """Lines of the repository that write the key."""
-    hits = context.code.search(key).hits
-    mark = re.compile(rf"[\"':]{re.escape(key)}[\"']?\s*(?::|=>|\]\s*=(?!=))")
-    bare = re.compile(
-        rf"(?:^|[{{(,]\s*|^\s+){re.escape(key)}:\s"
-    )  # as Ruby and JavaScript write it
-    plain = failing.language.name in ("ruby", "javascript")
-    writers = [
-        hit
-        for hit in hits
-        if (mark.search(hit.text[:500]) or (plain and bare.search(hit.text[:500])))
-        and (hit.path, hit.line) != (failing.path, failing.line)
-        and not TEST.search(hit.path)
-        and language_of(hit.path).name == failing.language.name
-    ]
-    if not writers:
-        return Finding(
-            hypotheses=(
-                hypothesis(
-                    f"`{key}` comes from outside (a request, a file, the environment)",
-                    because="no line that was found writes it",
-                ),
-            )
-        )
-    first = writers[0]
-    places = ", ".join(f"{hit.path}:{hit.line}" for hit in writers[:3])
-    return Finding(
-        because=(f"It is written in {places}.",),
-        evidence=(quoted(first.path, first.line, first.text, f"writes `{key}`"),),
-        hypotheses=(
-            hypothesis(
-                f"the mapping was built on a way that leaves `{key}` out",
-                because=f"{places} write it",
-            ),
-        ),
-    )
