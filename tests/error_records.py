@@ -5,8 +5,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from nightwatch_core.adapters.files.entries import Entry
+from nightwatch_core.adapters.files.file_reader import FileReader
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.error import ErrorGroup, Fetched
+from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.traces.parsing import parse
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 EPOCH_MS = 1_793_700_000_000  # 2026-11-03 10:00 UTC
@@ -31,6 +35,18 @@ def json_lines(records: Iterable[object]) -> str:
 def groups_of(files: ErrorFiles, since: datetime | None, now: datetime) -> Fetched:
     """What files hold, as far back from `now` as `since`."""
     return files.error_groups(files.window(None if since is None else now - since, now))
+
+
+def entries_of(path: Path) -> list[Entry]:
+    """Every entry of one file."""
+    return list(FileReader(path.name, exception_of).entries(path))
+
+
+def exception_of(raw: str) -> ExceptionLink:
+    """The exception that a raw stack trace reports, and one of its frames."""
+    trace = parse(raw)
+    reported = trace.links[0] if trace.links else ExceptionLink()
+    return reported.model_copy(update={"frames": trace.frames[:1]})
 
 
 def fetched(path: Path, since: datetime | None = None) -> Fetched:

@@ -55,6 +55,7 @@ class FileReader:
             for entry in self._from_text(TextFile(content.text)):
                 self._meter.count_record()
                 yield self._settled(entry, latest) if isinstance(entry, Occurrence) else entry
+            self.left_out += self._maker.left_out
 
     def _settled(self, seen: Occurrence, latest: datetime) -> Occurrence:
         """The occurrence with times in UTC."""

@@ -53,7 +53,7 @@ def _is_row(document: Record) -> bool:
 
 
 def _row(document: Record, _: Inside) -> Iterator[Item]:
-    labels = json_in(str(document.get("labels", "")))
+    labels = inner(document, "labels") or json_in(str(document.get("labels", "")))
     yield _line(document["Line"], document.get("tsNs", document.get("Time")), labels or {})
 
 
