@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_LINKS, NAME_LIMIT, STACK_LIMIT
 from nightwatch_core.adapters.files.record_frames import (
-    Fields,
+    Framed,
     frame_lines,
+    framed,
     language_of,
     own_rows,
-    parts_of,
 )
 from nightwatch_core.adapters.files.record_values import name_of, text_of
 
@@ -23,7 +23,7 @@ class Thrown(NamedTuple):
 
     error_class: str
     message: str
-    frames: tuple[Fields, ...] = ()  # innermost first
+    frames: tuple[Framed, ...] = ()  # innermost first
 
 
 def thrown(error_class: object, message: object, frames: object, reverse: bool = False) -> Thrown:
@@ -31,28 +31,28 @@ def thrown(error_class: object, message: object, frames: object, reverse: bool =
 
     `reverse` is for frames that stand outermost first.
 
-    >>> thrown("KeyError", "no", [{"file": "a.rb"}, "b.rb"]).frames
-    ({'file': 'a.rb'},)
+    >>> [one.parts["path"] for one in thrown("KeyError", "no", [{"file": "a.rb"}, "b.rb"]).frames]
+    ['a.rb']
     """
     listed = frames if isinstance(frames, list) else []
     objects = [one for one in listed if isinstance(one, Mapping)]
     ordered = objects[::-1] if reverse else objects
     if len(ordered) > MAX_LINES:
         ordered = [*ordered[: MAX_LINES // 2], *ordered[-MAX_LINES // 2 :]]
-    return Thrown(name_of(error_class), text_of(message), tuple(ordered))
+    return Thrown(name_of(error_class), text_of(message), tuple(framed(one) for one in ordered))
 
 
 def chain_text(chain: Sequence[Thrown], platform: str = "") -> str:
     """Write exceptions, the reported one first, then what caused it; empty without any frame.
 
-    >>> chain_text([Thrown("KeyError", "no total", ({"file": "a.rb", "line": 7},))])
+    >>> chain_text([thrown("KeyError", "no total", [{"file": "a.rb", "line": 7}])])
     "KeyError: no total\\n  a.rb:7:in `unknown'"
     """
     chain = _bounded(chain)
     frames = [frame for one in chain for frame in one.frames]
     if not frames:
         return ""
-    language = language_of([parts_of(frame) for frame in frames], platform)
+    language = language_of(frames, platform)
     write = _WRITERS.get(language, _caused_by)
     first, _, rest = write(chain, language).partition("\n")
     return text_of("\n".join((first, *own_rows(frames), rest)), STACK_LIMIT) if rest else ""
@@ -91,7 +91,7 @@ def _php(chain: Sequence[Thrown], language: str) -> str:
     """PHP prints causes first, and beside a place what was called there: one frame further in."""
     parts = []
     for n, one in enumerate(reversed(chain)):
-        places = [parts_of(frame) for frame in one.frames]
+        places = [frame.parts for frame in one.frames]
         word = "Next" if n else "PHP Fatal error:  Uncaught"
         inner = places[0] if places else {"path": ""}
         at = f" in {inner['path']}:{inner['line']}" if inner["path"] else ""
@@ -104,10 +104,10 @@ def _php(chain: Sequence[Thrown], language: str) -> str:
     return "\n\n".join(parts)
 
 
-def _called(frame: Fields, inner: Mapping[str, str]) -> Fields:
+def _called(frame: Framed, inner: Mapping[str, str]) -> Framed:
     owner, name = inner["module"], inner["function"] or "unknown"
     function = f"{owner}::{name}" if owner and "::" not in name else name
-    return {**frame, "function": function, "module": ""}
+    return frame._replace(parts={**frame.parts, "function": function, "module": ""})
 
 
 def _csharp(chain: Sequence[Thrown], language: str) -> str:

@@ -1,6 +1,7 @@
 """Frame objects of records, whoever wrote them: their parts, and how each language prints them."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from nightwatch_core.adapters.files.frame_sources import code_of, source_rows
 from nightwatch_core.adapters.files.limits import SOURCE_FRAMES
@@ -73,43 +74,53 @@ def parts_of(frame: Fields) -> dict[str, str]:
     return parts
 
 
-def language_of(frames: Sequence[Parts], platform: str = "") -> str:
+class Framed(NamedTuple):
+    """A frame object and its parts as texts."""
+
+    fields: Fields
+    parts: Parts
+
+
+def framed(frame: Fields) -> Framed:
+    """Read the parts of a frame, once for all that is written of it."""
+    return Framed(frame, parts_of(frame))
+
+
+def language_of(frames: Sequence[Framed], platform: str = "") -> str:
     """The language that most paths end like; the tracker's word where none tells.
 
-    >>> language_of([{"path": "a.rb"}, {"path": "b.html"}]), language_of([{"path": ""}], "Java")
-    ('ruby', 'java')
+    >>> language_of([framed({"path": "a.rb"}), framed({"path": "b.html"})])
+    'ruby'
+    >>> language_of([framed({"method": "run"})], "Java")
+    'java'
     """
     counts = {name: 0 for name, _, _ in FRAME_FORMS}
     for frame in frames:
-        path = frame["path"].lower().partition("?")[0]
+        path = frame.parts["path"].lower().partition("?")[0]
         counts[next(name for name, ends, _ in FRAME_FORMS if path.endswith(ends))] += 1
     counts["other"] = 0
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else PLATFORMS.get(platform.strip().lower(), "other")
 
 
-def frame_lines(frames: Sequence[Fields], innermost: int, platform: str = "") -> list[str]:
+def frame_lines(frames: Sequence[Framed], innermost: int, language: str) -> list[str]:
     """Print frames as they stand, with the source that the nearest ones to `innermost` carry."""
-    parts = [parts_of(frame) for frame in frames]
-    language = language_of(parts, platform)
     with_source = _with_source(frames, innermost)
     return [
-        text
-        for n, (part, frame) in enumerate(zip(parts, frames, strict=True))
-        for text in _lines(part, frame, n, language, n in with_source)
+        text for n, one in enumerate(frames) for text in _lines(one, n, language, n in with_source)
     ]
 
 
-def own_rows(frames: Sequence[Fields]) -> list[str]:
+def own_rows(frames: Sequence[Framed]) -> list[str]:
     """Say which frames the tracker calls the application's; nothing where it does not tell apart.
 
-    >>> own_rows([{"file": "a.rb", "line": 1, "in_app": True}, {"file": "b.rb", "in_app": False}])
+    >>> own_rows([framed({"file": "a.rb", "line": 1, "in_app": True}), framed({"file": "b.rb"})])
     ['    in app| a.rb:1']
     """
-    own = [frame for frame in frames if is_own(frame)]
+    own = [one for one in frames if is_own(one.fields)]
     if len(own) == len(frames):
         return []
-    places = [(part["path"], int(part["line"])) for part in map(parts_of, own) if part["path"]]
+    places = [(one.parts["path"], int(one.parts["line"])) for one in own if one.parts["path"]]
     return [own_row(path, line) for path, line in dict.fromkeys(places)]
 
 
@@ -118,20 +129,21 @@ def is_own(frame: Fields) -> bool:
     return any(frame.get(name) is True for name in OWN_FIELDS)
 
 
-def _with_source(frames: Sequence[Fields], innermost: int) -> frozenset[int]:
+def _with_source(frames: Sequence[Framed], innermost: int) -> frozenset[int]:
     """Which frames keep their source: the application's own nearest to the failure, else any."""
-    own = [n for n, one in enumerate(frames) if is_own(one)]
+    own = [n for n, one in enumerate(frames) if is_own(one.fields)]
     nearest = sorted(own or range(len(frames)), key=lambda n: abs(n - innermost))
     return frozenset(nearest[:SOURCE_FRAMES])
 
 
-def _lines(part: Parts, frame: Fields, number: int, language: str, with_source: bool) -> list[str]:
+def _lines(one: Framed, number: int, language: str, with_source: bool) -> list[str]:
+    part = one.parts
     printed = _line(part, number, language)
     if not printed or not with_source or part["text"]:
         return [printed] if printed else []
     line = int(part["line"])
-    code = code_of(frame, line) if language == "python" else ""
-    return [printed, *([f"    {code}"] if code else []), *source_rows(frame, line)]
+    code = code_of(one.fields, line) if language == "python" else ""
+    return [printed, *([f"    {code}"] if code else []), *source_rows(one.fields, line)]
 
 
 def _line(part: Parts, number: int, language: str) -> str:

@@ -3,7 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from nightwatch_core.adapters.files.limits import MAX_LINES, STACK_LIMIT
-from nightwatch_core.adapters.files.record_frames import frame_lines, own_rows, parts_of
+from nightwatch_core.adapters.files.record_frames import (
+    frame_lines,
+    framed,
+    language_of,
+    own_rows,
+)
 from nightwatch_core.adapters.files.record_values import text_of
 
 _OUTERMOST_FIRST = frozenset(("lineno", "lineNo"))  # Sentry's and Rollbar's names of the line
@@ -49,7 +54,9 @@ def _frame_lines(frames: Sequence[Mapping[str, object]]) -> list[str]:
     Python alone prints the outermost first.
     """
     is_outermost_first = any(_OUTERMOST_FIRST & frame.keys() for frame in frames)
-    is_python = bool(frames) and parts_of(frames[0])["path"].endswith(".py")
-    ordered = list(frames) if is_outermost_first == is_python else list(frames)[::-1]
+    ordered = [framed(frame) for frame in frames]
+    language = language_of(ordered)
+    is_python = language == "python"
+    ordered = ordered if is_outermost_first == is_python else ordered[::-1]
     innermost = len(ordered) - 1 if is_python else 0
-    return [*own_rows(ordered), *frame_lines(ordered, innermost)]
+    return [*own_rows(ordered), *frame_lines(ordered, innermost, language)]
