@@ -52,16 +52,16 @@ def at(record: object, *paths: str) -> object:
 
 
 def _one(record: object, path: str) -> object:
+    if isinstance(record, dict):
+        if path in record:
+            return record[path]
+        head, _, rest = path.partition(".")
+        return _one(record.get(head), rest) if rest else None
     if isinstance(record, list):
         head, _, rest = path.partition(".")
         inner = record[int(head)] if head in ("0", "1") and int(head) < len(record) else None
         return _one(inner, rest) if rest else inner
-    if not isinstance(record, Mapping):
-        return None
-    if path in record:
-        return record[path]
-    head, _, rest = path.partition(".")
-    return _one(record.get(head), rest) if rest else None
+    return None
 
 
 def text_at(record: object, *paths: str) -> str:

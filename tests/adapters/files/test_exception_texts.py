@@ -1,0 +1,88 @@
+"""Exceptions whose frames are objects, through the text of their language and back."""
+
+from pathlib import Path
+
+import pytest
+from adapters.files.export_cases import read_case
+from adapters.files.sentry_cases import ISSUE, ROW, STORE_EVENT
+from adapters.files.tracker_cases import ROLLBAR_ITEM
+from error_records import NOW, groups_of
+
+from nightwatch_core.adapters.files.exception_texts import chain_text, thrown
+from nightwatch_core.adapters.files.limits import MAX_LINKS
+from nightwatch_core.traces.parsing import parse
+
+
+def frame(path: str, line: int, function: str, own: bool, **more: object) -> dict[str, object]:
+    return {"file": path, "line": line, "function": function, "in_app": own, **more}
+
+
+@pytest.mark.parametrize(
+    ("language", "outer", "inner", "path"),
+    [
+        ("python", "shop.Empty", "KeyError", "/srv/shop/{}.py"),
+        ("java", "com.shop.EmptyException", "java.lang.IllegalStateException", "{}.java"),
+        ("java", "com.shop.EmptyException", "java.lang.IllegalStateException", "{}.kt"),
+        ("javascript", "TypeError", "Error", "https://shop.example/static/{}.min.js"),
+        ("javascript", "TypeError", "RangeError", "/srv/shop/{}.ts"),
+        ("php", "Shop\\Empty", "InvalidArgumentException", "/srv/shop/{}.php"),
+        ("csharp", "Shop.EmptyException", "System.NullReferenceException", "C:\\src\\{}.cs"),
+        ("ruby", "Shop::Empty", "KeyError", "/srv/shop/{}.rb"),
+        ("other", "SIGABRT", "core::panic", "/build/src/{}.rs"),
+        ("other", "Shop.Empty", "ArgumentError", "lib/shop/{}.ex"),
+        ("other", "NSException", "NSRangeException", "Cart/{}.swift"),
+    ],
+)
+def test_chains_come_back_whole(language: str, outer: str, inner: str, path: str) -> None:
+    module = {"class": "Shop.Cart"} if language in ("java", "csharp") else {}
+    chain = [
+        thrown(outer, "no items\nin cart 7", [
+            frame(path.format("lib"), 3, "check", False, column=9, **module),
+            frame(path.format("web"), 5, "show", True, column=8, **module)]),
+        thrown(inner, "price", [frame(path.format("cart"), 7, "total", True, column=7, **module)]),
+    ]  # fmt: skip
+    trace = parse(chain_text(chain))
+    assert trace.language == language
+    assert [(one.error_class, one.message) for one in trace.links] == [
+        (outer, "no items"),
+        (inner, "price"),
+    ]
+    assert [
+        [(f.path, f.line, f.function, f.in_app) for f in one.frames] for one in trace.links
+    ] == [
+        [(path.format("lib"), 3, "check", False), (path.format("web"), 5, "show", True)],
+        [(path.format("cart"), 7, "total", True)],
+    ]
+
+
+def test_columns_of_minified_code_are_kept_for_source_maps(tmp_path: Path) -> None:
+    files = read_case(tmp_path, STORE_EVENT)
+    (trace,) = files.traces(groups_of(files, None, NOW).groups[0])
+    first = trace.frames[0]
+    assert (first.path, first.line, first.column) == (
+        "https://shop.example/static/app.min.js",
+        1,
+        48213,
+    )
+
+
+@pytest.mark.parametrize("content", [ISSUE, ROW, ROLLBAR_ITEM])
+def test_counts_over_days_invent_no_hours(tmp_path: Path, content: object) -> None:
+    (group,) = groups_of(read_case(tmp_path, content), None, NOW).groups
+    assert (group.occurrences, group.hourly) == (43, ())
+
+
+def test_long_chains_keep_both_ends() -> None:
+    chain = [thrown(f"E{n}", "", [frame("a.rs", n, "f", False)]) for n in range(50)]
+    links = parse(chain_text(chain)).links
+    assert (len(links), links[0].error_class, links[-1].error_class) == (MAX_LINKS, "E0", "E49")
+
+
+def test_go_and_frames_without_files() -> None:
+    go = [thrown("*errors.errorString", "no", []), thrown("*net.OpError", "x", [
+        frame("/srv/cart.go", 7, "total", True)])]  # fmt: skip
+    assert parse(chain_text(go)).frames[0].place == "/srv/cart.go:7"
+    java = [thrown("java.lang.E", "", [{"class": "com.shop.Cart", "method": "total"}])]
+    assert parse(chain_text(java, "java")).frames[0].function == "total"
+    assert chain_text([thrown("E", "no frames", [])]) == ""
+    assert chain_text([thrown("E", "nothing in it", [{"in_app": True}])], "ruby") == ""
