@@ -52,6 +52,8 @@ LANGUAGES = {
     "php": "PHP",
     "csharp": "C#",
     "javascript": "JavaScript",
+    "rust": "Rust",
+    "elixir": "Elixir",
 }
 
 

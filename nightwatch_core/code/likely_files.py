@@ -155,6 +155,8 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "go": (".go",),
     "php": (".php",),
     "csharp": (".cs",),
+    "rust": (".rs",),
+    "elixir": (".ex", ".exs", ".eex", ".heex", ".leex"),
 }
 
 Found = Iterator[tuple[str, float, str]]

@@ -18,7 +18,8 @@ _SPACES = str.maketrans(
 )
 _UNSEEN = re.compile("^[\u200b\u2060\ufeff]+", re.MULTILINE)
 _QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
-_QUOTED = re.compile("File [\u201c\u201d\u201e]|:in [\u2018\u2019]")
+_SPREAD = ("\\n", "<br", "<BR", "&", "</", "```", "{code", "{noformat", "File \u201c", ":in \u2018")
+_QUOTED = re.compile("File [\u201c\u201d\u201e]|:in [\u2018\u2019]|\\.\u201c")
 
 
 def clean_lines(raw: str) -> tuple[str, ...]:
@@ -63,6 +64,22 @@ def parts_of(line: str, in_json: bool = False) -> list[str]:
     if parts == [bare]:
         return parts
     return [without_prefix(with_plain_spaces(part)) for part in parts]
+
+
+def lines_in_log_line(line: str) -> list[str]:
+    r"""Return the lines of a trace that one line of a log holds, mostly itself alone.
+
+    >>> lines_in_log_line(r"2031-05-04 10:11:12 ERROR Error: no\n    at f (/srv/a.js:1:2)")
+    ['Error: no', '    at f (/srv/a.js:1:2)']
+    """
+    line = with_plain_spaces(line)
+    if line[:1].isspace() and "\\n" not in line:
+        bare = line.rstrip()  # what stands there is part of a text: prefixes begin lines
+        return [bare if "&" not in bare else escapes.unescaped(bare)[0]]
+    bare = without_prefix(line)
+    if any(sign in bare for sign in _SPREAD):
+        return [row for part in parts_of(bare) for row in separated(part)]
+    return separated(bare)
 
 
 def _not_spaced(lines: list[str]) -> list[str]:

@@ -30,10 +30,9 @@ _ESCAPES = (
     (r"\u0026", "&"),
     (r"\u0027", "'"),
     ("\\\\", "\\"),
-    (r"\"", '"'),
-    (r"\'", "'"),
-    (r"\/", "/"),
 )
+_ESCAPED_TWICE = re.compile(r"(?<=[\w:])\\{4}(?=\w)")
+_ESCAPED_MARK = re.compile(r"\\{1,3}([\"'/])")
 _ENTITY = re.compile(
     r"&(?:amp;){0,2}(#0?(?:3[2-9]|[4-9]\d|1[01]\d|160)|#x0{0,2}(?:[2-7][0-9a-fA-F]|[aA]0)"
     r"|lt|gt|quot|amp|apos|nbsp|[lr][sd]quo|hellip|[nm]dash|lsaquo|rsaquo|[lr]aquo);"
@@ -150,6 +149,9 @@ def _bare(part: str) -> str:
 
 
 def _without_escapes(part: str) -> str:
+    if "\\" not in part:
+        return part
+    part = _ESCAPED_TWICE.sub(r"\\", part)
     for escape, character in _ESCAPES:
         part = part.replace(escape, character)
-    return part
+    return _ESCAPED_MARK.sub(r"\1", part)

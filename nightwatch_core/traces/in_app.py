@@ -11,7 +11,11 @@ UNKNOWN_PATH = "<unknown>"  # the path of a frame whose file the trace does not 
 # A lookahead, because folders overlap: "/lib/python3/dist-packages/" names two.
 _FOLDER = re.compile(rf"/(?=({'|'.join(libraries.FOLDERS)}))", re.IGNORECASE)
 _FILE = re.compile("|".join(libraries.FILES))
-_LIBRARY_CLASSES = {"java": libraries.JAVA_CLASSES, "csharp": libraries.CSHARP_CLASSES}
+_LIBRARY_CLASSES = {
+    "java": libraries.JAVA_CLASSES,
+    "csharp": libraries.CSHARP_CLASSES,
+    "elixir": libraries.ELIXIR_MODULES,
+}
 _RELATIVE_PACKAGES = {"python": frozenset(libraries.PYTHON_PACKAGES)}
 _GO_PACKAGES = frozenset(libraries.GO_PACKAGES)
 
@@ -28,7 +32,8 @@ def is_own(frame: Frame, language: str) -> bool:
         return False
     if language in _LIBRARY_CLASSES:
         classes = frame.module.removeprefix("None.")
-        if not classes or f"{classes}.".startswith(_LIBRARY_CLASSES[language]):
+        is_named = bool(classes) or language == "elixir"  # which prints scripts and tests without
+        if not is_named or f"{classes}.".startswith(_LIBRARY_CLASSES[language]):
             return False
     if language == "go" and _is_go_library(frame):
         return False

@@ -106,7 +106,9 @@ def _gecko(line: str) -> Frame | None:
 
 def _frame(function: str, place: str) -> Frame | None:
     match = _PLACE.match(place.strip())
-    if match is None or not _LOOKS_LIKE_CODE.search(match["path"]) or match["path"] in _NO_CODE:
+    if match is None or match["path"].endswith(".rs") or match["path"] in _NO_CODE:
+        return None
+    if not _LOOKS_LIKE_CODE.search(match["path"]):
         return None
     path = match["path"].removeprefix("file://")
     if path.startswith("webpack:///"):

@@ -34,6 +34,11 @@ _NET = r"at (?:[\w`<>+]{1,80}\.){2,20}[\w`<>+\[\],]{1,100}\([^()\n]{0,500}\)(?= 
 _LABEL = r"(?:from )?[^\s\"'`(),|]{1,500}:\d{1,9}:in [`'][^'\n]{0,300}'(?!:)"
 
 JOINED: Mapping[str, Joined] = {
+    "rust": _joined(
+        frame_shapes.RUST,
+        rf"{frame_shapes.RUST}|\d{{1,4}}: \S|stack backtrace:|note: |Caused by:",
+        rf"{frame_shapes.RUST}|stack backtrace:|Caused by:",
+    ),
     "at": _joined(
         _AT,
         rf"{_CALL}|Caused by: |Suppressed: |\.\.\. \d{{1,9}} (?:more|common)|--- End of "
@@ -60,11 +65,6 @@ JOINED: Mapping[str, Joined] = {
         rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[",
         rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[|created by |\[signal |exit status ",
         rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[[^\]]{{1,100}}\]:",
-    ),
-    "rust": _joined(
-        frame_shapes.RUST,
-        rf"{frame_shapes.RUST}|\d{{1,4}}: \S|stack backtrace:|note: |Caused by:",
-        rf"{frame_shapes.RUST}|stack backtrace:|Caused by:",
     ),
     "elixir": _joined(
         frame_shapes.ELIXIR,

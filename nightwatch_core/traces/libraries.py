@@ -22,6 +22,11 @@ FOLDERS = (
     r"usr/(?:local|lib|share)/(?:lib/)?go(?:-[\d.]+)?/", r"libexec/src/", r"hostedtoolcache/go/",
     r"pkg/mod/", r"(?=[^/]+@v\d+\.\d+\.\d+[^/]*/)", r"gopkg\.in/", r"golang\.org/",
     r"google\.golang\.org/",
+    # Rust and Elixir
+    r"rustc[/-][\w.+-]{5,80}/", r"cargo/(?:registry|git)/",
+    r"library/(?:core|std|alloc|test)/src/(?=[\w/]+\.rs$)",
+    r"lib(?:core|std|alloc)/(?=[\w/]+\.rs$)",
+    r"deps/(?=[^/]+/(?:lib|src)/.*\.(?:exs?|erl|[hl]?eex)$)",
     # Unity
     r"buildslave/unity/", r"unity\.app/", r"packagecache/",
 )  # fmt: skip
@@ -94,5 +99,19 @@ CSHARP_CLASSES = (
     "RestSharp.", "Rebus.", "Refit.", "Sentry.", "Serilog.", "ServiceStack.", "SixLabors.",
     "SQLitePCL.", "StackExchange.", "Swashbuckle.", "System.", "UnityEditor.", "UnityEngine.",
     "Windows.", "Xamarin.", "Xunit.",
+)
+
+# Beginnings of modules of Elixir: its own, and libraries; those of Erlang begin with a colon.
+ELIXIR_MODULES = (
+    ":", "Absinthe.", "Access.", "Agent.", "Ash.", "Bamboo.", "Bandit.", "Broadway.", "Calendar.",
+    "Collectable.", "Commanded.", "Cowboy.", "DBConnection.", "Date.", "DateTime.",
+    "DynamicSupervisor.", "EEx.", "Ecto.", "Enum.", "Enumerable.", "ExAws.", "ExUnit.", "File.",
+    "Finch.", "Floki.", "GenServer.", "GenStage.", "Gettext.", "Guardian.", "HTTPoison.", "IEx.",
+    "IO.", "Inspect.", "Integer.", "Jason.", "Kernel.", "Keyword.", "List.", "Logger.", "Macro.",
+    "Map.", "MapSet.", "Mint.", "Mix.", "Module.", "MyXQL.", "NaiveDateTime.", "Nebulex.",
+    "NimblePool.", "Oban.", "Phoenix.", "Plug.", "Poison.", "Postgrex.", "Process.", "Protocol.",
+    "Quantum.", "Range.", "Redix.", "Regex.", "Registry.", "Req.", "Stream.", "String.",
+    "Supervisor.", "Surface.", "Swoosh.", "System.", "Task.", "Tesla.", "ThousandIsland.", "Time.",
+    "Timex.", "Tuple.", "URI.", "Version.", "WebSockAdapter.",
 )
 # fmt: on

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.traces import (
     csharp,
+    elixir,
     golang,
     in_app,
     java,
@@ -14,6 +15,7 @@ from nightwatch_core.traces import (
     plain_frames,
     python,
     ruby,
+    rust,
 )
 from nightwatch_core.traces.chains import Chain
 from nightwatch_core.traces.clean_text import clean_lines
@@ -37,6 +39,8 @@ PARSERS = (
     Parser("python", python.read, python.CLUES, "py python3"),
     Parser("java", java.read, java.CLUES, "kotlin scala groovy clojure jvm"),
     Parser("go", golang.read, golang.CLUES, "golang"),
+    Parser("rust", rust.read, rust.CLUES, "rs"),
+    Parser("elixir", elixir.read, elixir.CLUES, "ex exs erlang phoenix"),
     Parser("ruby", ruby.read, ruby.CLUES, "rb rails jruby"),
     Parser("php", php.read, php.CLUES),
     Parser("csharp", csharp.read, csharp.CLUES, "c# cs .net dotnet"),

@@ -14,7 +14,9 @@ _PARTS_OF_FRAMES = re.compile(  # numbers, margins and bullets that the parsers 
 )
 _WORDS = re.compile(r".*[\s:|>*-]", re.DOTALL)
 _DIGITS = re.compile(r"\d+")
-_TRACEBACK = "Traceback (most recent call last):"
+_OPENINGS = re.compile(
+    r"Traceback \(most|panic: |fatal error: |goroutine \d{1,19} \[|\*\* \([A-Z]|thread '"
+)
 
 
 class SharedPrefix:
@@ -64,11 +66,21 @@ class SharedPrefix:
         return True
 
 
+def has_head(line: str) -> bool:
+    """Tell whether something of a logger stands before the frame that a line prints.
+
+    >>> has_head("x.Web -   at f (/a.js:1:2)"), has_head("  at f (/a.js:1:2)")
+    (True, False)
+    """
+    return bool(_head(line))
+
+
 def _head(line: str) -> str:
     """What stands before the frame that a line prints; empty where that may be its own."""
     frame = frame_in(line[:LINE_CHARACTERS])
-    begins = frame.start() if frame else line.find(_TRACEBACK)
-    head = line[: max(0, begins)].rstrip()
+    opening = None if frame else _OPENINGS.search(line[:LINE_CHARACTERS])
+    begins = frame or opening
+    head = line[: begins.start()].rstrip() if begins else ""
     if not head.strip() or len(head) > PREFIX_CHARACTERS or _PARTS_OF_FRAMES.match(head):
         return ""
     return head if _is_of_logger(head) else ""

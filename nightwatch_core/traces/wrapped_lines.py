@@ -53,6 +53,25 @@ def rejoined(lines: Sequence[str]) -> list[str]:
     return whole
 
 
+def begins_frame(line: str) -> bool:
+    """Tell whether a line may be the first part of a frame that was broken.
+
+    >>> begins_frame("\tat"), begins_frame("noon")
+    (True, False)
+    """
+    return _BEGUN.match(line) is not None
+
+
+def made_whole(line: str, below: str) -> str:
+    """Return the frame that a line and the one below it are together; empty where they are none.
+
+    >>> made_whole("  at org.shop.Cart.total(", "Cart.java:8)")
+    '  at org.shop.Cart.total(Cart.java:8)'
+    """
+    whole, taken = _rejoined_at((line, below), 0, 0)
+    return whole if taken > 1 else ""
+
+
 def _width(lines: Sequence[str]) -> int:
     """Where all long lines were broken; 0 where they were not."""
     longest = max(map(len, lines), default=0)

@@ -20,6 +20,7 @@ from nightwatch_core.adapters.files.shapes.json_texts import json_in
 from nightwatch_core.adapters.files.shapes.shape import Item, LogLine
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.models.trace import ExceptionLink
+from nightwatch_core.traces.line_prefixes import stream_of
 
 _WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
 
@@ -97,7 +98,8 @@ class LogStreams:
         """Begin without streams; `exception_of` reads class and message from a raw stack trace."""
         self._exception_of = exception_of
         self._order = LineOrder()
-        self._streams: OrderedDict[str, _Stream] = OrderedDict()
+        self._streams: OrderedDict[tuple[str, str], _Stream] = OrderedDict()
+        self._processes: dict[str, str] = {}  # of the last line, by stream
         self._loud = 0  # lines of level error and above
         self.cut_short = 0  # traces of streams that had to be ended
         self.of_traces = 0  # lines that traces were cut out of
@@ -123,16 +125,25 @@ class LogStreams:
             yield from self._ended()
 
     def _placed(self, placed: Placed) -> Iterator[Read]:
-        stream = self._streams.get(placed.line.stream)
+        name = self._process(placed.line)
+        stream = self._streams.get(name)
         if stream is None:
             if len(self._streams) >= MAX_STREAMS:
                 self.cut_short += next(iter(self._streams.values())).cutter.is_open
                 yield from self._ended()
-            stream = self._streams[placed.line.stream] = _Stream()
-        self._streams.move_to_end(placed.line.stream)
+            stream = self._streams[name] = _Stream()
+        self._streams.move_to_end(name)
         line = stream.joined(placed.line)
         if line is not None:
             yield from self._text(stream, Placed(placed.place, line))
+
+    def _process(self, line: LogLine) -> tuple[str, str]:
+        """The stream of a line, and the process that it names; else the one of the line before."""
+        process = stream_of(line.text) or self._processes.get(line.stream, "")
+        if len(self._processes) >= MAX_STREAMS:
+            self._processes.clear()
+        self._processes[line.stream] = process
+        return line.stream, process
 
     def _ended(self) -> Iterator[Read]:
         _, stream = self._streams.popitem(last=False)

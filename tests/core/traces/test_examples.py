@@ -1,4 +1,4 @@
-"""Traces of seven languages beside what is read from them: examples/LANGUAGE.txt.
+"""Traces of nine languages beside what is read from them: examples/LANGUAGE.txt.
 
 Below a trace stand its exceptions, from the reported one to the root cause, each with its frames:
 whose, place, class or package, function, source.

@@ -24,6 +24,21 @@ PIECES = (
         "1: from a.rb:1:in `f'\n",
     ),
     *("   at A.B(C) in C:\\a.cs:line 1\n", "Next A: b in /a.php:1\n#0 /b(1): c\n", "vendor/", "é"),
+    *(
+        "<br>",
+        "<p>",
+        "</p>",
+        "&amp;",
+        "&amp;amp;",
+        "```",
+        "{code}",
+        "\xa0",
+        "\u2028",
+        "[0m",
+        "at ((",
+    ),
+    *("0: a::b\n", "at /a.rs:1\n", "panicked at '", "** (A) b\n", "(a 1.0) a.ex:1: x ", "<a as "),
+    *("x - at a.b(C.java:1)\n", "web | ", "/a/b\n", "at System.A.B(", "~^ ", "File \u201c"),
     *("goroutine 1 [running]:\n", "Traceback (most recent call last):\n", "E: m\n", "Suppressed: "),
 )
 FIXED = "Error: x\n    at f (/a.js:1:2)\n"
