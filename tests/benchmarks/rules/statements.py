@@ -14,7 +14,7 @@ _WRITTEN = re.compile(r"\S+:\d+ (?:was last written by|came with) ")
 _UNKNOWN = re.compile(r"\b(?:[Nn]ot known|not established|cause is not|does not say)\b")
 _BARE = re.compile(r"\S+(?: in \S+)?$")  # class and place
 _ADVICE = re.compile(
-    r"(?:Find|Check|Log|Look|Read|Decide|Keep|Compare|Make|Retry|Consider|Add|Give|Say|Ask|See|Run)\b"
+    r"(?:Find|Check|Log|Look|Read|Decide|Keep|Compare|Make|Retry|Consider|Add|Give|Say|Ask|See|Run|Search)\b"
 )
 
 
