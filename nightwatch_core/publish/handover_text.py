@@ -45,10 +45,10 @@ def handover_facts(given: Handover) -> tuple[tuple[str, str], ...]:
     """What is known besides the place, each under its name.
 
     >>> handover_facts(Handover(path="a.py", line=3, value="'EUR'"))
-    (('Value that failed', "'EUR'"),)
+    (('What failed', "'EUR'"),)
     """
     facts = (
-        ("Value that failed", given.value),
+        ("What failed", given.value),
         ("Line last written by", given.last_change),
     )
     return tuple((name, text) for name, text in facts if text.strip())

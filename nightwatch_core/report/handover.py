@@ -54,7 +54,9 @@ def gist(analysis: Analysis) -> str:
         f"last written by {line(given.last_change, NAME)}" if given.last_change.strip() else "",
         f"next: {line(next(iter(given.look_at), ''), TEXT)}" if given.look_at else "",
     )
-    return line("; ".join(filter(None, texts)), LONG) or "nothing is known but what it says"
+    said = line(analysis.case.leader.message, TEXT)
+    only = f"nothing is known but what it says: {said}" if said else "nothing is known"
+    return line("; ".join(filter(None, texts)), LONG) or only
 
 
 def short_gist(given: Handover) -> str:
@@ -84,9 +86,9 @@ def failed_in(given: Handover) -> str:
 def handover_sections(analysis: Analysis, links: Permalinks, limits: Limits) -> Iterator[Section]:
     """What is known, and what a person would look at next."""
     given, many = analysis.handover or Handover(), limits.texts
-    known = tuple(
-        Fact(name=name, text=line(text, TEXT)) for name, text in say.handover_facts(given)
-    )
+    said = analysis.case.leader.message if "message" in limits.without else ""
+    facts = (("Message", said), *say.handover_facts(given))
+    known = tuple(Fact(name=n, text=line(text, TEXT)) for n, text in facts if line(text, TEXT))
     yield section("handover", "", *((Facts(items=known),) if known else ()))
     yield section("lines", "The failing line", cut(Excerpts, _lines(given, links), 1))
     yield _listed("look", "To look at next", given.look_at, STEPS)

@@ -117,6 +117,7 @@ def _about(finding: Finding) -> Parts:
     seen = f"{finding.error}{where} · {finding.seen} · "
     if finding.unknown:
         yield Text.assemble((seen, "dim"), (NO_CAUSE, COLOURS["low"]))
+        yield Text(finding.gist)
     else:
         yield _sureness(finding, f"{seen}confidence: ")
     if any(finding.hourly):
