@@ -163,7 +163,7 @@ def _is_text(value: object) -> bool:
 
 def _is_stack(value: object) -> bool:
     if isinstance(value, str):
-        return "\n" in value.strip() or bool(_PLACE.search(value[:NAME_LIMIT]))
+        return has_lines(value) or bool(_PLACE.search(value[:NAME_LIMIT]))
     return isinstance(value, list)
 
 

@@ -112,7 +112,7 @@ JAVA = """org.shop.EmptyCart: none
 \tat org.shop.Cart.total(Cart.java:8)
 \tat org.shop.Web.show(Web.java:3)"""
 READ = {
-    PYTHON: ("KeyError", ["/srv/app/orders.py:4"]),
+    PYTHON: ("KeyError", ["/srv/shop/cart.py:7"]),
     JAVA: ("org.shop.EmptyCart", ["Cart.java:8", "Web.java:3"]),
 }
 
@@ -267,3 +267,10 @@ def test_whatever_lines_follow_each_other_blocks_are_made_of_them(lines: list[st
     for block in blocks("\n".join(lines)):
         assert 1 <= block.number <= len(lines)
         assert block.raw
+
+
+@pytest.mark.parametrize("raw", [JAVA, PYTHON], ids=["java", "python"])
+@pytest.mark.parametrize("begin", ["", "started\n", "2026-11-03 10:00:00 ERROR "])
+def test_a_trace_on_one_line_of_a_file_is_an_error(tmp_path: Path, raw: str, begin: str) -> None:
+    line = raw.replace("\n", "\\n").replace("\t", "\\t")
+    assert only(written(tmp_path, f"{begin}{line}\n", "app.log")).error_class == READ[raw][0]
