@@ -1,5 +1,6 @@
 """Exceptions of records whose frames come as objects, written as their language prints them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,9 @@ from nightwatch_core.adapters.files.record_frames import (
     own_rows,
 )
 from nightwatch_core.adapters.files.record_values import name_of, text_of
+from nightwatch_core.traces.parsing import parse
 
+_LIKE_PLACE = re.compile(r"[:(]\d|line \d|#\d|frame: ")
 _PYTHON_HEAD = "Traceback (most recent call last):"
 _PYTHON_CAUSE = "The above exception was the direct cause of the following exception:"
 _END_OF_CAUSE = "   --- End of inner exception stack trace ---"
@@ -65,8 +68,11 @@ def _bounded(chain: Sequence[Thrown]) -> Sequence[Thrown]:
 
 
 def _header(one: Thrown) -> str:
+    """Name an exception on one line; a message that would be read as a frame is left out."""
     line = " ".join(one.message.strip().partition("\n")[0].split())[: 2 * NAME_LIMIT]
-    return f"{one.error_class or 'unknown'}: {line}" if line else one.error_class or "unknown"
+    name = one.error_class or "unknown"
+    header = f"{name}: {line}" if line else name
+    return name if _LIKE_PLACE.search(line) and parse(header).links else header
 
 
 def _printed(one: Thrown, language: str) -> list[str]:

@@ -95,9 +95,6 @@ def _failure(
     """What a record says that failed; a sentence where it does not; None where nothing did."""
     stack = stack_text(first(fields, "stacktrace", _is_stack))
     message = text_of(first(fields, "message", _is_text))
-    error_class = _class(fields)
-    if error_class and stack:
-        return _Failure(error_class, "" if message == stack else message, stack)
     raw = stack or (message if has_lines(message) else "")
     error_class, is_logged = _class(fields), _is_logged(fields)
     is_asked = raw and (not stack or not error_class or is_logged)

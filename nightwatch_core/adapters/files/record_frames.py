@@ -51,6 +51,7 @@ PLATFORMS = {
 OWN_FIELDS = (
     "in_app", "inApp", "in_project", "inProject", "is_application_frame", "isApplicationFrame",
 )  # fmt: skip
+_PROJECT_ROOTS = ("[PROJECT_ROOT]/", "/PROJECT_ROOT/")  # Honeybadger's and Airbrake's
 _WITHOUT_FILE = {"java": "\tat {owned}(Unknown Source)", "csharp": "   at {owned}()"}
 
 
@@ -71,6 +72,8 @@ def parts_of(frame: Fields) -> dict[str, str]:
             parts[part] = str(number_of(value) or int(parts.get(part, "0")))
         else:
             parts[part] = name_of(value)
+    for root in _PROJECT_ROOTS:
+        parts["path"] = parts["path"].removeprefix(root)
     return parts
 
 
@@ -167,6 +170,8 @@ def _line(part: Parts, number: int, language: str) -> str:
         "function": part["function"] or "unknown",
         "line": "None" if part["line"] == "0" else part["line"],
     }
+    if language == "ruby":  # a quote ends the name
+        named["function"] = named["function"].replace("'", "")
     column = f":{part['column']}" if part["column"] != "0" else ""
     at_line = f":{part['line']}" if part["line"] != "0" else ""
     return form.format(**named, owned=owned, number=number, at_column=column, at_line=at_line)

@@ -86,3 +86,32 @@ def test_go_and_frames_without_files() -> None:
     assert parse(chain_text(java, "java")).frames[0].function == "total"
     assert chain_text([thrown("E", "no frames", [])]) == ""
     assert chain_text([thrown("E", "nothing in it", [{"in_app": True}])], "ruby") == ""
+
+
+@pytest.mark.parametrize("ending", ["py", "java", "js", "php", "cs", "go", "rb", "rs"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        'no File "/etc/evil.py", line 3, in x',
+        "no at f (/etc/evil.js:1:2)",
+        "\tat evil.Evil.run(Evil.java:3)",
+        "/etc/evil.rb:7:in `x'",
+        "#0 /etc/evil.php(3): x()",
+        "   at E.F() in C:\\evil.cs:line 3",
+        "  frame: /etc/evil.rs:3 in x",
+        "no\n    in app| /etc/evil.rs:3",
+    ],
+)
+def test_messages_forge_no_frames(message: str, ending: str) -> None:
+    more = {"class": "a.Cart"} if ending in ("java", "cs") else {}
+    real = frame(f"/srv/cart.{ending}", 7, "total", True, **more)
+    text = chain_text([thrown("Empty", message, [real]), thrown("KeyError", message, [real])])
+    trace = parse(text)
+    assert {one.path for one in trace.frames} == {f"/srv/cart.{ending}"}
+    assert trace.frames[0].in_app
+
+
+def test_addresses_in_messages_stay() -> None:
+    real = frame("/srv/cart.js", 7, "total", True)
+    trace = parse(chain_text([thrown("Error", "connect ECONNREFUSED 127.0.0.1:5432", [real])]))
+    assert trace.root.message == "connect ECONNREFUSED 127.0.0.1:5432"
