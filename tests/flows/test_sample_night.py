@@ -131,7 +131,7 @@ def test_a_second_sample_night_knows_and_opens_nothing_twice(sample: Sample) -> 
     first, second = sample.first, sample.second
     assert first.night.id != second.night.id
     published = {receipt.number for receipt in first.receipts}
-    assert [receipt.kind for receipt in first.receipts].count("issue") == 6
+    assert [receipt.kind for receipt in first.receipts].count("issue") == 5
     assert not [r for r in second.receipts if r.kind == "issue" and r.number in published]
     assert [a for a in second.analyses if a.ending.kind == "reused"]
     assert all(a.confidence == "low" for a in second.analyses if a.ending.kind != "reused")
