@@ -95,10 +95,11 @@ def _failure(
     """What a record says that failed; a sentence where it does not; None where nothing did."""
     stack = stack_text(first(fields, "stacktrace", _is_stack))
     message = text_of(first(fields, "message", _is_text))
-    raw = stack or (message if has_lines(message) else "")
     error_class, is_logged = _class(fields), _is_logged(fields)
-    is_asked = raw and (not stack or not error_class or is_logged)
-    exception = exception_of(raw) if is_asked else ExceptionLink()
+    if error_class and stack and not is_logged:
+        return _Failure(error_class, "" if message == stack else message, stack)
+    raw = stack or (message if has_lines(message) else "")
+    exception = exception_of(raw) if raw else ExceptionLink()
     if not stack and exception.frames:
         stack, message = message, text_of(exception.message)
     message = "" if message == stack else message

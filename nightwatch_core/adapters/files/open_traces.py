@@ -25,6 +25,7 @@ class OpenTrace:
     size: int = 0
     _framed: bool = False  # a frame was read
     _named: bool = False  # Python: the exception below the frames was read
+    _chained: bool = False  # Python: another traceback was announced below the exception
     _indent: int | None = None  # Python: of the frame in the line above
     _loose: int = 0  # Python: lines below a frame that are not deeper than it
 
@@ -73,7 +74,11 @@ class OpenTrace:
         is_frame = python_text.FRAME.match(text) is not None
         indent = len(text) - len(text.lstrip())
         if self.style.part.match(text):
-            self._named, self._loose = not text.startswith("Traceback"), 0
+            begins = text.startswith("Traceback")
+            if begins and self._named and not self._chained:
+                return False  # another error, right below this one
+            self._chained = not begins
+            self._named, self._loose = not begins, 0
             self._indent = indent if is_frame else None
         elif is_frame and (self._loose or not self._named):
             self._named, self._loose, self._indent = False, 0, indent

@@ -74,6 +74,10 @@ def test_the_same_trace_twice_in_a_log_is_one_group(tmp_path: Path) -> None:
     assert only(written(tmp_path, f"begin\n{PYTHON}\nbetween\n{PYTHON}\nend\n")).occurrences == 2
 
 
+def test_traces_right_below_each_other_are_two(tmp_path: Path) -> None:
+    assert only(written(tmp_path, f"begin\n{PYTHON}\n{PYTHON}\nend\n")).occurrences == 2
+
+
 def test_chained_traces_are_one_occurrence(tmp_path: Path) -> None:
     between = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
     text = f"begin\n{PYTHON}{between}{PYTHON.replace('KeyError', 'ShopError')}\nend\n"
