@@ -12,13 +12,15 @@ from nightwatch_core.adapters.files.limits import MAX_DEPTH, MAX_FIELDS
 # where x is missing.
 FIELDS: dict[str, tuple[str, ...]] = {
     "error_class": (
-        "exception.type", "error.class", "exception.class", "exception.name", "error.type",
+        "exception.type", "error.exception.type",
+        "error.class", "exception.class", "exception.name", "error.type",
         "error.name", "error.kind", "err.type", "err.name", "exception.exc_type", "exc_type",
         "exception.class_name", "exception.exception_class", "exception.exception_type",
         "thrown.name", "throwable.class_name", "class_name", "class", "type",
     ),
     "message": (
-        "exception.message", "error.message", "err.message", "exception.value", "exc_value",
+        "exception.message", "error.exception.message",
+        "error.message", "err.message", "exception.value", "exc_value",
         "exception.exc_value", "exception.exception_message", "thrown.message",
         "throwable.message", "message", "msg", "event", "error", "exception",
         "body", "detail", "description",

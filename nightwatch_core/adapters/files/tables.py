@@ -23,7 +23,8 @@ TELLING = frozenset(
         "@message", "msg", "exception", "exception.type", "exception.message", "stack_trace",
         "stacktrace", "backtrace", "traceback", "stack", "error", "body", "title", "details",
         "content", "log", "line", "_raw", "textPayload", "jsonPayload.message", "outerMessage",
-        "error_class", "exception.stacktrace", "exc_info", "description",
+        "error_class", "error.exception.message", "error.exception.type",
+        "exception.stacktrace", "exc_info", "description",
     )
 )  # fmt: skip
 _KNOWN = TELLING.union(squeezed(name) for names in FIELDS.values() for name in names)

@@ -153,4 +153,7 @@ CASES = (
          "", 1, 1, AT, AT, "com.shop", "1.2",
          frames=(("Preconditions.java", 9, False), ("Cart.java", 7, True)),
          shape="crash of Crashlytics"),
+    Case("CSV of Kibana", "@timestamp,service.name,error.exception.type,error.exception.message\n"
+         f"{AT},shop,java.lang.IllegalStateException,no items\n",
+         "java.lang.IllegalStateException", "no items", first=AT, last=AT, app="shop"),
 )  # fmt: skip

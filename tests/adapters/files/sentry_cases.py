@@ -130,6 +130,16 @@ CASES = (
     Case("message", {"event_id": "1", "platform": "php", "level": "error", "timestamp": AT,
                      "logentry": {"formatted": "cart 7 is lost", "message": "cart %s is lost"}},
          "logged error", "cart 7 is lost", first=AT, last=AT),
+    Case("issue that is a message",
+         {**ISSUE, "type": "default", "title": "Sync: no answer", "metadata": {"title": "Sync"}},
+         "logged error", "Sync: no answer", "shop.web in show", 43, 5, FIRST, LAST, "shop"),
+    Case("errors of an AggregateError", {"event_id": "1", "platform": "javascript", "exception": {
+        "values": [
+            {"type": "TypeError", "value": "a", "mechanism": {
+                "type": "chained", "source": "errors[0]", "exception_id": 1, "parent_id": 0}},
+            {"type": "AggregateError", "value": "all failed", "stacktrace": {"frames": [
+                frame("/srv/a.js", 3, "all", True)]}}]}},
+         "AggregateError", "all failed", frames=(("/srv/a.js", 3, True),)),
     _ISSUE,
     _ISSUE._replace(name="one issue", content=ISSUE),
     _ISSUE._replace(

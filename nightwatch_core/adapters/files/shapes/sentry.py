@@ -56,7 +56,7 @@ def _event(record: Record, _: Inside) -> Iterator[Item]:
     if not chain and (level not in _LEVELS or record.get("type") in _OTHER_ITEMS):
         yield QUIET
         return
-    told_class, told_message = title_parts(text_at(record, "title", "metadata.title"))
+    told_class, told_message = _title_parts(record)
     named = chain[0] if chain else Thrown("", "")
     platform = text_at(record, "platform")
     message = named.message or text_at(record, "metadata.value") or _message(record)
@@ -74,6 +74,12 @@ def _event(record: Record, _: Inside) -> Iterator[Item]:
         time=at(record, "dateCreated", "timestamp", "datetime", "dateReceived", "received"),
         level=level,
     )
+
+
+def _title_parts(record: Record) -> tuple[str, str]:
+    """Class and message in the title; that of a plain message is a message as a whole."""
+    title = text_at(record, "title", "metadata.title")
+    return ("", title) if record.get("type") == "default" else title_parts(title)
 
 
 def _message(record: Record) -> str:
@@ -124,7 +130,7 @@ def _is_issue(record: Record) -> bool:
 def _issue(record: Record, _: Inside) -> Iterator[Item]:
     category = text_at(record, "issueCategory")
     level = text_at(record, "level")
-    told_class, told_message = title_parts(text_at(record, "title", "metadata.title"))
+    told_class, told_message = _title_parts(record)
     is_named = bool(text_at(record, "metadata.type") or told_class)
     if category not in ("", "error") or (level not in _LEVELS and not is_named):
         yield QUIET

@@ -43,7 +43,7 @@ def _is_member(value: Record) -> bool:
     """Whether an exception only stands in a group that is reported besides."""
     mechanism = value.get("mechanism")
     source = mechanism.get("source") if isinstance(mechanism, Mapping) else None
-    return isinstance(source, str) and source.startswith("exceptions[")
+    return isinstance(source, str) and source.startswith(("exceptions[", "errors["))
 
 
 def _frames_beside(record: Record) -> object:
