@@ -61,10 +61,10 @@ class LineOrder:
 
 def _goes_back(placed: list[Placed]) -> bool:
     """Whether more lines are older than the line above them in their stream than are newer."""
-    by_stream: dict[str, list[float]] = {}
+    by_stream: dict[str, list[tuple[float, str]]] = {}
     for one in placed:
-        time = time_of(one.line.around.get("time"))
-        if time is not None:
-            by_stream.setdefault(one.line.stream, []).append(time.timestamp())
+        value = one.line.around.get("time")
+        if time := time_of(value):  # which knows no nanoseconds: the text tells those apart
+            by_stream.setdefault(one.line.stream, []).append((time.timestamp(), str(value)))
     pairs = [pair for times in by_stream.values() for pair in pairwise(times)]
     return sum(b < a for a, b in pairs) > sum(b > a for a, b in pairs)

@@ -39,6 +39,14 @@ def test_the_newest_may_stand_first(tmp_path: Path, filler: int, turned: bool) -
     assert [one.error_class for one in occurrences(path)] == ["KeyError", "KeyError"]
 
 
+def test_a_nanosecond_tells_the_newest(tmp_path: Path) -> None:
+    lines = [[str(NS + n), line] for n, line in enumerate(PYTHON.split("\n"))]
+    stream = {"stream": {"app": "shop"}, "values": lines[::-1]}
+    document = {"status": "success", "data": {"resultType": "streams", "result": [stream]}}
+    (one,) = occurrences(written(tmp_path, json.dumps(document)))
+    assert (one.error_class, one.app) == ("KeyError", "shop")
+
+
 def test_streams_that_run_side_by_side_stay_apart(tmp_path: Path) -> None:
     pods = [loki(PYTHON.split("\n"), f"web-{n}") for n in range(30)]
     path = written(
@@ -173,7 +181,7 @@ def test_hostile_depth_is_refused(tmp_path: Path) -> None:
 
 def test_users_are_counted_and_never_named(tmp_path: Path) -> None:
     payload = {"message": PYTHON, "context": {"user": "mia@example.com"}}
-    record = {"jsonPayload": payload, "logName": "x", "timestamp": "2026-11-03T10:00:00Z"}
+    record = {"jsonPayload": payload, "timestamp": "2026-11-03T10:00:00Z"}
     (one,) = occurrences(written(tmp_path, json_lines([record])))
     assert one.user == "mia@example.com"
     assert "mia" not in one.message + one.transaction + one.stacktrace + one.host

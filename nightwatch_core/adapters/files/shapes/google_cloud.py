@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from nightwatch_core.adapters.files.shapes.around import first_text, inner, path_of
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, LogLine, Record, Shape
 
+_TOLD_BY = frozenset(("insertId", "logName", "resource", "receiveTimestamp", "timestamp"))
 _APPS = ("service_name", "container_name", "function_name", "module_id", "job_name", "job_id")
 _RELEASES = ("version_id", "revision_name")
 _HOSTS = ("pod_name", "instance_id", "instanceId", "node_name")
@@ -13,7 +14,7 @@ _HOSTS = ("pod_name", "instance_id", "instanceId", "node_name")
 def _is_entry(document: Record) -> bool:
     if "textPayload" not in document and not isinstance(document.get("jsonPayload"), dict):
         return False
-    return "insertId" in document or "logName" in document or "resource" in document
+    return not _TOLD_BY.isdisjoint(document)
 
 
 def _entry(document: Record, inside: Inside) -> Iterator[Item]:
