@@ -14,6 +14,7 @@ from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
 from nightwatch_core.rules.missing_keys import missing_key, out_of_range
 from nightwatch_core.rules.none_receivers import none_receiver
+from nightwatch_core.rules.own_line import changed_while_used, constant_assigned, divided_by_zero
 from nightwatch_core.rules.suspect_change import suspect_change
 from nightwatch_core.rules.unknown_members import unknown_member
 from nightwatch_core.rules.unknown_names import unbound_local, undefined_name
@@ -30,6 +31,9 @@ RULES: dict[str, Rule] = {  # all other kinds are explained by kinds.py
     "import": broken_import,
     "missing key": missing_key,
     "out of range": out_of_range,
+    "race": changed_while_used,
+    "division by zero": divided_by_zero,
+    "frozen": constant_assigned,
 }
 _RAISED = ("unknown", "wrong arguments", "wrong type", "assertion", "missing record", "permission")
 

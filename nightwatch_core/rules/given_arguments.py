@@ -14,8 +14,11 @@ from nightwatch_core.rules.known_code import Context
 
 _SPLATS = re.compile(r"splat|spread|variadic|unpack|block_argument|forward")
 # JavaScript's, of which arguments may be left out
-_LENIENT = frozenset(("function_declaration", "method_definition", "arrow_function"))
+_LENIENT = frozenset(
+    ("function_declaration", "function_expression", "method_definition", "arrow_function")
+)
 _OPTIONAL = frozenset(("identifier", "optional_parameter", "required_parameter"))
+_GIVES_NAMES = frozenset(("variable_declarator", "assignment_expression", "pair"))
 _NAMED = frozenset(("keyword_argument", "pair"))
 
 
@@ -30,12 +33,12 @@ class Given(NamedTuple):
 def given_from(name: str, function: Node, failing: FailingLine, context: Context) -> Given | None:
     """Find what the frame around the failing one gave for a parameter; None where unclear."""
     caller = _caller(failing, context)
-    called = function.child_by_field_name("name")
+    called = _name_of(function)
     lines = context.code.whole(caller.path) if caller and caller.seen else None
     root = root_of(caller.path, "\n".join(lines)) if caller and lines else None
-    if caller is None or root is None or called is None:
+    if caller is None or root is None or not called:
         return None
-    call = _only_call(text_of(called), root, caller.line)
+    call = _only_call(called, root, caller.line)
     parameters = _parameters(function, call)
     if call is None or name not in parameters:
         return None
@@ -61,6 +64,16 @@ def _picked(
         node = plain[at].named_children[0] if plain[at].type == "argument" else plain[at]
         return rest._replace(node=unwrapped(node))
     return rest if _is_nothing_without(name, function) else None
+
+
+def _name_of(function: Node) -> str:
+    """The name under which a function is called; that of what it is assigned to."""
+    own, above = function.child_by_field_name("name"), function.parent
+    if own is None and above is not None and above.type in _GIVES_NAMES:
+        fields = ("left", "name", "key")
+        own = next((one for field in fields if (one := above.child_by_field_name(field))), None)
+    property_ = own.child_by_field_name("property") if own is not None else None
+    return text_of(property_ or own) if own is not None else ""
 
 
 def _caller(failing: FailingLine, context: Context) -> FailingLine | None:

@@ -4,7 +4,6 @@ import re
 
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.line_reading import uses
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.rules.findings import FailingLine, quoted
 from nightwatch_core.rules.known_code import Context
@@ -19,6 +18,26 @@ def is_import(text: str) -> bool:
     return bool(re.match(r"\s*(?:import|from|require|use)\b|.*\brequire\(", text[:1_000]))
 
 
+def binds(name: str, text: str) -> bool:
+    """Tell whether a line imports the name itself, not only something out of what it names.
+
+    >>> binds("a", "from b import c, a"), binds("a", "from a import b"), binds("a", "x = f(a)")
+    (True, False, False)
+    >>> binds("a", "const { a } = require('./b');"), binds("a", "require('./b')(a);")
+    (True, False)
+    """
+    own = rf"(?<![\w$.]){re.escape(name)}(?![\w$])"
+    python = re.match(r"\s*(?:from\s+\S+\s+)?import\s+([^'\"#]{1,300})(?:#.*)?$", text[:1_000])
+    if python:
+        return any(re.search(own, part.split(" as ")[-1]) for part in python[1].split(","))
+    head = re.match(
+        r"\s*(?:import\s+(?P<esm>.{1,300}?)\s+from\b|(?:const|let|var)\s+(?P<names>.{1,300}?)\s*="
+        r"\s*require\()",
+        text[:1_000],
+    )
+    return bool(head and re.search(own, head["esm"] or head["names"]))
+
+
 def importers(
     name: str, failing: FailingLine, context: Context
 ) -> tuple[str, tuple[Evidence, ...]]:
@@ -26,8 +45,7 @@ def importers(
     rows = [
         hit
         for hit in context.code.search(name).hits
-        if is_import(hit.text)
-        and uses(name, hit.text)
+        if binds(name, hit.text)
         and hit.path != failing.path
         and not TEST.search(hit.path)
         and language_of(hit.path) == failing.language

@@ -10,10 +10,9 @@ from nightwatch_core.rules.known_code import Context
 
 
 class Kind(Value):
-    """Words for one kind: `{place}`, `{call}`, `{who}` and `{relation}` are filled in."""
+    """Words for one kind: `{place}`, `{who}`, `{relation}` and `{types}` are filled in."""
 
-    because: str
-    subject: str
+    value: str = ""  # what failed, as far as the class tells it
     tags: tuple[str, ...]
     steps: tuple[str, ...]
 
@@ -22,8 +21,7 @@ _STRAY = "Find out which caller gives {place} that value, and where it enters th
 
 KINDS: dict[str, Kind] = {
     "missing record": Kind(
-        because="{place} asks for a record{relation} that is not there and raises.",
-        subject="a record{relation} is missing",
+        value="a record{relation} is missing",
         tags=("missing-record",),
         steps=(
             "Check whether the record was deleted, belongs to somebody else, or was never written.",
@@ -31,8 +29,6 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "lock": Kind(
-        because="Two runs of {place}, or of what writes the same data, get in each other's way.",
-        subject="concurrent writes collide",
         tags=("race-condition", "database-lock", "transient"),
         steps=(
             "Compare the order in which the transactions around {place} take their locks.",
@@ -40,14 +36,11 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "race": Kind(
-        because="{place} works on data that something else changes at the same time.",
-        subject="shared data changes while it is used",
         tags=("race-condition",),
         steps=("Find who else changes what {place} works on, and copy or lock it.",),
     ),
     "constraint": Kind(
-        because="The database refuses what {place} writes{relation}: a constraint does not hold.",
-        subject="a database constraint{relation} is violated",
+        value="a database constraint{relation} is violated",
         tags=("database-constraint", "race-condition"),
         steps=(
             "Check whether two requests can write the same row at once at {place}.",
@@ -55,8 +48,7 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "pool": Kind(
-        because="{place} waits for a connection and the pool has none to give.",
-        subject="a connection pool is exhausted",
+        value="a connection pool is exhausted",
         tags=("pool", "resource-exhaustion"),
         steps=(
             "Compare the pool's size with the number of threads and jobs that use it.",
@@ -64,8 +56,7 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "timeout": Kind(
-        because="{place} waits for {who}, which did not answer in time.",
-        subject="{who} does not answer in time",
+        value="{who} does not answer in time",
         tags=("timeout", "transient", "external-api"),
         steps=(
             "Check how {who} was doing when this happened, and how often it fails.",
@@ -74,8 +65,7 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "connection": Kind(
-        because="{place} cannot reach {who}, or the connection broke.",
-        subject="{who} cannot be reached",
+        value="{who} cannot be reached",
         tags=("connection", "transient", "external-api"),
         steps=(
             "Check how {who} was doing when this happened, and whether its address has changed.",
@@ -84,8 +74,7 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "permission": Kind(
-        because="{place} is refused: whoever acts there may not do that.",
-        subject="access is refused",
+        value="access is refused",
         tags=("permission",),
         steps=(
             "Find out who was refused and whether that is right; a refusal may be correct.",
@@ -93,14 +82,12 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "stack": Kind(
-        because="The call in {place} goes on calling itself until the stack is full.",
-        subject="endless recursion",
+        value="endless recursion",
         tags=("resource-exhaustion", "recursion"),
         steps=("Find the cycle of calls in the trace and the input that has no end.",),
     ),
     "memory": Kind(
-        because="{place} asks for memory that the process does not have.",
-        subject="out of memory",
+        value="out of memory",
         tags=("resource-exhaustion", "memory"),
         steps=(
             "Find out how much data {place} loads at once, and read it in parts.",
@@ -108,8 +95,7 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "disk": Kind(
-        because="{place} cannot write or open files: the machine has no space or handles left.",
-        subject="disk or file handles are exhausted",
+        value="disk or file handles are exhausted",
         tags=("resource-exhaustion", "disk"),
         steps=(
             "Check free space and open files on the host that reported it.",
@@ -117,45 +103,36 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "missing file": Kind(
-        because="{place} expects a file or folder in another state than it finds it.",
-        subject="a file is not as expected",
+        value="a file is not as expected",
         tags=("missing-file",),
         steps=("Check who creates and removes it, and whether two processes do so at once.",),
     ),
     "parse error": Kind(
-        because="{place} reads text that does not have the form it expects.",
-        subject="text cannot be parsed",
+        value="text cannot be parsed",
         tags=("parse-error",),
         steps=("Keep a sample of the text that failed.", _STRAY),
     ),
     "division by zero": Kind(
-        because="{place} divides by something that is zero.",
-        subject="division by zero",
+        value="division by zero",
         tags=("division-by-zero",),
         steps=("Decide what {place} shall give when there is nothing to divide by.", _STRAY),
     ),
     "assertion": Kind(
-        because="{place} states something that did not hold.",
-        subject="an assertion does not hold",
+        value="an assertion does not hold",
         tags=("assertion",),
         steps=(_STRAY,),
     ),
     "frozen": Kind(
-        because="{place} changes a value that must not be changed.",
-        subject="an unchangeable value is changed",
+        value="an unchangeable value is changed",
         tags=("frozen",),
         steps=("Make a copy where the value is to differ, or find who froze it.",),
     ),
     "wrong type": Kind(
-        because="{place} is given a value of another type than it works with{types}.",
-        subject="a value has the wrong type",
+        value="a value has the wrong type",
         tags=("wrong-type",),
         steps=(_STRAY,),
     ),
     "unknown": Kind(
-        because="{place} raised this; none of the known kinds of failure fits it, so the cause is "
-        "not established.",
-        subject="cause not established",
         tags=("unknown-cause",),
         steps=(
             "Read {place} and its callers with the input of a failing request at hand.",
@@ -187,21 +164,10 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
         "types": given,
     }
     return Finding(
-        because=(_sentence(kind.because.format(**words)),),
-        subject=kind.subject.format(**words),
+        value=kind.value.format(**words),
         tags=kind.tags,
         steps=tuple(step.format(**words) for step in kind.steps),
-        value=kind.subject.format(**words) if kind is not KINDS["unknown"] else "",
     )
-
-
-def _sentence(text: str) -> str:
-    """Starts like a sentence, unless it starts with a place.
-
-    >>> _sentence("the code waits"), _sentence("app/a.py:1 waits")
-    ('The code waits', 'app/a.py:1 waits')
-    """
-    return f"The{text[3:]}" if text.startswith("the ") else text
 
 
 def neighbour(symptom: Symptom) -> str:

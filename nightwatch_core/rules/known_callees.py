@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from nightwatch_core.code.definitions import Definition, definitions_in
+from nightwatch_core.code.definitions import Definition, defined_name, definitions_in
 from nightwatch_core.code.grammars import has_grammar
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST
@@ -128,7 +128,7 @@ def may_define(hit: SearchHit, name: str) -> bool:
     [True, False, True, False, True]
     """
     text = hit.text[:1_000]
-    if _MAKES.search(text):
+    if _MAKES.search(text) or defined_name(text, language_of(hit.path)) == name:
         return True
     code = masked(text, language_of(hit.path))
     for at in uses(name, code):

@@ -140,11 +140,13 @@ def _builder(key: str, mapping: str, failing: FailingLine, context: Context) -> 
         origin = origin_of_name(root, text_of(value), value)
         if origin is None or origin.value is None or origin.position >= 0:
             return Finding()
+        if is_tested(text_of(value), origin.node, value):
+            return Finding()
         value, line = unwrapped(origin.value), origin.node.start_point[0] + 1
     call = call_of(value)
     known = known_function(call, failing.path, root, context) if call else None
     if known is None:
-        return Finding()
+        return _given(value, line, failing, context) if call and line != failing.line else Finding()
     lines = context.code.whole(known.path) or ()
     body = range(known.definition.line, known.definition.end + 1)
     numbered = {n: lines[n - 1] for n in body if n <= len(lines)}
@@ -168,6 +170,20 @@ def _builder(key: str, mapping: str, failing: FailingLine, context: Context) -> 
         learnings=(
             Learning(fact=f"`{name}` in {place} builds {held}.", path=hit.path, line=hit.line),
         ),
+        explained=True,
+    )
+
+
+def _given(value: Node, line: int, failing: FailingLine, context: Context) -> Finding:
+    """What a call gave, whose keys the code cannot tell."""
+    text = written(value) or " ".join((value.text or b"").decode("utf-8", "replace").split())
+    lines = context.code.whole(failing.path) or ()
+    place = f"{failing.path}:{line}"
+    return Finding(
+        because=(
+            f"It is what `{text[:120]}` gave in {place}, and no line between asks what it holds.",
+        ),
+        evidence=(quoted(failing.path, line, lines[line - 1], "where it comes from"),),
         explained=True,
     )
 

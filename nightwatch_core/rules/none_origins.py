@@ -41,7 +41,10 @@ def cause_of(
         return _from_value(text_of(node), origin, root, failing, context)
     call = call_of(node)
     if call is not None:
-        return _from_call(written(node), call, failing.line, root, failing, context)
+        source = _from_call(written(node), call, failing.line, root, failing, context)
+        if source.explained or not depth or not written(node):
+            return source
+        return _given_by(written(node), failing.place, failing.language.none, "")
     return attribute_cause(node, root, failing, context)
 
 
@@ -71,9 +74,9 @@ def _from_value(
         return Finding(value=f"`{name}` is {none}; it gets its value in {place}")
     source = _from_call(written(value), call, line, root, failing, context, origin.position)
     here = Finding(evidence=(own,) if line != failing.line else ())
-    if source.explained or not written(value):
+    if source.explained or not written(value) or not here.evidence:
         return here + source
-    return Finding(value=f"`{name}` is {none}, which `{written(value)[:120]}` gave in {place}")
+    return here + _given_by(written(value), place, none, ", and no line between asks for that")
 
 
 def _from_call(
@@ -93,16 +96,17 @@ def _from_call(
     is_lookup = position < 0 and looks_up(call.node, failing.language)
     if not text or not is_lookup or not _gives(none, text, failing):
         return Finding()
-    place = f"{failing.path}:{line}"
     asks = "" if line == failing.line else ", and no line between asks for that"
+    given = _given_by(text, f"{failing.path}:{line}", none, asks)
+    fact = f"`{text[:120]}` in {failing.path}:{line} can give {none}."
+    return given + Finding(learnings=(Learning(fact=fact, path=failing.path, line=line),))
+
+
+def _given_by(text: str, place: str, none: str, asks: str) -> Finding:
+    """The call is the only thing that can have given the value."""
     return Finding(
         because=(f"It is what `{text[:120]}` gave in {place}{asks}.",),
         explained=True,
-        learnings=(
-            Learning(
-                fact=f"`{text[:120]}` in {place} can give {none}.", path=failing.path, line=line
-            ),
-        ),
         steps=(f"Decide what shall happen where {place} gives {none}.",),
     )
 

@@ -4,9 +4,11 @@ import re
 
 from tree_sitter import Node
 
+from nightwatch_core.code.dereferences import asked_at
 from nightwatch_core.code.statements import root_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.rules.findings import FailingLine, Finding
+from nightwatch_core.rules.go_fields import is_own_field
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import HEAD_LINES, LINE
 from nightwatch_core.rules.none_candidates import Candidate, candidates_for, ruled_out
@@ -32,7 +34,7 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     if none != failing.language.none:
         language = failing.language.model_copy(update={"none": none})
         failing = failing.model_copy(update={"language": language})
-    place, outside = failing.place, _raised_outside(context)
+    place, outside = failing.place, raised_outside(context)
     if outside:
         return _unknown(f"what is {none} in {outside}, which {place} led to", place)
     root = tree_of(failing, context)
@@ -45,7 +47,8 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     )
     if not possible or any(not one.text for one in possible):
         return _unknown(f"what is {none} in {place}", place)
-    if len(possible) > 1 or not _is_complete(symptom, failing, candidates):
+    is_sure = len(possible) == 1 and _is_complete(symptom, failing, candidates)
+    if not is_sure or not _is_itself(possible[0], root, failing, context):
         names = ", ".join(f"`{one.text}`" for one in possible[:4])
         return _unknown(f"what is {none} in {place}", place, f"what is used there: {names}")
     return _one(possible[0], root, failing, context)
@@ -93,6 +96,17 @@ def _one(candidate: Candidate, root: Node, failing: FailingLine, context: Contex
     return finding if finding.steps else finding + Finding(steps=(step,))
 
 
+def _is_itself(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> bool:
+    """Whether in Go the value is nil, and no embedded pointer that a field of it goes through."""
+    if failing.language.name != "go" or candidate.node is None:
+        return True
+    asked = [one for one in asked_at(root, failing.line - 1) if one.text == candidate.text]
+    members = {one.member for one in asked if one.how == "member"}
+    return all(
+        is_own_field(candidate.node, member, failing.path, root, context) for member in members
+    )
+
+
 def _unknown(what: str, place: str, value: str = "") -> Finding:
     return Finding(
         tags=("none-receiver",),
@@ -102,8 +116,8 @@ def _unknown(what: str, place: str, value: str = "") -> Finding:
     )
 
 
-def _raised_outside(context: Context) -> str:
-    """The place in a dependency that raised the error itself; empty where it is our own code."""
+def raised_outside(context: Context) -> str:
+    """Name what raised the error in a dependency; empty where our own code did."""
     trace = context.case.trace
     first = next(iter(trace.root.frames), None) if trace else None
     if first is None or first.in_app:

@@ -64,7 +64,7 @@ def _lacks(name: str, symptom: Symptom) -> Finding:
     whose = symptom.owner or symptom.module or symptom.receiver
     subject = f"`{whose}` has no `{name}`" if whose else f"`{name}` is not defined"
     return Finding(
-        subject=f"`{name}` is not defined",
+        subject=subject,
         value=subject,
         unknown=f"why {subject}",
         steps=(f"Search the history for when `{name}` was last defined.",),
@@ -140,6 +140,7 @@ def _set_later(
             f"that {failing.place} asks.",
         ),
         evidence=tuple(quoted(h.path, h.line, h.text, f"sets `{name}`") for h in sets),
+        subject=f"`{name}` is not set yet",
         steps=(f"Set `{name}` where `{symptom.owner}` is made, or find who leaves that out.",),
         explained=True,
     )
@@ -177,6 +178,7 @@ def _not_loaded(
             f"loaded when {failing.place} asked for it; {failing.path} does not require it.",
         ),
         evidence=(quoted(hit.path, hit.line, hit.text, f"defines `{name}`"),),
+        subject=f"`{is_module[1]}.{name}` is not loaded",
         steps=(f"Require {stem} where {failing.path} begins.",),
         explained=True,
     )

@@ -47,7 +47,8 @@ def undefined_name(symptom: Symptom, failing: FailingLine, context: Context) -> 
         candidates = _candidates(symptom, failing, context)
         finding = renamed(name, candidates, failing, context, member=False)
     if not finding.explained:
-        finding = _unbound(name, failing, context) + finding + _elsewhere(name, defined.hits)
+        finding = _unbound(name, failing, context) + finding
+        finding = or_else(finding, _elsewhere(name, defined.hits))
     if not defined.complete:
         finding = finding.model_copy(update={"edits": ()})
     return or_else(finding, _undefined(name))
@@ -98,7 +99,12 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     at = statement_at(root, failing.line - 1)
     if at is None or any(map(_STAR.match, lines)):
         return Finding()
-    defined = {one.name for one in definitions_in(failing.path, "\n".join(lines))}
+    key = re.compile(rf"\s*['\"]?{re.escape(name)}['\"]?\s*:")  # of an object: binds nothing
+    defined = {
+        one.name
+        for one in definitions_in(failing.path, "\n".join(lines))
+        if not key.match(lines[one.line - 1])
+    }
     around = (*functions_around(at), root)
     bound = any(name in parameter_names(one) or any(sets_of(one, name)) for one in around)
     if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):

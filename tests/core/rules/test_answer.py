@@ -172,7 +172,8 @@ GO_NIL = "invalid memory address or nil pointer dereference"
     ],
 )
 def test_a_package_is_never_what_is_nil(head):
-    code = "\n\nfunc F(a *A) string {\n\treturn strings.ToUpper(a.X)\n}\n"
+    code = "\n\ntype A struct {\n\tX string\n}\n\n"
+    code += "func F(a *A) string {\n\treturn strings.ToUpper(a.X)\n}\n"
     files = {"a.go": f"package a\n\n{head}{code}"}
     line = files["a.go"].split("\n").index("\treturn strings.ToUpper(a.X)") + 1
     nil = case("runtime error", GO_NIL, frame("a.go", line, "F"), language="go")

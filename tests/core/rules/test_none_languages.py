@@ -34,7 +34,7 @@ NET = "Object reference not set to an instance of an object."
         (
             "javascript", "a.js", JS.replace("undefined", "null"),
             "function f(a) {\n  const u = a.find(x => x.id === 1);\n  return u.name; «f»\n}\n",
-            "Not known: why `u` is null",
+            "`u` is null in a.js:3. It is what `a.find(x => x.id === 1)` gave in a.js:2",
         ),
         (
             "javascript", "a.js", JS, "function f(a) {\n  const { name } = a.opts; «f»\n}\n",

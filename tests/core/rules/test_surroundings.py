@@ -107,5 +107,8 @@ def test_a_key_that_other_code_writes_to_other_mappings_is_not_followed():
         "shop/orders.py": "def mark(order, token: str):\n    order.row['token'] = token\n",
     }
     answer, _ = explained(case("KeyError", "'token'", frame("shop/pay.py", 3, "pay")), files)
-    assert answer.root_cause == "Not known: why `reply` has no key `token` in shop/pay.py:3."
+    assert answer.root_cause == (
+        "shop/pay.py:3 reads key `token` of `reply`, which does not hold it. It is what "
+        "`client.post(1)` gave in shop/pay.py:2, and no line between asks what it holds."
+    )
     assert "shop/orders.py" not in answer.model_dump_json()
