@@ -8,7 +8,7 @@ from nightwatch_core.traces import frame_shapes
 from nightwatch_core.traces.limits import JOINED_CHARACTERS
 from nightwatch_core.traces.python_text import separated_tracebacks
 
-_GAP = r"(?:(?<!\s)\s++(?:[|;\u23ce\u21b5\u2192] {0,4})?)"
+_GAP = r"(?:(?<!\s)(?<!\d:)\s++(?:[|;\u23ce\u21b5\u2192] {0,4})?)"
 
 
 class Joined(NamedTuple):
@@ -50,6 +50,7 @@ JOINED: Mapping[str, Joined] = {
         rf"{_NET}|at [\w.<>`+\[\],|$]{{3,500}} ?\([^()\n]{{0,500}}\)|--- End of ",
         rf"{frame_shapes.NET}|--- End of [\w ]{{1,60}} ---",
     ),
+    "gecko": _joined(frame_shapes.GECKO, frame_shapes.GECKO, frame_shapes.GECKO),
     "ruby": _joined(
         frame_shapes.RUBY,
         rf"\d{{1,5}}: from |{frame_shapes.RUBY}|Caused by:"
@@ -58,8 +59,9 @@ JOINED: Mapping[str, Joined] = {
     ),
     "php": _joined(
         frame_shapes.PHP,
-        rf"{frame_shapes.PHP}|Stack trace:|thrown in /|Next [\w\\]{{1,200}}: ",
-        r"Stack trace:|#\d{1,5} \{main\}",
+        rf"{frame_shapes.PHP}|Stack trace:|thrown in /|Next [\w\\]{{1,200}}: "
+        r"|\[(?:stacktrace|previous exception|object)\]",
+        r"Stack trace:|#\d{1,5} \{main\}|\[(?:stacktrace|previous exception)\]",
     ),
     "go": _joined(
         rf"{frame_shapes.GO}|goroutine \d{{1,19}} \[",
@@ -72,7 +74,7 @@ JOINED: Mapping[str, Joined] = {
         r"an exception was raised:",
     ),
 }
-_SIGNS = (" at ", "\tat ", ":in ", "#0 ", ".go:", ".rs:", ".ex:", ".exs:", ".erl:")
+_SIGNS = ("://", " at ", "\tat ", ":in ", "#0 ", ".go:", ".rs:", ".ex:", ".exs:", ".erl:")
 
 
 def separated(line: str) -> list[str]:

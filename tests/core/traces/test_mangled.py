@@ -49,6 +49,10 @@ Caused by: org.shop.db.RowMissing: no row 7
     at Cart.total (/srv/shop/cart.js:3:5)
     at async Object.<anonymous> (/srv/shop/node_modules/express/index.js:9:7)
     at /srv/shop/server.js:12:3""",
+    "firefox": """TypeError: order.price is undefined
+total@https://shop.example/assets/cart.js:3:5
+place/<@https://shop.example/assets/orders.js:9:7
+@https://shop.example/assets/main.js:12:3""",
     "go": """panic: no cart
 
 goroutine 1 [running]:

@@ -63,6 +63,10 @@ def place(
         ("/usr/src/app/shop/orders/views.py", "backend/shop/orders/views.py"),
         ("/app/main.py", "backend/main.py"),
         ("C:\\inetpub\\Controllers\\OrdersController.cs", "src/Controllers/OrdersController.cs"),
+        ("\\\\server\\share\\shop\\Controllers\\OrdersController.cs",)
+        + ("src/Controllers/OrdersController.cs",),
+        ("D:\\a\\shop\\shop\\app\\models\\order.rb", "app/models/order.rb"),
+        ("C:\\\\work\\\\app\\\\models\\\\order.rb", "app/models/order.rb"),
         ("webpack:///./src/cart.ts", "frontend/src/cart.ts"),
         ("webpack-internal:///(rsc)/./src/cart.ts", "frontend/src/cart.ts"),
         ("webpack://shop/./src/pages/index.tsx?1a2b", "frontend/src/pages/index.tsx"),
