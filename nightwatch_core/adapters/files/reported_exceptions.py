@@ -29,9 +29,20 @@ class ReportedExceptions:
         self._parser = parser
         self._most = most
         self._kept: dict[tuple[bool, int], ExceptionLink] = {}
+        self._whole: dict[int, ExceptionLink] = {}  # by all lines
 
     def __call__(self, raw: str) -> ExceptionLink:
         """Read the exception that a raw stack trace reports."""
+        whole = hash(raw)
+        exception = self._whole.get(whole)
+        if exception is None:
+            exception = self._read(raw)
+            if len(self._whole) >= self._most:
+                self._whole.clear()
+            self._whole[whole] = exception
+        return exception
+
+    def _read(self, raw: str) -> ExceptionLink:
         headers = tuple(_headers(raw))
         for key, header in headers:
             known = self._kept.get(key)

@@ -2,7 +2,6 @@
 
 import threading
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import lru_cache
 from pathlib import Path
 
 from nightwatch_core.adapters.files.error_paths import File, files_of
@@ -57,7 +56,7 @@ class ErrorFiles:
         self._lock = threading.Lock()
         self._kept: dict[timedelta | None, Reading] = {}
         self._newest: Reading | None = None
-        self._exceptions = lru_cache(maxsize=256)(ReportedExceptions(self._exception_of))
+        self._exceptions = ReportedExceptions(self._exception_of)
 
     def window(self, lookback: timedelta | None, now: datetime) -> Window:
         """The records' span, or its last `lookback`; raises `StopTheNight` like `error_groups`."""
