@@ -133,6 +133,7 @@ def write_long_lines(path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
         for part in ("2031-03-01 10:00:00 ERROR ", *("x" * 1_000_000,) * 300, "\n") * 2:
             file.write(part)
+        file.write(python_trace(next(errors())))
 
 
 def measure(path: Path) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -43,7 +44,8 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
     except OSError as error:
         raise _not_written(folder, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _forget_old(folder: Path) -> None:

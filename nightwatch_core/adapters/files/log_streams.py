@@ -23,6 +23,7 @@ from nightwatch_core.models.trace import ExceptionLink
 from nightwatch_core.traces.line_prefixes import stream_of
 
 _WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
+_MOST_BYTES = 4  # of a character
 
 
 class Read(NamedTuple):
@@ -59,7 +60,8 @@ class _Stream:
         return sum(map(len, self.part)) > BLOCK_LIMIT
 
     def _may_go_on(self, text: str) -> bool:
-        return self.ends_lines or len(text.encode("utf-8", "replace")) > _WHOLE_PART
+        may_be = len(text) * _MOST_BYTES > _WHOLE_PART
+        return self.ends_lines or (may_be and len(text.encode("utf-8", "replace")) > _WHOLE_PART)
 
     def read(self, placed: Placed) -> Iterator[Read]:
         """Go on by the lines of one text."""

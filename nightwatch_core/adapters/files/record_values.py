@@ -93,4 +93,5 @@ def has_lines(text: str) -> bool:
     >>> has_lines("a\nb\n"), has_lines(r"a\nb"), has_lines("a\n")
     (True, True, False)
     """
-    return any(end in text.rstrip() for end in ("\n", "\r", "\\n"))
+    bare = text.rstrip()
+    return "\n" in bare or "\r" in bare or "\\n" in bare

@@ -1,0 +1,107 @@
+"""Tables with a line of names: what trackers and log services export, and what is no table."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from error_records import AT, PYTHON, RUBY, fetched, only, written
+
+from nightwatch_core.adapters.files.limits import LINE_LIMIT
+from nightwatch_core.adapters.files.tables import is_table
+
+NEW_RELIC = ("timestamp", "error.class", "error.message", "transactionName", "appName", "host",
+             "error.stack_trace")  # fmt: skip
+ROW = ("1793700000000", "Shop::Empty", 'no "order" 17, sorry', "Controller/orders/show", "shop",
+       "web-1", RUBY)  # fmt: skip
+
+
+def table(*rows: tuple[str, ...], delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_tables_by_any_delimiter(
+    tmp_path: Path, delimiter: str, quoting: int, encoding: str
+) -> None:
+    text = table(NEW_RELIC, ROW, ROW, delimiter=delimiter, quoting=quoting)
+    group = only(written(tmp_path, text.encode(encoding), "export.json"))
+    assert (group.error_class, group.message) == ("Shop::Empty", 'no "order" 17, sorry')
+    assert (group.occurrences, group.app, group.last_seen) == (2, "shop", AT)
+    assert (group.transaction, group.hosts) == ("Controller/orders/show", ("web-1",))
+
+
+def test_what_excel_writes(tmp_path: Path) -> None:
+    for line in ("sep=;", '"sep=;"'):
+        text = "\ufeff" + line + "\r\n" + table(NEW_RELIC, ROW, delimiter=";")
+        assert only(written(tmp_path, text)).app == "shop"
+
+
+@pytest.mark.parametrize(
+    ("names", "cells"),
+    [
+        (("Date", "Host", "Service", "Message"), ("2026-11-03T10:00:00Z", "w", "shop", PYTHON)),
+        (("@timestamp", "@message", "@logStream"), ("2026-11-03 10:00:00.000", PYTHON, "x")),
+        (("TIMESTAMP", "Exception.Type", "Exception_Message"),
+         ("Nov 3, 2026 @ 10:00:00.000", "KeyError", "'total'")),
+        (("timestamp [UTC]", "exception.type", "exception.message"),
+         ("11/3/2026, 10:00:00.000 AM", "KeyError", "'total'")),
+    ],
+)  # fmt: skip
+def test_names_in_any_case(tmp_path: Path, names: tuple[str, ...], cells: tuple[str, ...]) -> None:
+    group = only(written(tmp_path, table(names, cells)))
+    assert (group.error_class, group.message, group.last_seen) == ("KeyError", "'total'", AT)
+
+
+def test_cells_that_are_json(tmp_path: Path) -> None:
+    names = ("timestamp", "exception", "attributes", "message")
+    row = ("1793700000", '{"type": "KeyError", "message": "no"}', "{broken}", '{"a": 1}')
+    assert only(written(tmp_path, table(names, row))).error_class == "KeyError"
+
+
+def test_rows_are_told_by_the_line_they_begin_at(tmp_path: Path) -> None:
+    rows = (NEW_RELIC, ROW, ("", "", "no class"), (*ROW, "one", "more"), ROW)
+    answer = fetched(written(tmp_path, "\n" + table(*rows), "a.csv"))
+    assert answer.groups[0].occurrences == 2
+    assert [(one.place, re.split("[:;]", one.reason)[0]) for one in answer.rejects] == [
+        ("a.csv:5", "no error class and no stack trace"),
+        ("a.csv:6", "9 cells below 7 names"),
+    ]
+
+
+def test_a_quote_that_never_ends_is_bounded(tmp_path: Path) -> None:
+    row = 'KeyError,"no end\n' + "x,y\n" * (LINE_LIMIT // 4 + 10)
+    answer = fetched(written(tmp_path, f"error.class,message\nKeyError,no\n{row}KeyError,no\n"))
+    assert "KeyError" in {group.error_class for group in answer.groups}
+    assert "a row that cannot be read" in answer.rejects[0].reason
+
+
+def test_nothing_but_names_is_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path, "error.class,message\n\n", "a.csv")
+    assert fetched(path).partial == ("a.csv holds no records",)
+
+
+@pytest.mark.parametrize(
+    "firsts",
+    [
+        [],
+        ["2026-11-03 10:00:00,123 ERROR shop, message, type\n", "a, b, c\n"],
+        ["ERROR, message\n", "x\n"],
+        ["Error: no message, error class or type was given to us\n", "  at f (a.js:1:2)\n"],
+        ["KeyError: message, class\n", "a,b\n"],
+        ['{"error.class": 1, "message": 2}\n'],
+        ["[error, message]\n", "[1, 2]\n"],
+        ["message\n", "no\n"],
+        ["name,colour\n", "a,b\n"],
+        ["message,timestamp\n", "just a line of a log\n"],
+        ["x" * 100_000 + ",message,type\n", "a,b,c\n"],
+        ["message" + "\t" * 5_000 + "\n"],
+    ],
+)
+def test_what_is_no_table(firsts: list[str]) -> None:
+    assert not is_table(firsts)
