@@ -23,14 +23,14 @@ STYLES = (
     Style(
         "python",
         frame=re.compile(r"\s+\S|\s*File \"[^\"]{1,1000}\", line \d"),
-        part=re.compile(rf"(?:{_WRAPS})|\s+[+|]|Traceback \(most"),
+        part=re.compile(rf"(?:{_WRAPS})|\s+[+|]|[+|](?: |-\+?-)|Traceback \(most"),
         opens=re.compile(r".{0,200}Traceback \(most recent call last\)"),
     ),
     Style(
         "go",
         frame=re.compile(
             r"\s+\S.{0,1000}\.(?:go|s):\d+|\s*goroutine \d+ "
-            r"|/\S{1,1000}\.(?:go|s):\d{1,9}(?: \+0x|$)"
+            r"|/\S{1,1000}\.(?:go|s):\d{1,9}(?: \+0x|$)|[\w./@-]{1,500}\.go:\d{1,9} \+0x"
         ),
         part=re.compile(
             r"\s*(?:[\w./*()\[\]{},$@~·%-]{1,500}\(.{0,500}\)$|created by |\[signal |panic: )"
