@@ -30,6 +30,7 @@ MEMORY: tuple[tuple[str, ...], ...] = (  # programs that need no data
     ("-m", "tests.benchmarks.patterns"),
     (str(HERE / "rates.py"), "200"),
     (str(HERE / "ignores.py"),),
+    (str(HERE / "reading.py"), "20"),
 )
 
 
