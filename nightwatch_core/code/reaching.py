@@ -59,12 +59,22 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
     if _is_bound_inside(name, at):
         return None
     for function in (*functions_around(at), root):
-        sets = tuple(sets_of(function, name))
+        sets = tuple(one for one in sets_of(function, name) if not _is_after(one, at))
         if name in parameter_names(function):
             return None if sets else Origin("parameter", function)
         if sets:
             return _reaching(sets, function, at)
     return None
+
+
+def _is_after(sets: Node, at: Node) -> bool:
+    """Whether a plain assignment gives its value only after the place is reached: `x = x.y`."""
+    if any(_LOOPS.match(one.type) for one in _around(at)):
+        return False
+    value = sets.child_by_field_name("right") or sets.child_by_field_name("value")
+    is_inside = value is not None and value.start_byte <= at.start_byte < value.end_byte
+    is_plain = "assignment" in sets.type or "declarator" in sets.type
+    return is_plain and (is_inside or sets.start_byte > at.end_byte)
 
 
 def functions_around(node: Node) -> Iterator[Node]:

@@ -21,7 +21,7 @@ _STRAY = "Find out which caller gives {place} that value, and where it enters th
 
 KINDS: dict[str, Kind] = {
     "missing record": Kind(
-        value="a record{relation} is missing",
+        value="{relation}",
         tags=("missing-record",),
         steps=(
             "Check whether the record was deleted, belongs to somebody else, or was never written.",
@@ -40,7 +40,7 @@ KINDS: dict[str, Kind] = {
         steps=("Find who else changes what {place} works on, and copy or lock it.",),
     ),
     "constraint": Kind(
-        value="a database constraint{relation} is violated",
+        value="{relation}",
         tags=("database-constraint", "race-condition"),
         steps=(
             "Check whether two requests can write the same row at once at {place}.",
@@ -48,7 +48,6 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "pool": Kind(
-        value="a connection pool is exhausted",
         tags=("pool", "resource-exhaustion"),
         steps=(
             "Compare the pool's size with the number of threads and jobs that use it.",
@@ -74,7 +73,6 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "permission": Kind(
-        value="access is refused",
         tags=("permission",),
         steps=(
             "Find out who was refused and whether that is right; a refusal may be correct.",
@@ -82,12 +80,10 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "stack": Kind(
-        value="endless recursion",
         tags=("resource-exhaustion", "recursion"),
         steps=("Find the cycle of calls in the trace and the input that has no end.",),
     ),
     "memory": Kind(
-        value="out of memory",
         tags=("resource-exhaustion", "memory"),
         steps=(
             "Find out how much data {place} loads at once, and read it in parts.",
@@ -95,7 +91,6 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "disk": Kind(
-        value="disk or file handles are exhausted",
         tags=("resource-exhaustion", "disk"),
         steps=(
             "Check free space and open files on the host that reported it.",
@@ -103,32 +98,26 @@ KINDS: dict[str, Kind] = {
         ),
     ),
     "missing file": Kind(
-        value="a file is not as expected",
         tags=("missing-file",),
         steps=("Check who creates and removes it, and whether two processes do so at once.",),
     ),
     "parse error": Kind(
-        value="text cannot be parsed",
         tags=("parse-error",),
         steps=("Keep a sample of the text that failed.", _STRAY),
     ),
     "division by zero": Kind(
-        value="division by zero",
         tags=("division-by-zero",),
         steps=("Decide what {place} shall give when there is nothing to divide by.", _STRAY),
     ),
     "assertion": Kind(
-        value="an assertion does not hold",
         tags=("assertion",),
         steps=(_STRAY,),
     ),
     "frozen": Kind(
-        value="an unchangeable value is changed",
         tags=("frozen",),
         steps=("Make a copy where the value is to differ, or find who froze it.",),
     ),
     "wrong type": Kind(
-        value="a value has the wrong type",
         tags=("wrong-type",),
         steps=(_STRAY,),
     ),
@@ -160,7 +149,7 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
         "place": failing.place or "the code",
         "call": call,
         "who": neighbour(symptom) or (f"the neighbour behind `{call}`" if call else "a neighbour"),
-        "relation": f" of `{symptom.relation}`" if symptom.relation else "",
+        "relation": f"`{symptom.relation}`" if symptom.relation else "",
         "types": given,
     }
     return Finding(

@@ -3,7 +3,7 @@
 # Asking
 ROUNDS, QUESTIONS = 10, 8  # turns with questions; tool calls in one turn
 READ_LINES = 400  # lines asked for at once: as many as the tool shows
-WHOLE_FILE = 2_400  # lines; longer files are not read in full
+WHOLE_FILE = 6_000  # lines; longer files are not read in full
 QUERY = 100  # characters of a text that is searched for
 
 # Reading

@@ -33,11 +33,10 @@ def cause_of(
         origin = origin_of_name(root, text_of(node), node)
         if origin is None:
             return Finding()
-        start = origin.node if origin.value is not None else _head(origin.node)
-        if is_tested(text_of(node), start, node):
-            return Finding()  # the code asks: how it came here all the same is not known
         if origin.kind == "parameter":
             return _from_caller(text_of(node), origin.node, failing, context, depth)
+        if is_tested(text_of(node), origin.node, node):
+            return Finding()  # the code asks: how it came here all the same is not known
         return _from_value(text_of(node), origin, root, failing, context)
     call = call_of(node)
     if call is not None:
@@ -46,10 +45,6 @@ def cause_of(
             return source
         return _given_by(written(node), failing.place, failing.language.none, "")
     return attribute_cause(node, root, failing, context)
-
-
-def _head(function: Node) -> Node:
-    return function.child_by_field_name("parameters") or function.children[0]
 
 
 def _from_value(

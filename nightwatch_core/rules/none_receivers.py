@@ -5,9 +5,10 @@ import re
 from tree_sitter import Node
 
 from nightwatch_core.code.dereferences import asked_at
+from nightwatch_core.code.null_guards import own_guard
 from nightwatch_core.code.statements import root_of
 from nightwatch_core.code.symptoms import Symptom
-from nightwatch_core.rules.findings import FailingLine, Finding
+from nightwatch_core.rules.findings import FailingLine, Finding, quoted
 from nightwatch_core.rules.go_fields import is_own_field
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import HEAD_LINES, LINE
@@ -47,6 +48,9 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     )
     if not possible or any(not one.text for one in possible):
         return _unknown(f"what is {none} in {place}", place)
+    guarded = _guarded(possible, failing, context)
+    if guarded:
+        return guarded
     is_sure = len(possible) == 1 and _is_complete(symptom, failing, candidates)
     if not is_sure or not _is_itself(possible[0], root, failing, context):
         names = ", ".join(f"`{one.text}`" for one in possible[:4])
@@ -91,9 +95,34 @@ def _one(candidate: Candidate, root: Node, failing: FailingLine, context: Contex
         unknown=f"why `{text}` is {none} in {failing.place}",
     )
     if candidate.node is not None:
-        finding = finding + cause_of(candidate.node, root, failing, context)
+        source = cause_of(candidate.node, root, failing, context)
+        value = source.value or finding.value  # what is known of its way says more
+        finding = finding.model_copy(update={"value": value}) + source
     step = f"Find out when `{text}` may be {none} before {failing.place} uses it."
     return finding if finding.steps else finding + Finding(steps=(step,))
+
+
+def _guarded(
+    possible: tuple[Candidate, ...], failing: FailingLine, context: Context
+) -> Finding | None:
+    """The one value that the code itself has found to be nothing before it uses it."""
+    lines = [(one, own_guard(one.node)) for one in possible if one.node is not None]
+    found = [(one, line) for one, line in lines if line]
+    if len(found) != 1:
+        return None
+    (one, line), none = found[0], failing.language.none
+    text = (context.code.whole(failing.path) or ())[line - 1]
+    return Finding(
+        because=(
+            f"{failing.path}:{line} asks whether `{one.text}` is {none}, and {failing.place} uses "
+            "it where it is.",
+        ),
+        evidence=(quoted(failing.path, line, text, "is true where there is nothing"),),
+        tags=("none-receiver",),
+        subject=f"`{one.text}` is {none}",
+        steps=(f"Do not use `{one.text}` below {failing.path}:{line}.",),
+        explained=True,
+    )
 
 
 def _is_itself(candidate: Candidate, root: Node, failing: FailingLine, context: Context) -> bool:

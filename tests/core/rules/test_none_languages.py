@@ -69,3 +69,45 @@ def test_other_languages(language, path, message, code, told):
         error.get(language, "TypeError"), message, {path: code}, *frames, language=language
     )
     assert told in answer.root_cause
+
+
+GUARDED = """class A {
+  void F(L log, List<I> all) {
+    var item = all.FirstOrDefault(x);
+    if (item is null)
+    {
+      log.Warn("gone {Id}", item.Id); «f»
+      return;
+    }
+  }
+}
+"""
+
+
+def test_what_the_code_itself_found_to_be_null():
+    frames = (("A.cs", "f", "F"),)
+    answer = answered("NullReferenceException", NET, {"A.cs": GUARDED}, *frames, language="csharp")
+    assert answer.root_cause == (
+        "A.cs:4 asks whether `item` is null, and A.cs:6 uses it where it is."
+    )
+    for other in ("item is not null", "item is null && log is null", "other is null"):
+        code = {"A.cs": GUARDED.replace("item is null", other)}
+        answer = answered("NullReferenceException", NET, code, *frames, language="csharp")
+        assert answer.handover is not None
+
+
+def test_an_argument_that_is_left_out_and_set_by_the_failing_line_itself():
+    code = (
+        "Sub.prototype.isModified = function(paths, more) {\n"
+        "  paths = (Array.isArray(paths) ? paths : paths.split(' ')).map(p => p); «f»\n"
+        "  return paths;\n};\nfunction save() {\n  return this.isModified(); «c»\n}\n"
+    )
+    message = "Cannot read property 'split' of undefined"
+    frames = (("a.js", "f", "Sub.isModified"), ("a.js", "c", "save"))
+    answer = answered("TypeError", message, {"a.js": code}, *frames, language="javascript")
+    assert answer.root_cause == (
+        "`paths` is undefined in a.js:2. a.js:6 leaves out `paths`, which is undefined then."
+    )
+    given = {"a.js": code.replace("isModified();", "isModified(this.all);")}
+    answer = answered("TypeError", message, given, *frames, language="javascript")
+    assert answer.handover.value == "`paths` is undefined; a.js:6 gave it as `this.all`"
