@@ -1,11 +1,12 @@
 """Values and lines of one file as entries: occurrences, rejects, and what is missing."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain
 
 from nightwatch_core.adapters.files.doubts import Doubts
-from nightwatch_core.adapters.files.limits import MAX_STREAMS
+from nightwatch_core.adapters.files.limits import MAX_STREAMS, TIME_REACH
 from nightwatch_core.adapters.files.line_shapes import line_of
 from nightwatch_core.adapters.files.log_streams import LogStreams, Read
 from nightwatch_core.adapters.files.occurrences import occurrence_of
@@ -21,6 +22,7 @@ from nightwatch_core.models.trace import ExceptionLink
 Entry = Occurrence | RejectedRecord | str | None
 ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is one without frames
 
+_CLOCK = re.compile(r"\d:\d\d")
 PLAIN_LOG = "stack trace in a log"
 IN_LOG = "record in a log"
 LOUD_LINES = "lines of level error that belong to no stack trace and name no exception"
@@ -37,7 +39,7 @@ class EntryMaker:
         self._streams = LogStreams(exception_of)
         self._lines = 0  # records that are lines of a log
         self._doubts = Doubts(exception_of)
-        self._plain: LogLine | None = None  # the last line that said its stream
+        self._above: LogLine | None = None  # the last line that said its stream and time
         self._is_plain = False
 
     @property
@@ -54,12 +56,19 @@ class EntryMaker:
     def of_text(self, text: str, place: str) -> Iterator[Entry]:
         """Yield the entries of a line that is no JSON."""
         self._is_plain = True
-        line = line_of(text)
-        self._plain = line or self._plain
-        if line is None and self._plain is not None:
-            line = self._plain._replace(text=text, is_part=False)
-        for read in self._streams.read(line or LogLine(text), place):
+        for read in self._streams.read(self._line_of(text), place):
             yield from self._of_read(read)
+
+    def _line_of(self, text: str) -> LogLine:
+        """A line without a prefix of its own goes on in the message of the line above."""
+        line = line_of(text)
+        if line is not None:
+            self._above = line if line.around.get("time") else None
+            return line
+        if self._above is not None and not _CLOCK.search(text, 0, TIME_REACH):
+            return self._above._replace(text=text, is_part=False)
+        self._above = None
+        return LogLine(text)
 
     def finish(self) -> Iterator[Entry]:
         """End the file: yields what waited for its end."""

@@ -50,7 +50,10 @@ def line_of(text: str) -> LogLine | None:
     ('Traceback (most recent call last):', '  stderr', {'time': '2026-11-03T10:00:00.5Z'})
     """
     head = text[:LINE_READ]
-    shapes = _WITH_TIME if head[:1] == "2" and head[4:5] == "-" else _WITHOUT
+    if head[:1] == "2" and head[4:5] == "-":
+        shapes = _WITH_TIME if head[10:11] == "T" else ()
+    else:
+        shapes = _WITHOUT if head[:1].strip() else ()
     match = next((found for shape in shapes if (found := shape.pattern.match(head))), None)
     if match is None:
         return None

@@ -127,6 +127,19 @@ def test_a_record_without_level_and_class_is_refused(tmp_path: Path) -> None:
     assert sum(isinstance(entry, RejectedRecord) for entry in entries) == DOUBTS + 5
 
 
+def test_a_table_in_a_log_names_no_stream(tmp_path: Path) -> None:
+    log = f"name  | count\n2026-11-03 10:00:00 ERROR no\n{PYTHON}\n2026-11-03 10:00:01 on\n"
+    (one,) = occurrences(written(tmp_path, log))
+    assert (one.app, one.last_seen is not None) == ("", True)
+
+
+def test_a_message_of_syslog_goes_on_without_its_prefix(tmp_path: Path) -> None:
+    first, *others = PYTHON.split("\n")
+    log = f"2026-11-03T10:00:00Z web-1 shop[7]: {first}\n" + "\n".join(others)
+    (one,) = occurrences(written(tmp_path, f"{log}\n2026-11-03T10:00:01Z web-1 shop[7]: on\n"))
+    assert (one.error_class, one.host, one.app) == ("KeyError", "web-1", "shop")
+
+
 def test_the_time_with_a_zone_counts(tmp_path: Path) -> None:
     inner = {"level": "error", "exc_info": PYTHON, "asctime": "2026-11-03 11:00:00,5"}
     path = written(tmp_path, json_lines([docker(json.dumps(inner) + "\n", 7)]))
