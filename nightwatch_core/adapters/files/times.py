@@ -115,7 +115,7 @@ def has_zone(value: object) -> bool:
 
 def _from_epoch(seconds: float, value: object) -> datetime | None:
     per_second = next((ticks for below, ticks in _TICKS if abs(seconds) < below), 0)
-    if not per_second:
+    if not per_second or seconds < 0:
         return None
     whole = int(value) if isinstance(value, int | str) and str(value).strip().isdigit() else None
     micros = (whole if whole is not None else seconds) * 1_000_000 // per_second

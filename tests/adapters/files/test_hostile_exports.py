@@ -104,3 +104,15 @@ def test_fields_without_a_name_are_no_messages(tmp_path: Path) -> None:
     document = {"data": [{"id": "A", "type": "log", "attributes": {"": ""}}]}
     (entry,) = entries_of(json.dumps(document), tmp_path)
     assert entry is not None
+
+
+def test_what_fuzzing_brought_to_light(tmp_path: Path) -> None:
+    before_all_times = {"title": "Shop::Empty: no", "count": 3, "first_seen": -6.2e16}
+    call = {
+        "event_name": "new_item",
+        "data": {"item": {"title": "E: no", "total_occurrences": 2, "last_occurrence": [[]]}},
+    }
+    for document, count in ((before_all_times, 3), (call, 2)):
+        (entry,) = entries_of(json.dumps(document), tmp_path)
+        assert isinstance(entry, Occurrence)
+        assert (entry.count, entry.first_seen) == (count, None)

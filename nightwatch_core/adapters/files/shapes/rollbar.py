@@ -37,7 +37,9 @@ def _is_call(record: Record) -> bool:
 
 
 def _call(record: Record, inside: Inside) -> Iterator[Item]:
-    yield from inside(at(record, "data.occurrence", "data.item.last_occurrence", "data.item"))
+    paths = ("data.occurrence", "data.item.last_occurrence", "data.item")
+    parts = (at(record, path) for path in paths)
+    yield from inside(next(one for one in parts if isinstance(one, Mapping)))
 
 
 def _is_occurrence(record: Record) -> bool:
