@@ -24,6 +24,11 @@ class Doubts:
         self._are_lines: bool | None = None
 
     @property
+    def may_be_lines(self) -> bool:
+        """Whether their texts are still to be read in streams."""
+        return self._are_lines is not False
+
+    @property
     def left_out(self) -> int:
         """Lines of level error that belong to no stack trace, once all is read."""
         return self.streams.left_out if self._are_lines else 0

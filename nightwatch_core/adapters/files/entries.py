@@ -98,8 +98,9 @@ class EntryMaker:
         if line and json_in(line.text) is not None:
             yield from self._of_item(line, place)
             return
-        for read in self._doubts.streams.read(line, place) if line else ():
-            yield from self._of_read(read)
+        if line and self._doubts.may_be_lines:
+            for read in self._doubts.streams.read(line, place):
+                yield from self._of_read(read)
         logged = occurrence_of(record, place, self._exception_of, words_do=True)
         alone = refusal(place, logged, record) if isinstance(logged, str) else logged
         yield from self._doubts.take(alone) if line else (alone,)
