@@ -40,6 +40,7 @@ class EntryMaker:
         self._lines = 0  # records that are lines of a log
         self._doubts = Doubts(exception_of)
         self._above: LogLine | None = None  # the last line that said its stream and time
+        self._plain_shape = PLAIN_LOG
         self._is_plain = False
 
     @property
@@ -61,8 +62,9 @@ class EntryMaker:
 
     def _line_of(self, text: str) -> LogLine:
         """A line without a prefix of its own goes on in the message of the line above."""
-        line = line_of(text)
-        if line is not None:
+        told = line_of(text)
+        if told is not None:
+            self._plain_shape, line = told
             self._above = line if line.around.get("time") else None
             return line
         if self._above is not None and not _CLOCK.search(text, 0, TIME_REACH):
@@ -118,7 +120,7 @@ class EntryMaker:
         entry = occurrence_of(record, place, self._exception_of)
         if isinstance(entry, Occurrence):
             if self._is_plain:
-                self._shapes[PLAIN_LOG] += 1
+                self._shapes[self._plain_shape] += 1
             yield entry
             return
         raw = "\n".join(record["stack_trace"]) if isinstance(record["stack_trace"], list) else ""

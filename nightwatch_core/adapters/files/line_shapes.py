@@ -30,6 +30,13 @@ _PATTERNS = {
 _BY_TIME = tuple(_PATTERNS)[:5]
 
 
+class ToldLine(NamedTuple):
+    """A line without its prefix, and the name of the shape that told it."""
+
+    shape: str
+    line: LogLine
+
+
 class LineShape(NamedTuple):
     """What tells a line, and the name of its shape for people."""
 
@@ -42,10 +49,10 @@ _WITH_TIME = tuple(shape for shape in LINE_SHAPES if shape.name in _BY_TIME)
 _WITHOUT = tuple(shape for shape in LINE_SHAPES if shape.name not in _BY_TIME)
 
 
-def line_of(text: str) -> LogLine | None:
+def line_of(text: str) -> ToldLine | None:
     """Give a line of a log that says its stream, without its prefix; None where it says none.
 
-    >>> line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
+    >>> _, line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
     >>> line.text, line.stream, line.around
     ('Traceback (most recent call last):', '  stderr', {'time': '2026-11-03T10:00:00.5Z'})
     """
@@ -54,11 +61,13 @@ def line_of(text: str) -> LogLine | None:
         shapes = _WITH_TIME if head[10:11] == "T" else ()
     else:
         shapes = _WITHOUT if head[:1].strip() else ()
-    match = next((found for shape in shapes if (found := shape.pattern.match(head))), None)
+    matches = ((shape.name, found) for shape in shapes if (found := shape.pattern.match(head)))
+    name, match = next(matches, ("", None))
     if match is None:
         return None
     named = match.groupdict()
     words = (named.get("host"), named.get("app"), named.get("stream"))
     around = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
     whole = text[match.start("text") :]
-    return LogLine(whole, " ".join(word or "" for word in words), around, named.get("tag") == "P")
+    stream = " ".join(word or "" for word in words)
+    return ToldLine(name, LogLine(whole, stream, around, named.get("tag") == "P"))
