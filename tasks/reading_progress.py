@@ -9,6 +9,7 @@ from nightwatch_core.models.file_contents import ReadingProgress
 
 log = logging.getLogger(__name__)
 LOG_SECONDS = 10.0  # between two lines of a log
+LARGE = 5_000_000  # bytes; smaller readings are over before anybody asks
 Show = Callable[[ReadingProgress], None]
 
 
@@ -54,10 +55,12 @@ def shown_by(show: Show, seconds: float) -> Iterator[None]:
 
 
 def new_listener() -> Show:
-    """Give one reading its listener: it tells the log, and whoever shows it."""
+    """Give one reading its listener: of large files it tells the log, and whoever shows it."""
     logged = Throttled(lambda progress: log.info("%s", sentence(progress)), LOG_SECONDS)
 
     def hear(progress: ReadingProgress) -> None:
+        if progress.of_bytes < LARGE:
+            return
         logged(progress)
         for listener in _shown:
             listener(progress)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.named_change import is_of
+from nightwatch_core.code.record_fit import MISFIT
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis
@@ -170,7 +171,7 @@ def question(analysis: Analysis) -> str:
 
 def misfit(analysis: Analysis) -> str:
     """Say that the code that was read is not the code that failed; empty where it may be."""
-    why = analysis.misfit.strip().rstrip(".")
+    why = analysis.misfit.strip().removeprefix(MISFIT).rstrip(".")
     return f"The record does not fit this commit: {why}." if why else ""
 
 

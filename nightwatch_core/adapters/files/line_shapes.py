@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from nightwatch_core.adapters.files.limits import LINE_READ
+from nightwatch_core.adapters.files.shapes.container_names import service_of
 from nightwatch_core.adapters.files.shapes.shape import LogLine
 
 _TIME = r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)"
@@ -68,6 +69,8 @@ def line_of(text: str) -> ToldLine | None:
     named = match.groupdict()
     words = (named.get("host"), named.get("app"), named.get("stream"))
     around = {name: value for name in ("time", "app", "host") if (value := named.get(name))}
+    if app := around.get("app"):
+        around["app"] = service_of(app)
     whole = text[match.start("text") :]
     stream = " ".join(word or "" for word in words)
     return ToldLine(name, LogLine(whole, stream, around, named.get("tag") == "P"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.shapes.around import first_text, inner
+from nightwatch_core.adapters.files.shapes.container_names import service_of
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, LogLine, Record, Shape
 
 # Labels of pods and containers that name an application and its release, best first.
@@ -24,7 +25,7 @@ def _kubernetes(document: Record, _: Inside) -> Iterator[Item]:
     host = first_text(pod, "pod_name") or first_text(place[0], "name")
     around = {
         "time": _time(document),
-        "app": first_text(labels, *APPS) or container,
+        "app": first_text(labels, *APPS) or service_of(container),
         "release": first_text(labels, *RELEASES),
         "host": host,
         "level": document.get("level"),
@@ -53,7 +54,7 @@ def _docker(document: Record, _: Inside) -> Iterator[Item]:
     container = first_text(document, "container_name", "container_id").lstrip("/")
     around = {
         "time": _time(document),
-        "app": first_text(attributes, *APPS) or first_text(document, "container_name").lstrip("/"),
+        "app": first_text(attributes, *APPS) or service_of(first_text(document, "container_name")),
         "host": first_text(document, "hostname", "host"),
         "release": first_text(attributes, *RELEASES),
     }
@@ -80,7 +81,7 @@ def _azure(document: Record, inside: Inside) -> Iterator[Item]:
     pod = first_text(document, "PodName", "Name", "Computer")
     around = {
         "time": document["TimeGenerated"],
-        "app": first_text(document, "ContainerName"),
+        "app": service_of(first_text(document, "ContainerName")),
         "host": pod,
         "level": document.get("LogLevel"),
     }

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import MESSAGE_LIMIT
 from nightwatch_core.adapters.files.shapes.around import first_text
+from nightwatch_core.adapters.files.shapes.container_names import service_of
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, LogLine, Record, Shape
 
 # Syslog's priorities.
@@ -17,7 +18,7 @@ def _is_entry(document: Record) -> bool:
 def _entry(document: Record, _: Inside) -> Iterator[Item]:
     unit = first_text(document, "_SYSTEMD_UNIT", "UNIT", "_SYSTEMD_USER_UNIT", "USER_UNIT")
     container = first_text(document, "CONTAINER_NAME")
-    name = container or unit.removesuffix(".service")
+    name = service_of(container or unit)
     time = document.get("_SOURCE_REALTIME_TIMESTAMP") or document.get("__REALTIME_TIMESTAMP")
     priority = str(document.get("PRIORITY", ""))
     around = {
