@@ -57,6 +57,8 @@ def line_of(text: str) -> ToldLine | None:
     >>> line.text, line.stream, line.around
     ('Traceback (most recent call last):', '  stderr', {'time': '2026-11-03T10:00:00.5Z'})
     """
+    if text[:1].isspace() or (text[4:5] == "-" and text[10:11] == " " and text[:4].isdigit()):
+        return None  # neither a frame nor the time of a plain log begins any of these
     head = text[:LINE_READ]
     if head[:1] == "2" and head[4:5] == "-":
         shapes = _WITH_TIME if head[10:11] == "T" else ()
