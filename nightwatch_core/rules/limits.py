@@ -11,6 +11,7 @@ LINE, MESSAGE = 500, 1_000  # characters that are looked at
 LINES_ABOVE, LINES_BELOW = 50, 30  # around a failing line
 STATEMENT_LINES, HEAD_LINES, BODY_LINES = 6, 80, 60  # of a statement, imports, a called function
 FRAMES, CALLERS = 20, 2  # frames that are looked at; that a parameter is followed outwards
+NONE_CANDIDATES = 12  # expressions of a statement that may be None
 DEFINING_FILES = 6  # files that may define a name, of which each is read
 QUOTED_VALUES, WRITING_LINES = 2, 3  # values of a message; lines that may write one
 CANDIDATES, SHORTEST_WORD = 3, 3  # similar names looked into; letters of a word worth a search

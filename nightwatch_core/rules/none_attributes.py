@@ -14,7 +14,7 @@ from nightwatch_core.code.statements import text_of
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.rules.findings import FailingLine, Finding, quoted
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import WRITING_LINES
+from nightwatch_core.rules.limits import LINE, WRITING_LINES
 
 _OWN = re.compile(r"(?:(?:self|this)\.|\$this->|@)(?P<name>\w{2,60})")
 _DYNAMIC = re.compile(
@@ -64,11 +64,12 @@ def setting_lines(
         for hit in result.hits
         if language_of(hit.path).name == failing.language.name and not TEST.search(hit.path)
     ]
-    sign = re.compile(
-        rf"(?<![\w$]){re.escape(name)}\s*(?::[^=,()]+)?(?:\|\|)?=(?![=>])|[(,]\s*{name}\s*[,)].*="
-    )
+    own = re.escape(name)
+    sign = re.compile(rf"(?<![\w$]){own}\s*(?::[^=,()]+)?(?:\|\|)?=(?![=>])|[(,]\s*{own}\s*[,)].*=")
     sets = [hit for hit in hits if sign.search(masked(hit.text, failing.language))]
-    dynamic = [h for h in hits if h not in sets and _DYNAMIC.search(h.text) and f"{name}" in h.text]
+    dynamic = [
+        h for h in hits if h not in sets and _DYNAMIC.search(h.text[:LINE]) and f"{name}" in h.text
+    ]
     is_unclear = any(_names_it(hit.text, name) for hit in dynamic)
     if is_unclear or any(hit.path != failing.path for hit in sets):
         return None
@@ -76,7 +77,7 @@ def setting_lines(
 
 
 def _names_it(text: str, name: str) -> bool:
-    return bool(re.search(rf"[\"':]{re.escape(name)}\b", text))
+    return bool(re.search(rf"[\"':]{re.escape(name)}\b", text[:LINE]))
 
 
 def _value(text: str, name: str) -> str:

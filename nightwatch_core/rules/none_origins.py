@@ -174,14 +174,13 @@ def _from_caller(
         return Finding()
     none = failing.language.none
     caller, root, node = given
-    evidence = (caller.evidence("calls with that value"),)
     if node is None:
         return Finding(
             because=(f"{caller.place} leaves out `{name}`, which is {none} then.",),
-            evidence=evidence,
+            evidence=(caller.evidence(f"leaves out `{name}`"),),
             explained=True,
         )
-    text = written(node)
+    text, evidence = written(node), (caller.evidence("calls with that value"),)
     if node.type in _NOTHING and text == none:
         return Finding(
             because=(f"{caller.place} gives {none} for `{name}`.",),

@@ -11,7 +11,7 @@ from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.rules.findings import FailingLine, Finding, quoted
 from nightwatch_core.rules.go_fields import is_own_field
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import HEAD_LINES, LINE
+from nightwatch_core.rules.limits import HEAD_LINES, LINE, NONE_CANDIDATES
 from nightwatch_core.rules.none_candidates import Candidate, candidates_for, ruled_out
 from nightwatch_core.rules.none_origins import cause_of
 
@@ -43,6 +43,8 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
         return _unknown(f"what is {none} in {place}", place)
     packages = imported_packages(failing, context)
     candidates = candidates_for(symptom, root, failing.line, failing.language)
+    if len(candidates) > NONE_CANDIDATES:
+        return _unknown(f"what is {none} in {place}", place)
     possible = tuple(
         one for one in candidates if not ruled_out(one, root, failing.language, packages)
     )
