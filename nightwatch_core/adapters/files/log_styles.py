@@ -93,8 +93,22 @@ STYLES = (
 )
 CAUSE = re.compile(CAUSES)
 _STARTS = ("#", "goroutine ", "at ", "(")  # of first frames that are not indented
+_OPENINGS = ("Traceback (", "panic", "fatal error", "** (")
 _SIGNS = (  # of lines that open a trace, or are or hold its first frame
-    *("Traceback", "at ", "at\xa0", ":in", "#0", "#1", "@", "from ", "panic", "goroutine "),
+    *(
+        "Traceback",
+        "at ",
+        "at\xa0",
+        ":in",
+        "#0",
+        "#1",
+        "@http",
+        "@/",
+        "@file:",
+        "from ",
+        "panic",
+        "goroutine ",
+    ),
     *("fatal error", ".go:", ".rs:", ".ex:", ".exs:", ".erl:", "eex:", "** (", "\\n", "<br", "<BR"),
     *("application panicked", 'File "', "File \u201c", "File &"),
 )
@@ -126,6 +140,8 @@ def opened_by(text: str) -> Style | None:
     >>> opened_by("Traceback (most recent call last):").name
     'python'
     """
+    if not any(sign in text for sign in _OPENINGS):
+        return None
     return next((style for style in STYLES if style.opens and style.opens.match(text)), None)
 
 
