@@ -30,8 +30,11 @@ def first_look(
 
     Raises `StopTheNight` where a file or the checkout cannot be read at all.
     """
+    contents = source.contents()
+    if not contents.records:
+        return FirstLook(contents=contents)
     window = source.window(lookback, now)
-    contents, groups = source.contents(), source.error_groups(window).groups
+    groups = source.error_groups(window).groups
     ranked = select(groups, IgnoreRules(), TRACED, window).kept
     place = _placing(repository, groups)
     glanced, traced = [], []

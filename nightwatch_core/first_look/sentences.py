@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from nightwatch_core.first_look.limits import REASON, SHOWN_GAPS, SHOWN_REJECTS
+from nightwatch_core.first_look.limits import REASON, SHOWN_GAPS, SHOWN_REJECTS, WHERE
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import RejectedRecord
 from nightwatch_core.models.file_contents import FileContents
@@ -22,12 +22,19 @@ LANGUAGES = {
 
 def content_lines(contents: FileContents) -> tuple[str, ...]:
     """Say what the files hold: records, shapes, span."""
-    counted = f"{plural(contents.records, 'record')} of errors"
+    counted = f"{plural(contents.records, 'record')} of errors" if contents.records else "No error"
     others = f", {contents.harmless:,} that are none" if contents.harmless else ""
-    window = contents.window
-    span = f", {moment(window.since)} to {moment(window.until)}" if window else ", without times"
     shapes = tuple(f"{count:,} × {line(name)}" for name, count in contents.shapes)
-    return (f"{counted}{others}{span if contents.records else ''}", *shapes)
+    return (f"{counted}{others}{_span(contents)}", *shapes)
+
+
+def _span(contents: FileContents) -> str:
+    if not contents.records:
+        return ""
+    if contents.window is None:
+        return ", without times"
+    since, until = moment(contents.window.since), moment(contents.window.until)
+    return f", {since}" if since == until else f", {since} to {until}"
 
 
 def unread_lines(contents: FileContents) -> tuple[str, ...]:
@@ -42,6 +49,18 @@ def unread_lines(contents: FileContents) -> tuple[str, ...]:
     gaps = first(contents.missing, SHOWN_GAPS)
     lines += [line(gap, REASON) for gap in gaps.items]
     return (*lines, *([f"and {gaps.more:,} more"] if gaps.more else []))
+
+
+def help_lines(contents: FileContents) -> tuple[str, ...]:
+    """Say what can be read, where no error was."""
+    if contents.records:
+        return ()
+    return (
+        "Logs of any kind, for the stack traces in them (C#, Elixir, Go, Java and Kotlin, "
+        "JavaScript, PHP, Python, Ruby, Rust); JSON, JSON Lines and tables whose records name "
+        "an error's class or hold its stack trace; exports of error trackers.",
+        "Each shape, and what it is told by: nightwatch_core/adapters/files/README.md",
+    )
 
 
 def _by_reason(rejects: Iterable[RejectedRecord]) -> list[tuple[str, int, str]]:
@@ -103,7 +122,12 @@ def _commit(commit: Commit) -> str:
 
 
 def place_of(error: GlancedError) -> str:
-    """Say where an error leads, and what is known about the line there."""
+    """Say where an error leads, and what is known about the line there; long paths lose folders."""
+    place = _place_of(error)
+    return place if len(place) <= WHERE else f"…{place[1 - WHERE :]}"
+
+
+def _place_of(error: GlancedError) -> str:
     if error.top is None:
         return "no frame of your own" if error.frames else "no stack trace"
     if error.commit is None:
@@ -132,6 +156,6 @@ def cost_lines(estimate: Estimate | None) -> tuple[str, ...]:
     return (
         "Without a language model: nothing, and nothing leaves this machine.",
         f"With {line(estimate.model, 60)}, {plural(estimate.errors, 'error')} analysed: about "
-        f"{dollars}, {tokens}, {cap}. So much {estimate.measured} real bugs took, without the "
-        "model's thinking.",
+        f"{dollars}, {tokens}, {cap}. Measured on {estimate.measured} real bugs; what the model "
+        "thinks comes on top.",
     )

@@ -27,6 +27,7 @@ class FirstLookText:
         look = self._look
         yield from _block("Read", sentences.content_lines(look.contents))
         yield from _block("Not read", sentences.unread_lines(look.contents), "yellow")
+        yield from _block("What can be read", sentences.help_lines(look.contents))
         if look.contents.records:
             yield from _block("Errors", sentences.group_lines(look))
             yield Padding(_table(look), (0, 0, 1, 2), expand=False)

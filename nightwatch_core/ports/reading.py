@@ -54,7 +54,10 @@ class FileSource(ErrorSource, Protocol):
     """Errors from files."""
 
     def contents(self) -> FileContents:
-        """What was understood of the files, and what was not; raises like `error_groups`."""
+        """What was understood of the files, and what was not.
+
+        Raises `StopTheNight` where no file can be opened, not where no record is readable.
+        """
         ...
 
 

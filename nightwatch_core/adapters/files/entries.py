@@ -25,6 +25,7 @@ ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is
 _CLOCK = re.compile(r"\d:\d\d")
 PLAIN_LOG = "stack trace in a log"
 IN_LOG = "record in a log"
+NAMELESS = "a stack trace without the name of an error; is its beginning or its end cut off?"
 LOUD_LINES = "lines of level error that belong to no stack trace and name no exception"
 CUT_SHORT = f"stack traces cut short: more than {MAX_STREAMS} streams of a log ran side by side"
 
@@ -125,4 +126,4 @@ class EntryMaker:
             return
         raw = "\n".join(record["stack_trace"]) if isinstance(record["stack_trace"], list) else ""
         if self._exception_of(raw).frames:
-            yield unreadable(place, "a stack trace without the name of an error", raw)
+            yield unreadable(place, NAMELESS, raw)

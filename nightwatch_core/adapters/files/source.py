@@ -103,8 +103,8 @@ class ErrorFiles:
         return f"{self._names}: {', '.join((*facts, *missing_of(reading)[:3]))}"
 
     def contents(self) -> FileContents:
-        """Say what is there, and in which shapes; reads the files."""
-        reading = self._reading(None, None)
+        """Say what is there, and in which shapes, also where no record of it is readable."""
+        reading = self._kept_reading(None, None)
         return FileContents(
             shapes=tuple(reading.shapes.most_common()),
             records=reading.tally.records,
@@ -127,6 +127,11 @@ class ErrorFiles:
         return reported.model_copy(update={"frames": trace.frames[:1]})
 
     def _reading(self, lookback: timedelta | None, until: datetime | None) -> Reading:
+        reading = self._kept_reading(lookback, until)
+        self._check_records(reading)
+        return reading
+
+    def _kept_reading(self, lookback: timedelta | None, until: datetime | None) -> Reading:
         with self._lock:
             if lookback not in self._kept:
                 self._kept[lookback] = self._read(lookback, until and until + CLOCK_SLACK)
@@ -140,7 +145,7 @@ class ErrorFiles:
         window = window_of(reading)
         if lookback is not None and window and window.since < window.until - lookback:
             reading = self._pass(window.until - lookback, reading.latest)
-        self._check(reading)
+        self._check_files(reading)
         return reading
 
     def _pass(self, begin: datetime | None, latest: datetime | None) -> Reading:
@@ -177,12 +182,14 @@ class ErrorFiles:
         if reading.entries == before:
             reading.partial.append(f"{file.label} holds no records")
 
-    def _check(self, reading: Reading) -> None:
-        """A night that could read nothing must not report that there was nothing."""
+    def _check_files(self, reading: Reading) -> None:
         if not self._paths:
             raise StopTheNight("no error file is given: name one with --errors")
         if not reading.opened and reading.unread:
             raise StopTheNight(f"no error file can be read: {'; '.join(reading.unread[:3])}")
+
+    def _check_records(self, reading: Reading) -> None:
+        """A night that could read nothing must not report that there was nothing."""
         if not reading.readable and reading.rejected:
             rejects = list(reading.rejects.values())[:3]
             first = "; ".join(f"{reject.place}: {reject.reason}" for reject in rejects)

@@ -142,6 +142,14 @@ def test_the_commit_that_was_chosen_is_looked_at() -> None:
         look(files(group()), shop(), commit="v9")
 
 
+def test_a_long_path_keeps_its_end() -> None:
+    deep = Frame(path=f"/srv/{'folder/' * 20}cart.py", line=7, in_app=True)
+    place = place_of(look(files(group(), frames=(deep,))).errors[0])
+    assert place.startswith("…")
+    assert place.endswith("/folder/cart.py:7")
+    assert len(place) == 90
+
+
 def test_groups_without_a_trace_say_so() -> None:
     seen = look(files(group(), frames=()))
     assert place_of(seen.errors[0]) == "no stack trace"
@@ -178,6 +186,22 @@ def test_contents_name_shapes_and_span() -> None:
         "3 × Docker log",
     )
     assert content_lines(FileContents(records=1)) == ("1 record of errors, without times",)
+
+
+def test_one_moment_is_said_once() -> None:
+    moment = Window(since=NOW, until=NOW + timedelta(microseconds=1))
+    said = content_lines(FileContents(records=1, window=moment))
+    assert said == ("1 record of errors, 2026-11-20 06:00 UTC",)
+
+
+def test_where_nothing_is_read_it_says_what_can_be() -> None:
+    cut = RejectedRecord(place="a.log:3", reason="a stack trace without the name of an error")
+    source = MemoryFiles(held=FileContents(harmless=2, rejected=1, rejects=(cut,)))
+    text = printed(look(source, shop()))
+    assert "No error, 2 that are none" in text
+    assert "1 record: a stack trace without the name of an error (a.log:3)" in text
+    assert "adapters/files/README.md" in text
+    assert "A night over it" not in text
 
 
 def test_an_estimate_is_of_the_errors_that_a_night_takes() -> None:
