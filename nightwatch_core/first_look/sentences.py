@@ -24,7 +24,8 @@ def content_lines(contents: FileContents) -> tuple[str, ...]:
     """Say what the files hold: records, shapes, span."""
     counted = f"{plural(contents.records, 'record')} of errors" if contents.records else "No error"
     others = f", {contents.harmless:,} that are none" if contents.harmless else ""
-    shapes = tuple(f"{count:,} × {line(name)}" for name, count in contents.shapes)
+    named = ((name, count) for name, count in contents.shapes if name and count)
+    shapes = tuple(f"{count:,} × {line(name)}" for name, count in named)
     return (f"{counted}{others}{_span(contents)}", *shapes)
 
 

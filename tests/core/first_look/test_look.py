@@ -180,7 +180,7 @@ def test_what_could_not_be_read_is_said_once_for_each_reason_with_a_place() -> N
 
 
 def test_contents_name_shapes_and_span() -> None:
-    contents = FileContents(records=3, harmless=2, shapes=(("Docker log", 3),), window=SPAN)
+    contents = FileContents(records=3, harmless=2, shapes=(("Docker log", 3), ("", 0)), window=SPAN)
     assert content_lines(contents) == (
         "3 records of errors, 2 that are none, 2026-11-20 01:00 UTC to 2026-11-20 06:00 UTC",
         "3 × Docker log",
