@@ -72,11 +72,13 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "time": (
         "timestamp", "time", "datetime", "occurred_at", "time_unix_nano", "ts",
-        "event.created", "created_at", "asctime", "instant.epoch_second", "date",
-        "observed_time_unix_nano",
+        "event.created", "created_at", "asctime", "instant.epoch_second", "time_millis", "date",
+        "observed_time_unix_nano", "t",
     ),
     "status": ("status", "status_code", "http.status_code", "http.response.status_code"),
-    "level": ("level", "severity_text", "severity", "log.level", "levelname", "severity_number"),
+    "level": (
+        "level", "severity_text", "severity", "log.level", "levelname", "lvl", "severity_number",
+    ),
 }  # fmt: skip
 
 _ODD = re.compile(r"[^a-z0-9]")

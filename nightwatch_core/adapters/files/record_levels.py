@@ -8,8 +8,8 @@ QUIET_LEVELS = frozenset(
      "warning", "ok", "unset", "unspecified")
 )  # fmt: skip
 LOUD_LEVELS = frozenset(
-    ("error", "err", "critical", "crit", "fatal", "alert", "emergency", "emerg", "panic", "dpanic",
-     "severe", "exception")
+    ("error", "err", "eror", "critical", "crit", "fatal", "alert", "emergency", "emerg", "panic",
+     "dpanic", "severe", "exception")
 )  # fmt: skip
 QUIET_SEVERITY_NUMBERS = range(1, 17)  # of OpenTelemetry; pino and bunyan count from 10 to 60
 LOUD_SEVERITY_NUMBERS = range(17, 25)

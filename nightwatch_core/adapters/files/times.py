@@ -32,6 +32,7 @@ _CLOCK = (
 # Of dates in numbers the month stands first where slashes part them, the day before other signs.
 _DATES = (
     r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
+    rf"(?P<year>\d{{4}})[-/]{_MONTH}[-/](?P<day>\d{{1,2}})",
     r"(?P<day>\d{1,2})[.-](?P<month>\d{1,2})[.-](?P<year>\d{4}|\d{2})",
     r"(?P<year>[2-9]\d)/(?P<month>\d{2})/(?P<day>\d{2})",  # Spark
     r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d{2})",
@@ -59,7 +60,8 @@ TIMES_IN_LOGS = tuple(
         rf"([A-Z][a-z]{{2}} [A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_LOG_CLOCK} \d{{4}})",
         rf"(?<![\d.])(\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {_LOG_CLOCK})",
         rf"(?<![\d/])(\d{{1,2}}/\d{{1,2}}/(?:\d{{4}}|\d{{2}}),? \d{{1,2}}{_AFTER_HOUR})",
-        rf"([A-Z][a-z]{{2}} {{1,2}}\d{{1,2}},? (?:\d{{4}},? )?{_LOG_CLOCK})",
+        rf"([A-Z][a-z]{{2}} {{1,2}}\d{{1,2}},? (?:\d{{4}},? )?\d{{1,2}}{_AFTER_HOUR})",
+        rf"(\d{{4}}[-/][A-Z][a-z]{{2}}[-/]\d{{2}}[T ]{_LOG_CLOCK})",
         r"(?<!\d)(\d{8}T\d{6}(?:[.,]\d{1,9})?(?:Z|[+-]\d{4})?)(?!\d)",
         r"^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6})",
         r"^\[?(1\d{9}(?:\.\d{1,9})?|1\d{12})\]?(?= )",

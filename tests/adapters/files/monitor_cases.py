@@ -144,6 +144,17 @@ CASES = (
     _INSIGHTS._replace(name="CSV of a workspace", content=WORKSPACE_CSV, frames=()),
     _INSIGHTS._replace(name="telemetry of Application Insights", content=TELEMETRY, count=1,
                        shape="telemetry of Application Insights"),
+    Case("exception copied out of the portal",
+         [*_DETAILS, {**_DETAILS[0], "id": "2", "outerId": "1", "type": "System.Inner"}],
+         "System.InvalidOperationException", "no items", frames=_NET,
+         shape="details of an exception of Application Insights"),
+    Case("log that an agent of Elastic APM sends as an error",
+         {"error": {"id": "1", "timestamp": 1793700000000000, "log": {
+             "message": "no items", "level": "loud", "stacktrace": [
+                 {"filename": "Cart.java", "classname": "com.shop.Cart", "function": "total",
+                  "lineno": 7, "library_frame": False}]}}},
+         "logged error", "no items", first=AT, last=AT, frames=(("Cart.java", 7, True),),
+         shape="error of Elastic APM"),
     _ELASTIC,
     _ELASTIC._replace(name="error of Elastic APM", content=ELASTIC, shape="error of Elastic APM"),
     Case("groups of Error Reporting", GOOGLE, "java.lang.IllegalStateException", "no items",

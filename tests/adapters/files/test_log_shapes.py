@@ -152,7 +152,9 @@ EXPECTED: dict[str, tuple[Seen, ...]] = {
         Seen("logged error", "request done", "", "", 0, "", "", "", "/x"),
         Seen("logged error", "oh", "10:00:00", "", 0),
     ),
+    "log15.jsonl": (Seen(*LOGGED, "10:05:01.001000", "", 0),),
     "log4j2.jsonl": (Seen("org.shop.Empty", "cart", "10:00:00", "Cart.java:58", 1),),
+    "log4j2_millis.jsonl": (Seen("org.shop.Empty", "cart", "10:05:00.001000", "Cart.java:58", 1),),
     "logback_json.jsonl": (Seen("org.shop.Empty", "cart", "10:00:00.123000", "Cart.java:58", 1),),
     "logcli.jsonl": (Seen(*EMPTY, "10:25:01", *EMPTY_TOP, *POD),),
     "lograge.jsonl": (

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from nightwatch_core.adapters.files.exception_texts import Thrown, chain_text, thrown
-from nightwatch_core.adapters.files.shapes.fields import at, record_of, text_at
+from nightwatch_core.adapters.files.record_values import number_of
+from nightwatch_core.adapters.files.shapes.fields import QUIET, at, record_of, text_at
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, Record, Shape, objects_in
 
 _TELLING = frozenset(("problemid", "outertype", "outermessage", "exceptiontype"))
@@ -116,6 +117,25 @@ def _export(record: Record, _: Inside) -> Iterator[Item]:
         )
 
 
+def _is_detail(record: Record) -> bool:
+    """One exception of the details of an error, copied out of the portal without its row."""
+    return "parsedStack" in record and bool(record.keys() & {"type", "typeName"})
+
+
+def _detail(record: Record, _: Inside) -> Iterator[Item]:
+    if number_of(record.get("outerId")):
+        yield QUIET  # what the exception beside it was thrown for
+        return
+    chain = [_thrown(record)]
+    stack = at(record, "parsedStack.0")
+    is_dotnet = isinstance(stack, Mapping) and "assembly" in stack
+    yield record_of(
+        error_class=chain[0].error_class,
+        message=chain[0].message,
+        stack=chain_text(chain, "csharp" if is_dotnet else ""),
+    )
+
+
 def _is_other(record: Record) -> bool:
     """Telemetry that is no exception."""
     kind = at(record, "data.baseType")
@@ -127,7 +147,7 @@ def _is_other(record: Record) -> bool:
 
 
 def _quiet(_: Record, __: Inside) -> Iterator[Item]:
-    yield {"level": "info"}
+    yield QUIET
 
 
 SHAPES = (
@@ -139,6 +159,13 @@ SHAPES = (
         ("data",),
     ),
     Shape("", _is_other, _quiet, (), ("data",)),
+    Shape(
+        "details of an exception of Application Insights",
+        _is_detail,
+        _detail,
+        ("parsedStack", "type", "outerId"),
+        ("parsedStack",),
+    ),
     Shape(
         "export of Application Insights",
         _is_export,

@@ -20,8 +20,9 @@ def _is_error(record: Record) -> bool:
     exception = at(record, "error.exception")
     if isinstance(exception, list | Mapping):
         return isinstance(at(exception, "0") or exception, Mapping)
+    is_sent = len(record) == 1  # by an agent: whatever stands under `error` is one
     return isinstance(at(record, "error.log"), Mapping) and (
-        "processor" in record or "grouping_key" in (record["error"] or {})  # type: ignore[operator]
+        is_sent or "processor" in record or "grouping_key" in (record["error"] or {})  # type: ignore[operator]
     )
 
 
