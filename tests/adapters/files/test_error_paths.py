@@ -37,10 +37,10 @@ def test_names_with_commas_between_them(tmp_path: Path) -> None:
 
 
 def test_a_list_of_names_of_any_length(tmp_path: Path) -> None:
-    path = written(tmp_path, RECORD)
-    errors = ",".join([str(path)] * 5_000)
+    path = written(tmp_path, RECORD, f"{'x' * 200}.jsonl")
+    errors = ",".join([str(path)] * 650)
     assert len(errors) > 131_072
-    assert named_paths(errors) == (path,) * 5_000
+    assert named_paths(errors) == (path,) * 650
     assert named_paths("x" * 5_000) == (Path("x" * 5_000),)
 
 

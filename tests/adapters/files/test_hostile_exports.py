@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from nightwatch_core.adapters.files.entries import Entry
 from nightwatch_core.adapters.files.file_reader import FileReader
+from nightwatch_core.adapters.files.limits import MAX_LINES, MAX_LINKS
 from nightwatch_core.models.error import Occurrence
 from nightwatch_core.models.trace import ExceptionLink
 from nightwatch_core.traces.parsing import parse
@@ -24,6 +25,7 @@ CASES = [
     for case in (*SENTRY, *TRACKERS, *MONITORS)
     if not isinstance(case.content, str) or case.content.startswith("{")
 ]
+EXAMPLES = settings.default.max_examples // 5  # of each case: there are many cases
 LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
     | st.sampled_from(["", "1e999", "9" * 400, "\x00\x1b[31m", "a\n  at c (d.js:1:1)", -1, 1e308])
@@ -63,7 +65,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_any_type_anywhere(case: Case, tmp_path_factory: Any, data: st.DataObject) -> None:
     content = case.content
@@ -88,11 +90,12 @@ def test_any_type_anywhere(case: Case, tmp_path_factory: Any, data: st.DataObjec
 def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
     event: dict[str, Any] = {"event_id": "1", "platform": "python", "exception": {"values": [
         {"type": f"E{n}", "value": "x", "stacktrace": {"frames": [
-            {"filename": f"a{m}.py", "lineno": m, "in_app": m % 2 == 0} for m in range(3_000)]}}
-        for n in range(60)]}}  # fmt: skip
+            {"filename": f"a{m}.py", "lineno": m, "in_app": m % 2 == 0}
+            for m in range(MAX_LINES + 100)]}}
+        for n in range(2 * MAX_LINKS)]}}  # fmt: skip
     (entry,) = entries_of(json.dumps(event), tmp_path)
     assert isinstance(entry, Occurrence)
-    assert (entry.error_class, len(entry.stacktrace) < 70_000) == ("E59", True)
+    assert (entry.error_class, len(entry.stacktrace) < 70_000) == (f"E{2 * MAX_LINKS - 1}", True)
     inner: dict[str, Any] = {"className": "A", "message": "m", "stackTrace": []}
     for _ in range(300):
         inner = {"className": "A", "message": "m", "stackTrace": [], "innerError": inner}

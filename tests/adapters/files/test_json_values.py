@@ -14,8 +14,8 @@ from nightwatch_core.adapters.files.json_values import Part, parts_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9**12) | st.text("a\n\"\\{[]},: é", max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('ab"{'), inner),
-    max_leaves=12,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('ab"{', max_size=3), inner, max_size=3),
+    max_leaves=8,
 )  # fmt: skip
 
 
@@ -31,7 +31,10 @@ def test_items_of_an_array_come_one_by_one(
     assert [part.value for part in parts(text, 10_000, chunk)] == items
 
 
-@given(st.lists(st.dictionaries(st.text("ab"), VALUES), max_size=4), st.integers(1, 30))
+@given(
+    st.lists(st.dictionaries(st.text("ab", max_size=2), VALUES, max_size=3), max_size=4),
+    st.integers(1, 30),
+)
 def test_values_one_behind_the_other(documents: list[object], chunk: int) -> None:
     text = "\n".join(json.dumps(one, indent=1) for one in documents)
     assert [part.value for part in parts(text, 10_000, chunk)] == documents

@@ -8,6 +8,7 @@ from error_records import FULL, NOW, PYTHON, fetched, groups_of, json_lines, onl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.adapters.files.limits import MAX_STREAMS
 from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
 from nightwatch_core.adapters.files.log_streams import LogStreams
 from nightwatch_core.adapters.files.shapes.shape import LogLine
@@ -170,8 +171,10 @@ def test_lines_without_a_process_are_of_the_one_above() -> None:
 
 
 def test_more_processes_than_are_kept_lose_no_trace() -> None:
-    log = "\n".join(f"[{pid}] {line}" for pid in range(1, 3_000) for line in JAVA.split("\n"))
-    assert len(of_processes(log)) == 2_999
+    log = "\n".join(
+        f"[{pid}] {line}" for pid in range(1, MAX_STREAMS + 600) for line in JAVA.split("\n")
+    )
+    assert len(of_processes(log)) == MAX_STREAMS + 599
 
 
 @pytest.mark.parametrize(

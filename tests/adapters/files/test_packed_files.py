@@ -93,11 +93,11 @@ def test_encrypted_and_unknown_members_are_told(tmp_path: Path) -> None:
 
 def test_a_damaged_member_gives_what_it_holds(tmp_path: Path) -> None:
     lines = json_lines({**FULL, "error.message": f"no {n}", "x": str(hash(n * 7.1))}
-                       for n in range(5_000)).encode()  # fmt: skip
+                       for n in range(1_000)).encode()  # fmt: skip
     content = bytearray(zipped({"a.jsonl": lines, "b.jsonl": RECORD}))
     content[len(content) // 2] ^= 0xFF
     answer = fetched(written(tmp_path, bytes(content), "a.zip"))
-    assert 1 < answer.groups[0].occurrences <= 5_001
+    assert 1 < answer.groups[0].occurrences <= 1_001
     assert any("damaged" in one.reason or "no JSON" in one.reason for one in answer.rejects)
 
 
@@ -153,7 +153,7 @@ def test_a_file_that_unpacks_to_very_much_is_left(tmp_path: Path) -> None:
 
 
 def test_a_zip_of_nothing_is_left(tmp_path: Path) -> None:
-    path = written(tmp_path, zipped({"a.log": b"x\n" * 15_000_000}), "bomb.zip")
+    path = written(tmp_path, zipped({"a.log": (b"x" * 999 + b"\n") * 30_000}), "bomb.zip")
     answer = bounded(path, bytes=1_000_000)
     assert answer.groups == ()
     assert answer.partial == (
