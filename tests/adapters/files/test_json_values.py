@@ -14,7 +14,10 @@ from nightwatch_core.adapters.files.json_values import Part, parts_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9**12) | st.text("a\n\"\\{[]},: é", max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text('ab"{', max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text('ab"{', max_size=3), inner, max_size=3)
+    ),
     max_leaves=8,
 )  # fmt: skip
 
