@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import functions_around
 from nightwatch_core.code.dereferences import unwrapped
 from nightwatch_core.code.languages import Language
-from nightwatch_core.code.reaching import functions_around
 from nightwatch_core.code.statements import nodes_in, text_of
 
 _RETURNS = frozenset(("return_statement", "return"))
@@ -153,7 +153,7 @@ def _ruby_end(last: Node) -> list[NoneExit]:
     if last.type in ("if", "unless") and last.child_by_field_name("alternative") is None:
         condition = text_of(last.child_by_field_name("condition") or last)
         word = "unless" if last.type == "if" else "where"
-        return [NoneExit(last.start_point[0] + 1, "ends", f"{word} {condition}")]
+        return [NoneExit(last.start_point[0] + 1, "ends", f"{word} `{condition}`")]
     return []
 
 

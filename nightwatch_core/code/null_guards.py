@@ -4,8 +4,8 @@ import re
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import functions_around, sets_of
 from nightwatch_core.code.dereferences import written
-from nightwatch_core.code.reaching import functions_around, sets_of
 from nightwatch_core.code.statements import text_of
 
 _NOTHING = r"(?:null|nil|None|undefined)"

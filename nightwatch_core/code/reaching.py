@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import ancestors, functions_around, parameter_names, sets_of
 from nightwatch_core.code.dereferences import Asked, asked_in, written
 from nightwatch_core.code.statements import (
     BODIES,
-    FUNCTIONS,
     names_of,
     nodes_in,
     targets_of,
@@ -32,7 +32,6 @@ _MAYBE = re.compile(
     r"|local_function|communication_case)"
 )
 _CLOSURES = re.compile(r"lambda|block$|do_block|comprehension|generator_expression")
-_NAMED = frozenset(("identifier", "variable_name"))
 _EITHER = frozenset(("&&", "||", "??", "and", "or", "?", "&.", "?.", "||=", "&&="))
 _CONDITIONS = re.compile(
     r"(?:if|unless|elif|while|until|ternary|conditional|switch|match|case|boolean_op|binary"
@@ -45,7 +44,7 @@ Kind = Literal["assigned", "parameter"]
 class Origin(NamedTuple):
     """How a name got its value: the statement and what stands at its right; or the function.
 
-    `position` counts from 0 where several names are set at once, and is -1 for a single one.
+    `position` is -1 where the name gets all of the value; else it counts from 0 among the names.
     """
 
     kind: Kind
@@ -63,34 +62,18 @@ def origin_of_name(root: Node, name: str, at: Node) -> Origin | None:
         if name in parameter_names(function):
             return None if sets else Origin("parameter", function)
         if sets:
-            return _reaching(sets, function, at)
+            return _reaching(name, sets, function, at)
     return None
 
 
 def _is_after(sets: Node, at: Node) -> bool:
     """Whether a plain assignment gives its value only after the place is reached: `x = x.y`."""
-    if any(_LOOPS.match(one.type) for one in _around(at)):
+    if any(_LOOPS.match(one.type) for one in ancestors(at)):
         return False
     value = sets.child_by_field_name("right") or sets.child_by_field_name("value")
     is_inside = value is not None and value.start_byte <= at.start_byte < value.end_byte
     is_plain = "assignment" in sets.type or "declarator" in sets.type
     return is_plain and (is_inside or sets.start_byte > at.end_byte)
-
-
-def functions_around(node: Node) -> Iterator[Node]:
-    """Walk the functions that a node is in, the innermost first."""
-    return (
-        one
-        for one in _around(node)
-        if FUNCTIONS.search(one.type) and one.child_by_field_name("body")
-    )
-
-
-def parameter_names(function: Node) -> tuple[str, ...]:
-    """List the names of a function's parameters in their order, Go's receiver last."""
-    fields = ("parameters", "parameter", "receiver")
-    lists = [one for name in fields if (one := function.child_by_field_name(name))]
-    return tuple(dict.fromkeys(name for one in lists for name in _bound_names(one)))
 
 
 def asked_before(at: Node, name: str) -> Iterator[Asked]:
@@ -135,7 +118,7 @@ def is_tested(name: str, after: Node, at: Node) -> bool:
 def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
     if written(asked.value) != name:
         return False
-    inside = takewhile(lambda one: one != statement, _around(asked.node))
+    inside = takewhile(lambda one: one != statement, ancestors(asked.node))
     around = (*inside, statement) if asked.node != statement else ()
     return not any(
         (_MAYBE.match(one.type) and one != statement)
@@ -144,12 +127,12 @@ def _is_sure(asked: Asked, statement: Node, name: str) -> bool:
     )
 
 
-def _reaching(sets: tuple[Node, ...], function: Node, at: Node) -> Origin | None:
+def _reaching(name: str, sets: tuple[Node, ...], function: Node, at: Node) -> Origin | None:
     """The last statement that surely ran, where nothing else may have set the name since."""
     inner = next(functions_around(at), None)
     if len(sets) > 1 and inner is not None and function != inner:
         return None  # whoever called this may have come after any of them
-    around = tuple(_around(at))
+    around = tuple(ancestors(at))
     sure = [one for one in sets if one.end_byte <= at.start_byte and _body(one) in around]
     if not sure:
         return None
@@ -163,13 +146,13 @@ def _reaching(sets: tuple[Node, ...], function: Node, at: Node) -> Origin | None
         is_between = last.start_byte < one.start_byte < at.start_byte
         if one != last and (is_between or any(a <= one.start_byte < b for a, b in loops)):
             return None
-    return _origin(last)
+    return _origin(last, name)
 
 
 def _is_bound_inside(name: str, at: Node) -> bool:
     """Whether a block or a lambda around the place, in its function, has the name for itself."""
     function = next(functions_around(at), None)
-    inside = takewhile(lambda one: one != function, _around(at))
+    inside = takewhile(lambda one: one != function, ancestors(at))
     return any(
         name in parameter_names(one) or any(name in names_of(t) for t in _elements(one))
         for one in inside
@@ -184,20 +167,13 @@ def _elements(node: Node) -> Iterator[Node]:
             yield from targets_of(child)
 
 
-def _around(node: Node) -> Iterator[Node]:
-    above = node.parent
-    while above is not None:
-        yield above
-        above = above.parent
-
-
 def _root(node: Node) -> Node:
-    return next((one for one in _around(node) if one.parent is None), node)
+    return next((one for one in ancestors(node) if one.parent is None), node)
 
 
 def _body(node: Node) -> Node | None:
     """The body that a setting statement is part of, where it is run whenever the body is."""
-    for above in _around(node):
+    for above in ancestors(node):
         if above.type in BODIES:
             return above
         if _MAYBE.match(above.type) or _LOOPS.match(above.type):
@@ -205,7 +181,7 @@ def _body(node: Node) -> Node | None:
     return None
 
 
-def _origin(node: Node) -> Origin | None:
+def _origin(node: Node, name: str) -> Origin | None:
     value = node.child_by_field_name("right") or node.child_by_field_name("value")
     target = node.child_by_field_name("left") or node.child_by_field_name("name")
     if value is None and node.type == "variable_declarator" and node.named_child_count > 1:
@@ -219,32 +195,7 @@ def _origin(node: Node) -> Origin | None:
         return None
     if value.type == "expression_list" and value.named_child_count == 1:
         value = value.named_children[0]
-    names = tuple(names_of(target))
-    return Origin("assigned", node, value, -1 if len(names) == 1 else 0)
-
-
-def sets_of(function: Node, name: str) -> Iterator[Node]:
-    """Walk what sets the bare name in a function, and in those inside that may set it, too."""
-    for node in nodes_in(function):
-        targets = () if "parameter" in node.type else targets_of(node)
-        if any(name in names_of(target) for target in targets):
-            own = next(functions_around(node), None)
-            is_own = own == function or (own is None and function.parent is None)
-            if is_own or node.type == "assignment_expression":
-                yield node
-
-
-def _bound_names(node: Node) -> Iterator[str]:
-    """Names that a list of parameters gives, but for types, keys and defaults."""
-    own = node.children_by_field_name("name") or node.children_by_field_name("pattern")
-    if own:
-        for one in own:
-            yield from _bound_names(one)
-    elif node.type in _NAMED or (node.type.endswith("_pattern") and not node.named_children):
-        yield text_of(node)
-    else:
-        skipped = {node.child_by_field_name(one) for one in ("type", "default_value", "right")}
-        skipped.add(node.child_by_field_name("key" if node.type == "pair_pattern" else "value"))
-        for child in node.named_children:
-            if child not in skipped and child.type != "type":
-                yield from _bound_names(child)
+    if target.type == "expression_list" and target.named_child_count == 1:
+        target = target.named_children[0]
+    is_whole = text_of(target) == name
+    return Origin("assigned", node, value, -1 if is_whole else [*names_of(target)].index(name))

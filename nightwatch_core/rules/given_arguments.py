@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import parameter_names
 from nightwatch_core.code.dereferences import unwrapped
-from nightwatch_core.code.reaching import parameter_names
 from nightwatch_core.code.statements import nodes_in, root_of, rows_of, statement_at, text_of
 from nightwatch_core.rules.findings import FailingLine, line_of_frame
 from nightwatch_core.rules.known_callees import Call, call_of

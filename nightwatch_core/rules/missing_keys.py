@@ -42,7 +42,8 @@ def missing_key(symptom: Symptom, failing: FailingLine, context: Context) -> Fin
         unknown=f"why {what}" + (f" in {failing.place}" if failing.place else ""),
     )
     built = _builder(key, mapping, failing, context) if mapping and key else Finding()
-    step = f"Make {failing.place} and what builds `{mapping or 'the mapping'}` agree on {named}."
+    whose = f"`{mapping}`" if mapping else "the mapping"
+    step = f"Make {failing.place} and what builds {whose} agree on {named}."
     return finding + built + Finding(steps=(step,))
 
 

@@ -4,11 +4,11 @@ import re
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import functions_around as nodes_around
 from nightwatch_core.code.definitions import functions_around
 from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.line_reading import masked
-from nightwatch_core.code.reaching import functions_around as nodes_around
 from nightwatch_core.code.reaching import is_tested
 from nightwatch_core.code.statements import text_of
 from nightwatch_core.models.code import SearchHit

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import functions_around
 from nightwatch_core.code.dereferences import Asked, asked_at, unwrapped, written
 from nightwatch_core.code.languages import Language
-from nightwatch_core.code.reaching import asked_before, functions_around, origin_of_name
+from nightwatch_core.code.reaching import asked_before, origin_of_name
 from nightwatch_core.code.statements import nodes_in, rows_of, statement_at, text_of
 from nightwatch_core.code.symptoms import Symptom
 

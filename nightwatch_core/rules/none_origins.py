@@ -41,7 +41,9 @@ def cause_of(
     call = call_of(node)
     if call is not None:
         source = _from_call(written(node), call, failing.line, root, failing, context)
-        if source.explained or not depth or not written(node):
+        if not depth:  # that it gave nothing is what is asked; only a known function says why
+            return source if source.evidence else Finding()
+        if source.explained or not written(node):
             return source
         return _given_by(written(node), failing.place, failing.language.none, "")
     return attribute_cause(node, root, failing, context)
@@ -60,7 +62,9 @@ def _from_value(
     own = quoted(failing.path, line, text, f"`{name}` gets its value here")
     if value.type in _NOTHING and text_of(value) == none:
         return Finding(
-            because=(f"{place} sets it to {none}, and nothing sets it after that.",),
+            because=(
+                f"{place} sets it to {none}, and nothing in {failing.path} sets it after that.",
+            ),
             evidence=(own,),
             explained=True,
         )
@@ -71,7 +75,8 @@ def _from_value(
     here = Finding(evidence=(own,) if line != failing.line else ())
     if source.explained or not written(value) or not here.evidence:
         return here + source
-    return here + _given_by(written(value), place, none, ", and no line between asks for that")
+    asks, is_part = ", and no line between asks for that", origin.position >= 0
+    return here + _given_by(written(value), place, none, asks, is_part)
 
 
 def _from_call(
@@ -84,7 +89,8 @@ def _from_call(
     position: int = -1,
 ) -> Finding:
     """A function of the repository that gives nothing, or a lookup that found nothing."""
-    known = known_function(call, failing.path, root, context)
+    is_told = position < 0 or failing.language.name == "go"  # what is unpacked is not
+    known = known_function(call, failing.path, root, context) if is_told else None
     if known is not None:
         return _from_function(known, line, failing, context, position)
     none = failing.language.none
@@ -97,10 +103,11 @@ def _from_call(
     return given + Finding(learnings=(Learning(fact=fact, path=failing.path, line=line),))
 
 
-def _given_by(text: str, place: str, none: str, asks: str) -> Finding:
+def _given_by(text: str, place: str, none: str, asks: str, is_part: bool = False) -> Finding:
     """The call is the only thing that can have given the value."""
+    what = "part of what" if is_part else "what"
     return Finding(
-        because=(f"It is what `{text[:120]}` gave in {place}{asks}.",),
+        because=(f"It is {what} `{text[:120]}` gave in {place}{asks}.",),
         explained=True,
         steps=(f"Decide what shall happen where {place} gives {none}.",),
     )
@@ -153,6 +160,8 @@ def _way(one: NoneExit, path: str, none: str) -> str:
         return f"{place} returns {none}{when}"
     if one.how == "looks up":
         return f"{place} returns what it looks up, which may be {none}{when}"
+    if one.when:
+        return f"{place} ends with {none} {one.when[:120]}"
     return f"it ends in {place} without giving anything"
 
 

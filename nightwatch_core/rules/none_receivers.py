@@ -23,6 +23,9 @@ _PACKAGES = {  # a line of the file's head that imports a whole package
 }
 
 
+_BOXED = re.compile(  # Java's methods whose results are often objects for numbers
+    r"get|find|load|read|fetch|value|remove|put|poll|peek|apply|orElse|next|merge|call|invoke|comput"
+)
 _HIDDEN = re.compile(  # what fails for nothing without asking it for a member
     r"\b(?:foreach|for|switch|lock|synchronized|throw|using|await)\b|\[|[+*/<>-]"
     r"|\(\s*\w+\s*\)\s*\w"
@@ -53,7 +56,7 @@ def none_receiver(symptom: Symptom, failing: FailingLine, context: Context) -> F
     guarded = _guarded(possible, failing, context)
     if guarded:
         return guarded
-    is_sure = len(possible) == 1 and _is_complete(symptom, failing, candidates)
+    is_sure = len(possible) == 1 and _is_complete(symptom, root, failing, candidates)
     if not is_sure or not _is_itself(possible[0], root, failing, context):
         names = ", ".join(f"`{one.text}`" for one in possible[:4])
         return _unknown(f"what is {none} in {place}", place, f"what is used there: {names}")
@@ -158,11 +161,37 @@ def raised_outside(context: Context) -> str:
     )
 
 
-def _is_complete(symptom: Symptom, failing: FailingLine, candidates: tuple[Candidate, ...]) -> bool:
+def _is_complete(
+    symptom: Symptom, root: Node, failing: FailingLine, candidates: tuple[Candidate, ...]
+) -> bool:
     """Whether nothing else of the statement can be meant.
 
     Where the message names no expression, iterating, unboxing or a called value may be meant, too.
     """
     if symptom.name or symptom.receiver or failing.language.name in ("python", "go"):
         return bool(candidates)
+    if failing.language.name == "java" and _may_unbox(root, failing.line):
+        return False
     return bool(candidates) and not _HIDDEN.search(re.sub(r"->|=>", "", failing.text))
+
+
+def _may_unbox(root: Node, line: int) -> bool:
+    """Whether what a call of a Java statement gives may be unboxed: nothing fails then, too."""
+    asked = asked_at(root, line - 1)
+    values = [one.value for one in asked]
+    results = (
+        one.node
+        for one in asked
+        if one.is_call and one.node not in values and _BOXED.match(one.member)
+    )
+    return not all(_is_kept(one) for one in results)
+
+
+def _is_kept(call: Node) -> bool:
+    """Whether the result of a call is dropped, or kept as an object."""
+    above = call.parent
+    if above is None or above.type == "expression_statement":
+        return True
+    kind = above.parent.child_by_field_name("type") if above.parent is not None else None
+    is_object = kind is not None and not re.match(r"integral|floating|boolean", kind.type)
+    return above.type == "variable_declarator" and is_object

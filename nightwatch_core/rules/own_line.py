@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from nightwatch_core.code.bindings import functions_around
 from nightwatch_core.code.dereferences import asked_in, unwrapped, written
-from nightwatch_core.code.reaching import functions_around, origin_of_name
+from nightwatch_core.code.reaching import origin_of_name
 from nightwatch_core.code.statements import nodes_in, rows_of, statement_at, text_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.rules.findings import FailingLine, Finding, quoted

@@ -21,6 +21,13 @@ from nightwatch_core.rules.similar_names import (
     suggested,
 )
 
+_BUILT_IN = frozenset(
+    (
+        *("String", "Array", "Hash", "Integer", "Float", "Object", "Symbol", "Range", "Set"),
+        *("Time", "Date", "Module", "Class", "Kernel", "str", "list", "dict", "int", "object"),
+    )
+)
+
 
 def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> Finding:
     """Explain a member its receiver lacks, where one thing is proved; hand on what is defined."""
@@ -32,6 +39,8 @@ def unknown_member(symptom: Symptom, failing: FailingLine, context: Context) -> 
     taken = taken_out(symptom, failing, context)
     if taken:
         return taken
+    if owner and owner.text and symptom.owner in _BUILT_IN:
+        return _lacks(name, symptom)  # what it has besides is not in the repository
     candidates = (
         _of_owner(similar_in_file(name, owner.path, context.code), symptom, owner, context)
         if owner

@@ -2,9 +2,9 @@
 
 import re
 
+from nightwatch_core.code.bindings import functions_around, parameter_names, sets_of
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.line_reading import parameters, uses
-from nightwatch_core.code.reaching import functions_around, parameter_names, sets_of
 from nightwatch_core.code.statements import statement_at
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.code import SearchHit

@@ -111,3 +111,14 @@ def test_an_argument_that_is_left_out_and_set_by_the_failing_line_itself():
     given = {"a.js": code.replace("isModified();", "isModified(this.all);")}
     answer = answered("TypeError", message, given, *frames, language="javascript")
     assert answer.handover.value == "`paths` is undefined; a.js:6 gave it as `this.all`"
+
+
+def test_what_java_may_unbox_is_no_proof_of_its_receiver():
+    code = "class A {\n  int f(Map<String, Integer> m) {\n    int n = m.get(1); «f»\n  }\n}\n"
+    frames = (("A.java", "f", "f"),)
+    name = "java.lang.NullPointerException"
+    answer = answered(name, "", {"A.java": code}, *frames, language="java")
+    assert answer.root_cause == "Not known: what is null in A.java:3."
+    sure = {"A.java": code.replace("int n = m.get(1)", "Object n = m.get(1)")}
+    answer = answered(name, "", sure, *frames, language="java")
+    assert answer.handover.value == "`m` is null"

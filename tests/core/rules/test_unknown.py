@@ -135,3 +135,11 @@ def test_imports_in_a_circle():
         "The imports are circular: `one` is defined in shop/a.py:3, and `shop.a` had not come to "
         "that line when the name was asked for; shop/a.py:1 was being run, which led to it."
     )
+
+
+def test_a_reopened_class_of_the_language_has_more_than_the_repository_shows():
+    files = {"a.rb": "class String\n  def shout\n    upcase\n  end\nend\n\nx.shoot «f»\n"}
+    message = "undefined method `shoot' for an instance of String"
+    answer = answered("NoMethodError", message, files, ("a.rb", "f", "f"), language="ruby")
+    assert answer.handover.value == "`String` has no `shoot`"
+    assert not answer.has_fix
