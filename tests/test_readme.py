@@ -3,8 +3,10 @@
 `python tests/test_readme.py` writes the tables between the markers anew.
 """
 
+import importlib
 import json
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -12,6 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -21,6 +24,9 @@ from pydantic_core import PydanticUndefined
 
 from flows.commands.app import VERBS, app
 from nightwatch_core import sample
+from nightwatch_core.adapters.files import line_shapes, shapes
+from nightwatch_core.adapters.files.shapes.shape import Shape
+from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.analysis import agent_specs
 from nightwatch_core.intake.ignore_file import rules_from
@@ -38,7 +44,8 @@ DEPLOYING = ROOT / "deployments/README.md"
 MEMORY = ROOT / "knowledge/README.md"
 AGENTS = ROOT / "agents/README.md"
 HOUSE = ROOT / "nightwatch_core/README.md"
-DOCUMENTS = (README, DEPLOYING, MEMORY, AGENTS, HOUSE, ROOT / "CHANGELOG.md")
+FILES = ROOT / "nightwatch_core/adapters/files/README.md"
+DOCUMENTS = (README, DEPLOYING, MEMORY, AGENTS, HOUSE, FILES, ROOT / "CHANGELOG.md")
 MOST_LINES = 220  # of the front page
 MADE_BY_A_RUN = (
     *(".nightwatch/", "knowledge/index.yml", "knowledge/archive/", "knowledge/quarantine/"),
@@ -84,7 +91,36 @@ def settings_table() -> str:
     return _table(("Setting", "Default", "Meaning"), rows)
 
 
-BLOCKS = {"options": options_table, "settings": settings_table}
+def shapes_table() -> str:
+    """Every module of shapes: what it says of itself, and its shapes by the names people see."""
+    rows = []
+    for module in (*shape_modules(), line_shapes):
+        names = dict.fromkeys(shape.name for shape in shapes_in(module) if shape.name)
+        file = module.__name__.removeprefix("nightwatch_core.adapters.files.").replace(".", "/")
+        rows.append(((module.__doc__ or "").strip().rstrip("."), ", ".join(names), f"`{file}.py`"))
+    return _table(("What is read", "Names of its shapes", "Module"), rows)
+
+
+def shape_modules() -> list[ModuleType]:
+    """The modules that bring shapes, by their names."""
+    names = [module.name for module in pkgutil.iter_modules(shapes.__path__, f"{shapes.__name__}.")]
+    modules = [importlib.import_module(name) for name in names if not name.endswith(".table")]
+    return [module for module in modules if shapes_in(module)]
+
+
+def shapes_in(module: ModuleType) -> list[Any]:
+    """The shapes of documents, or of lines, in the tables of a module."""
+    kinds = (Shape, line_shapes.LineShape)
+    tables = [value for value in vars(module).values() if isinstance(value, tuple)]
+    return [one for table in tables for one in table if isinstance(one, kinds)]
+
+
+# What stands between which markers of which document.
+BLOCKS = {
+    "options": (DEPLOYING, options_table),
+    "settings": (DEPLOYING, settings_table),
+    "shapes": (FILES, shapes_table),
+}
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -107,12 +143,10 @@ def _block(name: str) -> re.Pattern[str]:
 
 
 def rewrite() -> None:
-    """Put the tables into the README about deployments."""
-    text = DEPLOYING.read_text(encoding="utf-8")
-    for name, make in BLOCKS.items():
-        before, first, _, last, after = _block(name).split(text)
-        text = "".join((before, first, make(), last, after))
-    DEPLOYING.write_text(text, encoding="utf-8")
+    """Put the tables between their markers."""
+    for name, (document, make) in BLOCKS.items():
+        before, first, _, last, after = _block(name).split(document.read_text(encoding="utf-8"))
+        document.write_text("".join((before, first, make(), last, after)), encoding="utf-8")
 
 
 def rewrite_example() -> None:
@@ -176,9 +210,15 @@ def tables(document: Path) -> str:
 
 @pytest.mark.parametrize("name", list(BLOCKS))
 def test_the_tables_are_what_the_code_says(name: str) -> None:
-    found = _block(name).search(DEPLOYING.read_text(encoding="utf-8"))
-    assert found, f"the markers of {name} are gone"
-    assert found[2] == BLOCKS[name](), "run python tests/test_readme.py"
+    document, make = BLOCKS[name]
+    block = _block(name).search(document.read_text(encoding="utf-8"))
+    assert block, f"the markers of {name} are gone"
+    assert block[2] == make(), "run python tests/test_readme.py"
+
+
+def test_every_shape_that_a_module_brings_is_tried() -> None:
+    brought = {id(shape) for module in shape_modules() for shape in shapes_in(module)}
+    assert brought == {id(shape) for shape in SHAPES}
 
 
 def test_every_service_is_described_and_so_is_every_setting_it_needs() -> None:
