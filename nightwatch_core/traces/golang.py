@@ -10,13 +10,13 @@ CLUES = (".go:", ".s:")
 
 _FILE = re.compile(
     r"\s{0,200}(?P<path>[^\s:](?:[^:]|:(?=[\\/])){0,1000}\.(?:go|s|cgo)):(?P<line>\d{1,25})"
-    r"(?: \+0x[0-9a-f]{1,16})?(?: [fs]p=.*)?$"
+    r"(?: \+0x[0-9a-f]{1,16})?(?: [fs]p=.*)?\"?$"
 )
 _FUNCTION = re.compile(r"\s{0,200}(?:\d{1,4}\s{1,3})?(?P<name>[\w./*()%\[\]·{},$@~-]{1,500})")
 _GOROUTINE = re.compile(r"\s{0,200}goroutine \d{1,19}(?: [^\[]{0,80})?\[(?P<state>[^\]]{1,100})\]:")
 _PANIC = re.compile(
-    r"(?:^|\s)(?P<kind>panic|fatal error|http: panic serving [^ ]{1,80}|unexpected fault address)"
-    r": (?P<message>.*)$"
+    r"(?:^|[\s\"'])(?P<kind>panic|fatal error|http: panic serving [^ ]{1,80}"
+    r"|unexpected fault address): (?P<message>.*)$"
 )
 _CREATED_BY = re.compile(r"\s{0,200}created by ")
 _RECOVERED = re.compile(r"(?: \[recovered[^\]]{0,50}\])+$")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from nightwatch_core.models.trace import Frame
 from nightwatch_core.traces.chains import Chain, Header, read_blocks
+from nightwatch_core.traces.known_messages import class_of
 from nightwatch_core.traces.limits import SYNTAX_ERROR_LINES
 
 CLUES = ("at ", "@")
@@ -28,7 +29,8 @@ _SYNTAX_PLACE = re.compile(r"\s{0,80}(?:file://)?\S{1,1000}\.[cm]?[jt]sx?:\d{1,9
 _NO_CODE = ("native", "<anonymous>", "index 0", "[native code]", "unknown location")
 
 _HEADER = re.compile(
-    r"[\s{[]{0,200}(?:Uncaught )?(?:\(in promise\)? ?)?(?:\[?(?:ERROR|error)\]?:? )?"
+    r"[\s{[]{0,200}(?:Trace: (?=\w{0,80}(?:Error|Exception):))?(?:Uncaught )?(?:\(in promise\)? ?)?"
+    r"(?:\[?(?:ERROR|error)\]?:? )?"
     r"(?P<error_class>[A-Za-z_$][\w$.]{0,150})(?: \[[\w-]{1,100}\])?(?:: (?P<message>.*)|:?)$"
 )
 _NAMED = re.compile(r"(?:.*\.)?[A-Z][\w$]*$")
@@ -131,7 +133,10 @@ def header_of(line: str) -> Header | None:
     if match and _NAMED.match(match["error_class"]) and (match["message"] or _is_error(match)):
         return Header(match["error_class"], match["message"] or "")
     match = _BEHIND_PROSE.search(line) if "Error: " in line or "Exception: " in line else None
-    return Header(match["error_class"], match["message"]) if match else None
+    if match:
+        return Header(match["error_class"], match["message"])
+    known = class_of(line, "javascript")
+    return Header(known, line.strip()) if known else None
 
 
 def _is_error(match: re.Match[str]) -> bool:

@@ -13,6 +13,7 @@ from nightwatch_core.traces.chains import (
     open_block,
     read_with,
 )
+from nightwatch_core.traces.known_messages import class_of
 
 CLUES = (":in", ".rb:", ".erb:", ".rake:", ".ru:", ".haml:", ".slim:")
 
@@ -209,4 +210,5 @@ def header_of(line: str) -> Header | None:
     first = _CLASS_FIRST.match(line)
     if first and first["error_class"] not in _NOT_CLASSES:
         return Header(first["error_class"], first["message"] or first["inside"] or "")
-    return None
+    known = class_of(line, "ruby")
+    return Header(known, line.strip()) if known else None

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from nightwatch_core.traces import frame_shapes
+from nightwatch_core.traces.known_messages import is_known
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ STYLES = (
         part=re.compile(
             r"\s*(?:[\w./*()\[\]{},$@~·%-]{1,500}\(.{0,500}\)$|created by |\[signal |panic: )"
         ),
-        opens=re.compile(r"(?:.{0,100}\s)?(?:panic: |fatal error: |http: panic serving )"),
+        opens=re.compile(r"(?:.{0,100}[\s\"])?(?:panic: |fatal error: |http: panic serving )"),
     ),
     Style(
         "rust",
@@ -162,4 +163,4 @@ def names_error(text: str) -> bool:
     >>> names_error("org.shop.EmptyCart: none"), names_error("started")
     (True, False)
     """
-    return bool(_NAMES.match(text) or _NAMES_INSIDE.search(text))
+    return bool(_NAMES.match(text) or _NAMES_INSIDE.search(text) or is_known(text))

@@ -1,0 +1,63 @@
+"""Messages that tell the class where a trace does not name it."""
+
+import pytest
+
+from nightwatch_core.traces.known_messages import KNOWN, class_of, is_known
+from nightwatch_core.traces.parsing import parse
+
+RUBY = "/srv/larder/app/models/basket.rb:31:in `total'\n/srv/larder/app/jobs/pay.rb:7:in `run'"
+NODE = "    at total (/srv/larder/basket.js:31:9)\n    at pay (/srv/larder/pay.js:7:3)"
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "name"),
+    [
+        ("undefined method `price' for nil:NilClass", "ruby", "NoMethodError"),
+        ("undefined method 'price' for an instance of Basket", "ruby", "NoMethodError"),
+        ("undefined local variable or method 'price' for main:Object", "ruby", "NameError"),
+        ("private method 'price' called for an instance of Basket", "ruby", "NoMethodError"),
+        ("wrong number of arguments (given 1, expected 0)", "ruby", "ArgumentError"),
+        ("Cannot read property 'price' of null", "javascript", "TypeError"),
+        ("Cannot read properties of undefined (reading 'price')", "javascript", "TypeError"),
+        ("basket.total is not a function", "javascript", "TypeError"),
+        ("basket is not defined", "javascript", "ReferenceError"),
+    ],
+)
+def test_a_message_of_one_class_names_it(message: str, language: str, name: str) -> None:
+    assert class_of(f"   {message}", language) == name
+    frames = RUBY if language == "ruby" else NODE
+    trace = parse(f"      {message}\n{frames}")
+    assert trace.language == language
+    assert (trace.root.error_class, trace.root.message) == (name, message)
+
+
+@pytest.mark.parametrize("text", ["", "no price", "the method is not defined here", "x" * 100_000])
+def test_other_words_name_none(text: str) -> None:
+    assert not is_known(text)
+    assert parse(f"{text[:200]}\n{RUBY}").root.error_class == ""
+
+
+def test_a_class_that_is_named_wins() -> None:
+    trace = parse(f"Basket::Empty: undefined method `price' for nil\n{RUBY}")
+    assert trace.root.error_class == "Basket::Empty"
+
+
+def test_words_of_the_console_are_no_class() -> None:
+    trace = parse(f"Trace: TypeError: Cannot read properties of null (reading 'price')\n{NODE}")
+    assert trace.root.error_class == "TypeError"
+
+
+def test_a_panic_in_a_quoted_value_is_named() -> None:
+    text = (
+        'level=ERROR msg="http: panic serving 10.0.0.9:5123: no price\\ngoroutine 7 [running]:\\n'
+        'main.total(0x1)\\n\\t/srv/larder/basket.go:31 +0x1d"'
+    )
+    trace = parse(text)
+    assert (trace.root.error_class, trace.root.message) == ("panic", "no price")
+    assert trace.root.frames[0].place == "/srv/larder/basket.go:31"
+
+
+@pytest.mark.parametrize("language", list(KNOWN))
+def test_every_language_is_one_that_is_read(language: str) -> None:
+    frames = {"ruby": RUBY, "javascript": NODE}[language]
+    assert parse(frames, language).language == language
