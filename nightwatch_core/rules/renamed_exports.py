@@ -21,6 +21,9 @@ _STATEMENTS = (
     r"['\"](?P<target>\.[^'\"\n]{1,300})['\"]",
 )
 _LISTED = r"(?:module\.exports\s*=|(?m:^)[ \t]*export)\s*\{(?P<names>[^{}]{0,5000})\}"
+_OPEN = re.compile(  # exports that the text does not name one by one
+    r"export\s*\*|\.\.\.|module\.exports\s*=\s*[^{\s]|Object\.(?:assign|define)|exports\[|__export"
+)
 _FOLLOWS = re.compile(r"\s*(?:[(.;)]|\?\.)")  # what may follow a plain use of a value
 
 
@@ -49,7 +52,19 @@ def renamed_export(name: str, failing: FailingLine, context: Context) -> Finding
     def mend(old: str, new: str) -> tuple[Edit, ...]:
         return _edits(old, new, target, failing, context)
 
-    return renamed(name, candidates, failing, context, member=False, mend=mend)
+    finding = renamed(name, candidates, failing, context, member=False, mend=mend)
+    is_renamed = re.search(rf"\bas\s+{re.escape(name)}(?![\w$])", text)
+    if finding.explained or exports(name, text) or is_renamed or _OPEN.search(text):
+        return finding
+    imports = taken(name, "\n".join(context.code.whole(failing.path) or ()))
+    line = imports.first if imports else failing.line
+    return finding + Finding(
+        because=(
+            f"{failing.path}:{line} takes `{name}` out of {target}, which does not export it.",
+        ),
+        subject=f"{target} exports no `{name}`",
+        explained=True,
+    )
 
 
 def taken(name: str, text: str) -> Taken | None:

@@ -233,3 +233,18 @@ def test_names_taken_out_of_files():
     assert taken("a", "const { a } = options;") is None
     assert taken("a", "const {" * 20_000) is None
     assert edits_in("x.js", ("const { a } = require('./c');", "f({ a: 1 });"), "a", "b") == ()
+
+
+def test_what_a_file_does_not_export():
+    files = {
+        "src/cart.ts": "import { load } from './db';\nfunction f(a) {\n  return load(a);\n}\n",
+        "src/db.ts": "export function loadUser(a) {\n  return 1;\n}\n",
+    }
+    failing = case("TypeError", "load is not a function", frame("src/cart.ts", 3, "f"))
+    answer, _ = explained(failing, files)
+    assert answer.root_cause == (
+        "src/cart.ts:1 takes `load` out of src/db.ts, which does not export it."
+    )
+    for more in ("export * from './other';\n", "export { x as load };\n"):
+        other = {**files, "src/db.ts": files["src/db.ts"] + more}
+        assert explained(failing, other)[0].handover is not None
