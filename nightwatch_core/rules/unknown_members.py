@@ -3,12 +3,13 @@
 import re
 
 from nightwatch_core.code.definitions import definitions_in, functions_around
+from nightwatch_core.code.languages import language_of
 from nightwatch_core.code.symptoms import Symptom
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.tool_values import HitsFound
 from nightwatch_core.rules.findings import FailingLine, Finding, or_else, quoted
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import WRITING_LINES
+from nightwatch_core.rules.limits import LINE, WRITING_LINES
 from nightwatch_core.rules.none_attributes import setting_lines
 from nightwatch_core.rules.owners import owner_of
 from nightwatch_core.rules.renamed_exports import renamed_export
@@ -71,7 +72,8 @@ def suggested_first(
 
 def _lacks(name: str, symptom: Symptom) -> Finding:
     whose = symptom.owner or symptom.module or symptom.receiver
-    subject = f"`{whose}` has no `{name}`" if whose else f"`{name}` is not defined"
+    alone = "is no function" if "is not a " in symptom.text else "is not defined"
+    subject = f"`{whose}` has no `{name}`" if whose else f"`{name}` {alone}"
     return Finding(
         subject=subject,
         value=subject,
@@ -116,9 +118,22 @@ def _defined(
     )
     if late:
         return or_else(late, _lacks(name, symptom))
-    places = ", ".join(f"{hit.path}:{hit.line}" for hit in defined.hits[:3])
+    members = [hit for hit in defined.hits if _is_member(name, hit, failing)]
+    places = ", ".join(f"{hit.path}:{hit.line}" for hit in members[:3])
     steps = (f"`{name}` is defined in {places}: check whether that was expected here.",)
-    return Finding(steps=steps, tags=("wrong-type",)) + _lacks(name, symptom)
+    return Finding(steps=steps if members else (), tags=("wrong-type",)) + _lacks(name, symptom)
+
+
+def _is_member(name: str, hit: SearchHit, failing: FailingLine) -> bool:
+    """Whether a line defines a method or an attribute, no variable, key or function of its own."""
+    own, text = re.escape(name), hit.text[:LINE]
+    if language_of(hit.path) != failing.language:
+        return False
+    if failing.language.name == "javascript":
+        return bool(re.search(rf"(?:prototype|this)\.{own}\s*=(?!=)", text))
+    if failing.language.name == "python":
+        return bool(re.match(rf"\s+(?:async\s+)?def\s+{own}\b|\s+self\.{own}\s*[:=]", text))
+    return True
 
 
 def _set_later(

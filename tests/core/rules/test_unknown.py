@@ -143,3 +143,16 @@ def test_a_reopened_class_of_the_language_has_more_than_the_repository_shows():
     answer = answered("NoMethodError", message, files, ("a.rb", "f", "f"), language="ruby")
     assert answer.handover.value == "`String` has no `shoot`"
     assert not answer.has_fix
+
+
+def test_a_parameter_that_is_no_function_is_not_called_undefined():
+    files = {"a.js": "function f(callback) {\n  callback(1); «f»\n}\n"}
+    message = "callback is not a function"
+    answer = answered("TypeError", message, files, ("a.js", "f", "f"), language="javascript")
+    assert answer.root_cause == "Not known: why `callback` is no function."
+    files["b.js"] = "const o = { trim: function () {} };\nvar trim = 1;\n"
+    files["a.js"] = files["a.js"].replace("callback(1)", "callback.trim(1)")
+    message = "callback.trim is not a function"
+    answer = answered("TypeError", message, files, ("a.js", "f", "f"), language="javascript")
+    assert answer.root_cause == "Not known: why `callback` has no `trim`."
+    assert "b.js" not in " ".join(answer.handover.look_at)
