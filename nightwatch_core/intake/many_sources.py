@@ -41,6 +41,7 @@ class ManySources:
             window=window,
             rejects=tuple(reject for answer in answers for reject in answer.rejects),
             partial=(*(p for answer in answers for p in answer.partial), *troubles),
+            left_out=tuple(sentence for answer in answers for sentence in answer.left_out),
             whole=not troubles and all(answer.whole for answer in answers),
             traffic=None if troubles else _traffic(answers),
         )

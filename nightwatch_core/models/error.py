@@ -202,5 +202,6 @@ class Fetched(Value):
     window: Window
     rejects: tuple[RejectedRecord, ...] = ()
     partial: tuple[str, ...] = ()  # what is missing from the answer, one sentence each
+    left_out: tuple[str, ...] = ()  # what was not taken, and is not missed: one sentence each
     traffic: int | None = None  # the application's transactions in the window; None: not known
     whole: bool = True  # false: reading the window again may bring errors that are missing now

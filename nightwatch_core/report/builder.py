@@ -50,10 +50,14 @@ def add_errors(report: RunReport, fetched: Fetched, selection: Selection) -> Run
             "traffic": fetched.traffic,
             "occurrences": sum(group.occurrences for group in fetched.groups),
             "dropped": selection.dropped,
-            "complaints": (*report.complaints, *selection.told),
+            "complaints": (*report.complaints, *selection.told, *_left_out(fetched)),
             "rejects": fetched.rejects,
         }
     )
+
+
+def _left_out(fetched: Fetched) -> tuple[str, ...]:
+    return tuple(f"left out of what was read: {sentence}" for sentence in fetched.left_out)
 
 
 def follow_up_input(fetched: Fetched, own: tuple[OwnItem, ...] | None) -> FollowUpInput:

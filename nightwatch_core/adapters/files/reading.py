@@ -86,6 +86,11 @@ def rejects_of(reading: Reading) -> tuple[RejectedRecord, ...]:
     return (*listed, *([RejectedRecord(place="", reason=reason, count=more)] if more else []))
 
 
+def left_out_of(reading: Reading) -> tuple[str, ...]:
+    """Count what was not taken though it may matter to somebody, by its reason."""
+    return tuple(f"{count:,} {reason}" for reason, count in reading.left_out.most_common())
+
+
 def missing_of(reading: Reading) -> tuple[str, ...]:
     """Say what else is missing, a sentence each."""
     tally, missing = reading.tally, [*reading.unread, *reading.partial]

@@ -7,7 +7,13 @@ from pathlib import Path
 from nightwatch_core.adapters.files.error_paths import File, files_of
 from nightwatch_core.adapters.files.file_reader import CLOCK_SLACK, FileReader
 from nightwatch_core.adapters.files.meter import Bounds, Enough, Listener, Meter
-from nightwatch_core.adapters.files.reading import Reading, missing_of, rejects_of, window_of
+from nightwatch_core.adapters.files.reading import (
+    Reading,
+    left_out_of,
+    missing_of,
+    rejects_of,
+    window_of,
+)
 from nightwatch_core.adapters.files.reported_exceptions import ReportedExceptions
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
@@ -71,6 +77,7 @@ class ErrorFiles:
             window=window,
             rejects=rejects_of(reading),
             partial=missing_of(reading),
+            left_out=left_out_of(reading),
         )
 
     def traces(self, group: ErrorGroup, limit: int = 3) -> tuple[Trace, ...]:
@@ -99,7 +106,7 @@ class ErrorFiles:
             facts.append(f"{window.since:%Y-%m-%d %H:%M} to {window.until:%Y-%m-%d %H:%M} UTC")
         facts += [f"{reading.harmless} that are no errors"] if reading.harmless else []
         facts += [f"{reading.rejected} unreadable"] if reading.rejected else []
-        facts += [f"{count} {reason}" for reason, count in reading.left_out.most_common()]
+        facts += left_out_of(reading)
         return f"{self._names}: {', '.join((*facts, *missing_of(reading)[:3]))}"
 
     def contents(self) -> FileContents:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from error_records import PYTHON, entries_of, exception_of, json_lines, written
 from nightwatch_core.adapters.files.entries import CUT_SHORT, LOUD_LINES
 from nightwatch_core.adapters.files.file_reader import FileReader
 from nightwatch_core.adapters.files.limits import DOUBTS, MAX_STREAMS, ORDER_SAMPLE
+from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.models.error import Occurrence, RejectedRecord
 
 NS = 1_793_700_000 * 10**9  # 2026-11-03 10:00 UTC
@@ -100,6 +102,9 @@ def test_loud_lines_without_a_trace_are_counted_and_no_rejects(tmp_path: Path) -
     reader = FileReader(path.name, exception_of)
     assert list(reader.entries(path)) == [None] * 60
     assert reader.left_out == {LOUD_LINES: 60}
+    source = ErrorFiles((path,))
+    fetched = source.error_groups(source.window(None, datetime(2026, 11, 4, tzinfo=UTC)))
+    assert fetched.left_out == (f"60 {LOUD_LINES}",)
 
 
 def test_unknown_records_of_lines_make_one_trace(tmp_path: Path) -> None:

@@ -75,6 +75,14 @@ def test_a_partial_answer_degrades_the_night():
     assert (report.status, report.degraded) == ("degraded", ("b: down",))
 
 
+def test_what_was_left_out_is_told_and_degrades_nothing():
+    report = builder.add_errors(OPENED, fetched(group(), left_out=("60 lines",)), Selection())
+    assert (report.status, report.complaints) == (
+        "complete",
+        ("left out of what was read: 60 lines",),
+    )
+
+
 def test_no_errors_is_calm_but_not_where_nothing_could_be_read():
     assert builder.add_errors(OPENED, fetched(), Selection()).status == "complete"
     report = builder.add_errors(OPENED, fetched(rejects=(REJECT,) * 3), Selection())
