@@ -28,9 +28,12 @@ _BARE_PLACE = re.compile(r"\s{0,80}(?P<path>(?:/|[A-Z]:)\S{1,1000}\.php):(?P<lin
 _THROWN = re.compile(r"\s{0,80}thrown in ")
 
 _CLASS = r"[A-Za-z_\\][\w\\]{0,200}"
+_IN_JSON = re.compile(  # that Monolog writes into a text
+    rf"\[object\] \((?P<error_class>{_CLASS})\(code: [^)]{{0,40}}\): (?P<message>.*)$"
+)
 _HEADERS = (
     re.compile(rf"[Ee]xception '(?P<error_class>{_CLASS})' with message '(?P<message>.*?)'?$"),
-    re.compile(rf"\[object\] \((?P<error_class>{_CLASS})\(code: [^)]{{0,40}}\): (?P<message>.*)$"),
+    _IN_JSON,
     re.compile(rf"(?:Uncaught|Next) (?P<error_class>{_CLASS})(?:: (?P<message>.*))?$"),
     re.compile(
         r"(?:PHP )?(?P<error_class>(?:Fatal|Parse|Recoverable fatal|Core|Compile) error"
@@ -182,7 +185,12 @@ def header_of(text: str) -> Header | None:
     for pattern in _HEADERS:
         match = pattern.search(text)
         if match:
-            return Header(_unescaped(match["error_class"]).lstrip("\\"), match["message"] or "")
+            message = match["message"] or ""
+            is_json = pattern is _IN_JSON
+            return Header(
+                _unescaped(match["error_class"]).lstrip("\\"),
+                _unescaped(message).replace('\\"', '"') if is_json else message,
+            )
     return None
 
 

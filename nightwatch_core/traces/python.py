@@ -9,7 +9,8 @@ from nightwatch_core.traces.chains import Chain, Chains, Header, Relation, read_
 CLUES = ('File "',)
 
 _FRAME = re.compile(
-    r"File \"(?P<path>[^\"]{1,1000})\", line (?P<line>\d{1,9}|None)(?:,? in (?P<function>.+))?"
+    r"File \"(?P<path>[^\"]{1,1000})(?<!\.rb)(?<!\.erb)(?<!\.rake)\", "
+    r"line (?P<line>\d{1,9}|None)(?:,? in (?P<function>.+))?"
 )
 _BEGIN = re.compile(r"Traceback \(|\(most recent call (?:first|last)\)")
 _INNERMOST_FIRST = "most recent call first"

@@ -15,6 +15,10 @@ _STATEMENTS = re.compile(
     r"|break|continue|del|assert|match|case)\b"
 )
 _HEADER = re.compile(rf"\s*(?P<name>{_NAME}[A-Za-z_]\w{{0,150}})(?P<rest>: .*|:?)$")
+_CERTAIN = re.compile(
+    r"(?:[A-Za-z_]\w{0,100}\.){1,20}[A-Z]\w*$"
+    r"|\w*(?:Error|Exception|Warning|Exit|Interrupt|Iteration)$"
+)
 _SURE = re.compile(rf"{_NAME}[A-Z]\w*$|{_NAME}\w*(?:error|Error|Exception|Warning|Exit)$")
 
 _FRAME_INSIDE = re.compile(frame_shapes.PYTHON)
@@ -60,6 +64,16 @@ def is_sure_name(text: str) -> bool:
     """
     match = _HEADER.match(text)
     return match is not None and _SURE.match(match["name"]) is not None
+
+
+def is_exception(text: str) -> bool:
+    """Tell whether a line names an exception also where nothing around it says so.
+
+    >>> is_exception("shop.Empty: no items"), is_exception("KeyError: 3"), is_exception("INFO: up")
+    (True, True, False)
+    """
+    match = _HEADER.match(text)
+    return match is not None and _CERTAIN.match(match["name"]) is not None
 
 
 def may_name_exception(text: str) -> bool:

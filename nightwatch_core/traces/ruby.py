@@ -15,7 +15,7 @@ from nightwatch_core.traces.chains import (
 )
 from nightwatch_core.traces.known_messages import class_of
 
-CLUES = (":in", ".rb:", ".erb:", ".rake:", ".ru:", ".haml:", ".slim:")
+CLUES = (":in", ".rb:", ".erb:", ".rake:", ".ru:", ".haml:", ".slim:", 'File "')
 
 _FILE = r"\.(?:rb|erb|rake|haml|slim|ru|builder|jbuilder|rabl|arb|prawn|gemspec|thor|scss|sass)"
 _LOCATION = re.compile(r":(?P<line>\d{1,9}):in(?:\s{1,9}(?P<label>.*))?$")
@@ -23,6 +23,11 @@ _TOP_LEVEL = re.compile(rf"(?P<path>\S.{{0,500}}?{_FILE}):(?P<line>\d{{1,9}}):?(
 _JAVA_STYLE = re.compile(
     rf"\s{{0,80}}(?:at )?(?P<label>[^()\s][^()]{{0,300}})"
     rf"\((?P<path>[^()]{{1,500}}{_FILE}):(?P<line>\d{{1,9}})\)$"
+)
+# As trackers print a trace of any language into an issue: as Python would.
+_QUOTED = re.compile(
+    rf"\s{{0,80}}File \"(?P<path>[^\"]{{1,500}}{_FILE})\", line (?P<line>\d{{1,9}})"
+    r"(?:,? in (?P<label>.{1,300}))?$"
 )
 _IS_RUBY = re.compile(rf"{_FILE}$")
 _NUMBERED = re.compile(r"\s{0,80}\d{1,5}: from ")
@@ -43,9 +48,11 @@ _CLASS_FIRST = re.compile(
     rf"(?P<error_class>{_CLASS})(?:: (?P<message>.+)| \((?P<inside>.*)\):?|:)$"
 )
 _CLASS_LAST = re.compile(rf"\((?P<error_class>{_CLASS})\)$")
+_MAILED = re.compile(rf"An? (?P<error_class>{_CLASS}) occurred (?:in|while) ")  # to a person
 _NOT_CLASSES = frozenset(
-    ("Parameters", "Note", "Failure", "Failures", "Error", "Tasks", "Message", "Class", "Finished")
-)
+    ("Parameters", "Note", "Failure", "Failures", "Error", "Tasks", "Message", "Class", "Finished",
+     "Backtrace", "Stacktrace", "StackTrace", "Stack", "Trace", "Traceback", "Callstack")
+)  # fmt: skip
 _GAP = re.compile(r"[\s.*]*$|\s*\.\.\..*$")
 
 
@@ -121,6 +128,9 @@ def frame_of(line: str) -> Frame | None:
     match = _LOCATION.search(line)
     if match:
         return _labelled(line[: match.start()], match)
+    match = _QUOTED.match(line)
+    if match:
+        return _frame(match["path"], match["line"], match["label"] or "")
     match = _TOP_LEVEL.match(_without_lead(line))
     if match:
         return _unlabelled(match)
@@ -210,5 +220,8 @@ def header_of(line: str) -> Header | None:
     first = _CLASS_FIRST.match(line)
     if first and first["error_class"] not in _NOT_CLASSES:
         return Header(first["error_class"], first["message"] or first["inside"] or "")
+    mailed = _MAILED.match(line)
+    if mailed:
+        return Header(mailed["error_class"])
     known = class_of(line, "ruby")
     return Header(known, line.strip()) if known else None

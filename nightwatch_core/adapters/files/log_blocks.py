@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from nightwatch_core.adapters.files.limits import HEADER_LINES, LINE_READ, TIME_REACH
-from nightwatch_core.adapters.files.log_styles import framed_by, may_open, names_error, opened_by
+from nightwatch_core.adapters.files.log_styles import (
+    PHP_FATAL,
+    PYTHON,
+    framed_by,
+    may_open,
+    names_error,
+    opened_by,
+)
 from nightwatch_core.adapters.files.open_traces import OpenTrace
 from nightwatch_core.adapters.files.times import time_in_log
+from nightwatch_core.traces import python_text
 from nightwatch_core.traces.clean_text import lines_in_log_line
 from nightwatch_core.traces.shared_prefix import SharedPrefix, has_head
 
@@ -116,6 +124,8 @@ class TraceCutter:
             lines = [_from_opening(text)]
             return OpenTrace(style, lines, number, self._newest_time(), name_above=name)
         style = framed_by(text)
+        if style is None and python_text.FRAME.match(text):  # the end of one that was cut off
+            return OpenTrace(PYTHON, [text], number, self._newest_time(), is_end=True)
         if style is None:
             return None
         header = self._header(_begins_record(line))
@@ -155,6 +165,8 @@ def _begins_record(line: str) -> bool:
 
 
 def _from_opening(text: str) -> str:
-    """A line without what a logger put before the words that begin a trace of Python."""
+    """A line without what a logger put around the words that begin a trace of Python or PHP."""
+    if fatal := PHP_FATAL.match(text):
+        return fatal["error"]
     at = text.find("Traceback (most")
     return text[at:] if at > 0 and "Exception Group" not in text else text

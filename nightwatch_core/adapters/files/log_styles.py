@@ -20,6 +20,11 @@ class Style:
 
 CAUSES = r"\s*(?:Caus(?:ed by|es):|Suppressed:|\[cause\]:|--->|--- End of|Next )"
 _WRAPS = r"During handling of the above|The above exception was"
+# What PHP prints of an error that is no exception: one line, without frames.
+PHP_FATAL = re.compile(
+    r".{0,400}?(?P<error>PHP (?:Fatal|Parse|Recoverable fatal|Core|Compile) error: {1,4}"
+    r"(?!Uncaught ).{1,1500}? in .{1,500}? on line \d{1,9})(?!\d)"
+)
 STYLES = (
     Style(
         "python",
@@ -78,13 +83,15 @@ STYLES = (
         "ruby",
         frame=re.compile(
             r"\s*(?:\d+: )?(?:from )?\S.{0,500}:\d{1,9}:in[ `']|\s+from \S.{0,500}:\d+"
+            r"|\s*File \"[^\"]{1,500}\.(?:rb|erb|rake|haml|slim)\", line \d"
         ),
-        part=re.compile(CAUSES),
+        part=re.compile(rf"{CAUSES}|\s*-{{5,80}}\s*$|\s*[Bb]acktrace:\s*$"),
     ),
     Style(
         "php",
         frame=re.compile(r"\s{0,8}#\d{1,5} (?:\S.{0,1000}\(\d+\)|\[internal|\{main\})"),
         part=re.compile(rf"{CAUSES}|\s+thrown in |\s*Stack trace:|\[(?:stacktrace|previous)|\"\}}"),
+        opens=PHP_FATAL,
     ),
     Style(
         "gecko",
@@ -92,9 +99,10 @@ STYLES = (
         part=re.compile(CAUSES),
     ),
 )
+PYTHON = STYLES[0]
 CAUSE = re.compile(CAUSES)
-_STARTS = ("#", "goroutine ", "at ", "(")  # of first frames that are not indented
-_OPENINGS = ("Traceback (", "panic", "fatal error", "** (")
+_STARTS = ("#", "goroutine ", "at ", "(", "File ")  # of first frames that are not indented
+_OPENINGS = ("Traceback (", "panic", "fatal error", "** (", " error: ")
 _SIGNS = (  # of lines that open a trace, or are or hold its first frame
     *(
         "Traceback",
@@ -111,7 +119,7 @@ _SIGNS = (  # of lines that open a trace, or are or hold its first frame
         "goroutine ",
     ),
     *("fatal error", ".go:", ".rs:", ".ex:", ".exs:", ".erl:", "eex:", "** (", "\\n", "<br", "<BR"),
-    *("application panicked", 'File "', "File \u201c", "File &"),
+    *("application panicked", "PHP ", 'File "', "File \u201c", "File &"),
 )
 _INSIDE = (":in", "@", ".ex", ".erl")
 

@@ -22,6 +22,7 @@ class OpenTrace:
     pending: list[tuple[int, str]] = field(default_factory=list)
     in_cause: bool = False  # a cause was announced, its name and message may follow
     name_above: str = ""  # Python: the exception that the line above the frames names
+    is_end: bool = False  # Python: begins with a frame, since what was above it is missing
     size: int = 0
     _framed: bool = False  # a frame was read
     _named: bool = False  # Python: the exception below the frames was read
@@ -88,17 +89,24 @@ class OpenTrace:
             return self._continues_loosely(number, text)
         elif self.style.frame.match(text):
             self._indent = None
-        elif self.name_above and not text.startswith(self.name_above.partition(":")[0]):
+        elif self._is_over(text):
             return False
         else:
             self._named = True
         self._take(text)
         return True
 
+    def _is_over(self, text: str) -> bool:
+        """Whether a line that is no frame is not what names the exception."""
+        if self.is_end:
+            return not python_text.is_exception(text)
+        return bool(self.name_above) and not text.startswith(self.name_above.partition(":")[0])
+
     def _continues_loosely(self, number: int, text: str) -> bool:
         """Without indentation what follows tells source from the name of the exception."""
         self._loose += 1
-        self._named = python_text.names_exception(text)
+        names = python_text.is_exception if self.is_end else python_text.names_exception
+        self._named = names(text)
         if self._loose == 1 or self._named or python_text.ANCHORS.match(text):
             self._take(text)
             return True

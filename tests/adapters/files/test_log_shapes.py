@@ -50,7 +50,10 @@ EXPECTED: dict[str, tuple[Seen, ...]] = {
     "bunyan.jsonl": (Seen(*TYPE, "10:38:00.123000", *TYPE_TOP, "shop-api", "web-1"),),
     "cloudwatch_console.csv": (Seen(*KEY, "10:00:00.001000", *KEY_TOP),),
     "cloudwatch_console.json": (Seen(*KEY, "10:04:00.250000", *KEY_TOP, "shop-web", "11aa"),),
-    "cloudwatch_filter.json": (Seen(*KEY, "10:00:01", *KEY_TOP, "", "11aa"),),
+    "cloudwatch_filter.json": (
+        Seen(*KEY, "10:00:01", *KEY_TOP, "", "11aa"),
+        Seen(*KEY, "10:00:04", KEY_TOP[0], 1, "", "22bb"),  # began before the events did
+    ),
     "cloudwatch_insights.csv": (Seen(*KEY, "10:04:00.250000", *KEY_TOP),),
     "cloudwatch_insights.json": (Seen(*KEY, "10:04:00.250000", *KEY_TOP, "shop-web", "11aa"),),
     "cloudwatch_insights_newest_first.json": (Seen(*EMPTY, "10:04:01", *EMPTY_TOP),),
