@@ -3,7 +3,7 @@
 import html
 import re
 
-from nightwatch_core.traces.limits import ESCAPED_CHARACTERS
+from nightwatch_core.traces.limits import ESCAPED_CHARACTERS, TAGS
 
 # How a line of a trace begins. An escaped newline counts as one only before these, because `\n`
 # is also how the folder `C:\new` looks; a `<br>` may be part of a page's own text.
@@ -95,9 +95,11 @@ def _rendered(line: str) -> list[str]:
 
 def _within(line: str) -> str:
     """What stands between tags or fences; a fence alone stays."""
-    enclosed = _ENCLOSED.match(line)
-    if enclosed:
-        return _within(enclosed["text"])
+    for _ in range(TAGS):
+        enclosed = _ENCLOSED.match(line)
+        if enclosed is None:
+            break
+        line = enclosed["text"]
     opens = _OPENS.match(line)
     line = _CLOSES.sub("", line[opens.end() :] if opens else line)
     tags = _TAGS.match(line)

@@ -4,6 +4,7 @@ TEXT_CHARACTERS = 262_144  # read of one text; the middle of a longer one is lef
 LINE_CHARACTERS = 2_000
 LINES = 20_000  # of one text, likewise
 LINE_PREFIXES = 6  # that a line is freed of
+TAGS = 20  # of HTML around the text of a line
 ESCAPED_CHARACTERS = 20_000  # of a line in which the first escaped newline is looked for
 JOINED_CHARACTERS = 131_072  # of a trace on one line
 PREFIXED_LINES = 3  # of a text that all begin alike

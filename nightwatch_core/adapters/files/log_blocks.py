@@ -65,7 +65,9 @@ class TraceCutter:
         if self._open is None:
             self._look_at_clock(line)
             if not may_open(line):
-                self._above.append((number, line))  # nothing more is done with most lines
+                self._above.append(
+                    (number, line[:LINE_READ])
+                )  # nothing more is done with most lines
                 return ()
         texts = self._texts(line)
         return tuple(

@@ -42,22 +42,22 @@ class _Stream:
     number: int = 0
     recent: dict[int, Placed] = field(default_factory=dict)  # lines a trace may begin with
     part: list[str] = field(default_factory=list)
+    size: int = 0  # characters of the parts
     ends_lines: bool = False  # texts of the stream that are whole have an end
 
     def joined(self, line: LogLine) -> LogLine | None:
         """The whole line; None while it goes on."""
         self.ends_lines |= line.text.endswith("\n")
         goes_on = self._may_go_on(line.text) if line.is_part is None else line.is_part
-        if goes_on and not self._is_full():
+        if goes_on and self.size <= BLOCK_LIMIT:
             self.part.append(line.text)
+            self.size += len(line.text)
             return None
         if not self.part:
             return line
-        text, self.part = "".join((*self.part, line.text)), []
+        text = "".join((*self.part, line.text))
+        self.part, self.size = [], 0
         return line._replace(text=text)
-
-    def _is_full(self) -> bool:
-        return sum(map(len, self.part)) > BLOCK_LIMIT
 
     def _may_go_on(self, text: str) -> bool:
         may_be = len(text) * _MOST_BYTES > _WHOLE_PART
@@ -67,8 +67,7 @@ class _Stream:
         """Go on by the lines of one text."""
         for text in placed.line.text.rstrip("\n").split("\n"):
             self.number += 1
-            was_open = self.cutter.is_open
-            if not was_open:
+            if not self.cutter.is_open:
                 self._remember(placed)
             for block in self.cutter.read(self.number, text):
                 yield self._read(block)
@@ -79,7 +78,8 @@ class _Stream:
         yield from (self._read(block) for block in self.cutter.finish())
 
     def _remember(self, placed: Placed) -> None:
-        self.recent[self.number] = placed
+        # Their texts are in the cutter, cut; here they would be kept whole, of every stream.
+        self.recent[self.number] = placed._replace(line=placed.line._replace(text=""))
         if len(self.recent) > HEADER_LINES + 1:
             del self.recent[next(iter(self.recent))]
 

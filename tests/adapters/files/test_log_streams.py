@@ -77,6 +77,8 @@ def test_parts_of_a_line_are_joined_and_bounded(tmp_path: Path) -> None:
     ]
     endless = written(tmp_path, json_lines(docker("x" * 500_000) for _ in range(20)), "endless.log")
     assert not occurrences(endless)
+    crumbs = "2026-11-03T10:00:00Z stderr P x\n" * 50_000  # minutes, if each were counted again
+    assert not occurrences(written(tmp_path, crumbs, "crumbs.log"))
 
 
 def test_lines_without_ends_stand_alone(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nightwatch_core.traces.clean_text import lines_in_log_line
 from nightwatch_core.traces.parsing import ALIASES, PARSERS, parse
 
 SIZE = 65_536
@@ -49,6 +50,12 @@ def test_hostile_text_is_read_to_its_end(piece: str):
     one_line = (piece.replace("\n", "") * SIZE)[:1_999] + "\n"
     for text in ((piece * SIZE)[:SIZE], FIXED + (one_line * 40)[:SIZE]):
         assert len(parse(text).raw) == len(text)
+
+
+def test_tags_in_each_other_are_bounded():
+    line = "<pre>" * 50_000 + "at a.b(C.java:1)" + "</pre>" * 50_000
+    assert all(len(part) <= len(line) for part in lines_in_log_line(line))
+    assert lines_in_log_line("<div><pre>at a.b(C.java:1)</pre></div>") == ["at a.b(C.java:1)"]
 
 
 @given(st.text(), st.sampled_from(("", "nonsense", *ALIASES)))
