@@ -11,7 +11,7 @@ from nightwatch_core.rules.findings import FailingLine, Finding, failing_line
 from nightwatch_core.rules.handover import handed_over
 from nightwatch_core.rules.kinds import general
 from nightwatch_core.rules.known_code import Context
-from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, SENTENCES, STEPS
+from nightwatch_core.rules.limits import EVIDENCE, LEARNINGS, LONGEST_TITLE, SENTENCES, STEPS
 from nightwatch_core.rules.missing_keys import missing_key, out_of_range
 from nightwatch_core.rules.none_receivers import none_receiver
 from nightwatch_core.rules.own_line import changed_while_used, constant_assigned, divided_by_zero
@@ -144,7 +144,10 @@ def _title(failing: FailingLine, finding: Finding, context: Context) -> str:
     where = failing.place or group.transaction or group.app
     name = last_segment(group.error_class) or "Error"
     what = f"{name}: {finding.subject}" if finding.subject else name
-    return " ".join(f"{what} in {where}".split())[:120] if where else what[:120]
+    title = " ".join(f"{what} in {where}".split()) if where else what
+    if len(title) > LONGEST_TITLE:  # the folders say least
+        title = " ".join(f"{what} in {where.rsplit('/', 1)[-1]}".split())
+    return title[:LONGEST_TITLE]
 
 
 def _few(values: tuple[str, ...], most: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from nightwatch_core.rules.known_code import Context
 
 
 class Kind(Value):
-    """Words for one kind: `{place}`, `{who}`, `{relation}` and `{types}` are filled in."""
+    """Words for one kind: `{place}`, `{who}` and `{relation}` are filled in."""
 
     value: str = ""  # what failed, as far as the class tells it
     tags: tuple[str, ...]
@@ -144,13 +144,11 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
     """Say what the class and the message give away, and what to look at: that is no cause."""
     kind = KINDS.get(symptom.kind, KINDS["unknown"])
     call = _call(failing)
-    given = f" ({symptom.given} instead of {symptom.expected})" if symptom.expected else ""
     words = {
         "place": failing.place or "the code",
         "call": call,
         "who": neighbour(symptom) or (f"the neighbour behind `{call}`" if call else "a neighbour"),
         "relation": f"`{symptom.relation}`" if symptom.relation else "",
-        "types": given,
     }
     return Finding(
         value=kind.value.format(**words),

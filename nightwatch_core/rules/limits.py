@@ -20,3 +20,4 @@ CANDIDATES, SHORTEST_WORD = 3, 3  # similar names looked into; letters of a word
 EVIDENCE, SENTENCES, STEPS, LEARNINGS, KEYS = 6, 4, 4, 3, 12  # items of an answer
 EDITED_FILES = 8  # files a rename may touch
 HANDED_LINES, HANDED_LINE = 3, 200  # above and below the failing line; characters of each
+LONGEST_TITLE = 120  # characters

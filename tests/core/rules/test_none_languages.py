@@ -122,3 +122,11 @@ def test_what_java_may_unbox_is_no_proof_of_its_receiver():
     sure = {"A.java": code.replace("int n = m.get(1)", "Object n = m.get(1)")}
     answer = answered(name, "", sure, *frames, language="java")
     assert answer.handover.value == "`m` is null"
+
+
+def test_a_long_title_keeps_the_line_and_leaves_the_folders_out():
+    path = "/".join(["src", *(f"a_long_name_of_a_folder_{n}" for n in range(5)), "Cart.py"])
+    code = {path: "def show(d):\n    o = d.get('o')\n    return o.total «f»\n"}
+    message = "'NoneType' object has no attribute 'total'"
+    answer = answered("AttributeError", message, code, (path, "f", "show"))
+    assert answer.title == "AttributeError: `o` is None in Cart.py:3"
