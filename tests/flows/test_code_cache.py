@@ -120,6 +120,7 @@ def test_two_analyses_of_one_file_ask_once(server: GitHub) -> None:
     assert {one.files for one in counts} == {("shop/cart.py",)}
 
 
+@pytest.mark.slow
 def test_another_process_asks_nothing(server: GitHub, tmp_path: Path) -> None:
     analysed(world_on(server, MemoryModel([reads_first])), (CART,))
     server.requests.clear()

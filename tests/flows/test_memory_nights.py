@@ -25,6 +25,7 @@ def own_results(tmp_path: Path):
         yield
 
 
+@pytest.mark.slow
 def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
     world = worlds(groups=(CART,))
     with using(world):
@@ -101,6 +102,7 @@ def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
     assert [one.verdict for one in kept.nights] == ["new", "failed"]
 
 
+@pytest.mark.slow
 def test_a_record_of_wrong_findings_makes_the_night_less_sure():
     """The model says medium; here such findings were turned down, so the report says low."""
     told = worlds(groups=(CART,))

@@ -26,6 +26,7 @@ def night(world: Dependencies, **choices: object) -> RunReport:
         return nightly(**choices)
 
 
+@pytest.mark.slow
 def test_groups_of_one_cause_are_analysed_once() -> None:
     world = worlds()
     report = night(world)

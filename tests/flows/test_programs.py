@@ -33,11 +33,11 @@ def test_a_flow_file_helps_from_any_folder(file: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--max-errors", "0"), "max_errors"),
-        (("--since", "yesterday"), "24h"),
+        pytest.param(("--max-errors", "0"), "max_errors", marks=pytest.mark.slow),
+        pytest.param(("--since", "yesterday"), "24h", marks=pytest.mark.slow),
         (("--source", "newrelic"), "'newrelic' is not connected here"),
         (("--errors", "export.jsonl"), "--repo"),
-        (("--model", "claude-opus-5-5"), "choose rules"),
+        pytest.param(("--model", "claude-opus-5-5"), "choose rules", marks=pytest.mark.slow),
     ],
 )
 def test_a_choice_that_cannot_work_ends_at_once_with_advice(

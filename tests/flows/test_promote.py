@@ -261,6 +261,7 @@ def test_the_command_lists_then_obeys(shop, home):
     assert wrong.stdout == ""  # the list is not told again
 
 
+@pytest.mark.slow
 def test_where_nothing_is_left_it_says_so(shop, home):
     assert with_offers(local(shop), "all").done
     for flags in ((), ("--yes", "all")):

@@ -90,6 +90,7 @@ def test_only_what_is_known_is_published_learned_and_told():
     assert night.accounts.confidences.unknown == 2
 
 
+@pytest.mark.slow
 def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
     [night] = days(world(), 1)
     page, text, paper = as_html(night), printed(night), as_markdown(night)
@@ -121,6 +122,7 @@ def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
     assert [one.receipts for one in (second, third)] == [(), ()]
 
 
+@pytest.mark.slow
 def test_issues_that_say_so_come_where_they_are_asked_for():
     made = world()
     first, second = days(made, 2, issues_for_unknown=True, max_issues=5)
@@ -139,6 +141,7 @@ def test_issues_that_say_so_come_where_they_are_asked_for():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     able = Capabilities(model="remote", input_price=5.0, output_price=25.0)
     sure = json.loads(answer("shop/pay.py", "return gateway.charge(card)"))
@@ -151,6 +154,7 @@ def test_a_language_model_cannot_hand_on_and_is_looked_at_again():
     assert [one.kind for one in night.receipts] == ["issue"]
 
 
+@pytest.mark.slow
 def test_one_error_again_shows_all_that_is_known():
     made = world()
     with using(made):
