@@ -1,4 +1,11 @@
-"""Verdicts on statements, kept by bug and text; what has none is unjudged, and is shown."""
+"""Verdicts on statements, kept by bug and text; what has none is unjudged, and is shown.
+
+Who judges reads the code at the parent, and the fix. A statement is `true` where it holds as it is
+written and is about the very thing that failed: the same symbol, value, call, change. It is `false`
+where that is not shown, also where something else has the name it says, where a list holds one
+thing that is not meant, and for a commit that is not shown to have brought the fault. It is `none`
+where it says no more than the error does, that something is not known, or what to do.
+"""
 
 import json
 from collections import Counter
