@@ -1,11 +1,11 @@
 """Records without class: lines of a log, one record each, or errors that were only logged."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from nightwatch_core.adapters.files.limits import DOUBTS
 from nightwatch_core.adapters.files.log_streams import LogStreams
+from nightwatch_core.adapters.files.reported_exceptions import ExceptionOf
 from nightwatch_core.models.error import Occurrence, RejectedRecord
-from nightwatch_core.models.trace import ExceptionLink
 
 Alone = Occurrence | RejectedRecord | None  # what a record is by itself
 
@@ -16,7 +16,7 @@ class Doubts:
     Where a stack trace is cut out of them they are lines of a log; else each is what it is alone.
     """
 
-    def __init__(self, exception_of: Callable[[str], ExceptionLink]) -> None:
+    def __init__(self, exception_of: ExceptionOf) -> None:
         """Begin without records; their texts are to be read in `streams`."""
         self.streams = LogStreams(exception_of)
         self._waiting: list[Alone] = []

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 from nightwatch_core.adapters.files.doubts import Doubts
@@ -11,16 +11,15 @@ from nightwatch_core.adapters.files.line_shapes import line_of
 from nightwatch_core.adapters.files.log_streams import LogStreams, Read
 from nightwatch_core.adapters.files.occurrences import occurrence_of
 from nightwatch_core.adapters.files.refusals import refusal, unreadable
+from nightwatch_core.adapters.files.reported_exceptions import ExceptionOf
 from nightwatch_core.adapters.files.shapes.json_texts import json_in
 from nightwatch_core.adapters.files.shapes.plain_records import line_of_record
 from nightwatch_core.adapters.files.shapes.shape import Item, LogLine, Record
 from nightwatch_core.adapters.files.shapes.table import records_of
 from nightwatch_core.models.error import Occurrence, RejectedRecord
-from nightwatch_core.models.trace import ExceptionLink
 
 # What a file holds: a sentence says what the file itself tells to be missing; None is no error.
 Entry = Occurrence | RejectedRecord | str | None
-ExceptionOf = Callable[[str], ExceptionLink]  # reads a raw stack trace; none is one without frames
 
 _CLOCK = re.compile(r"\d:\d\d")
 PLAIN_LOG = "stack trace in a log"
@@ -63,9 +62,9 @@ class EntryMaker:
 
     def _line_of(self, text: str) -> LogLine:
         """A line without a prefix of its own goes on in the message of the line above."""
-        told = line_of(text)
-        if told is not None:
-            self._plain_shape, line = told
+        shaped = line_of(text)
+        if shaped is not None:
+            self._plain_shape, line = shaped
             self._above = line if line.around.get("time") else None
             return line
         if self._above is not None and not _CLOCK.search(text, 0, TIME_REACH):

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
-from nightwatch_core.adapters.files.entries import Entry, EntryMaker, ExceptionOf
-from nightwatch_core.adapters.files.json_values import DECODER, json_problem, parts_of
+from nightwatch_core.adapters.files.entries import Entry, EntryMaker
+from nightwatch_core.adapters.files.json_values import json_problem, parts_of
 from nightwatch_core.adapters.files.meter import Meter
 from nightwatch_core.adapters.files.packed_files import contents_of
 from nightwatch_core.adapters.files.refusals import unreadable
+from nightwatch_core.adapters.files.reported_exceptions import ExceptionOf
+from nightwatch_core.adapters.files.shapes.json_texts import DECODER, object_in
 from nightwatch_core.adapters.files.tables import rows_of
 from nightwatch_core.adapters.files.text_files import Line, TextFile, kind_of, lines_of
 from nightwatch_core.adapters.files.zones import LATEST_YEAR, settled
@@ -117,7 +119,7 @@ class FileReader:
             if line.problem:
                 yield unreadable(place, line.problem, line.text)
                 continue
-            value = _object(line.text)
+            value = object_in(line.text) if line.text.startswith("{") else None
             is_value = value is not None
             entries = (
                 self._maker.of_value(value, place)
@@ -140,14 +142,3 @@ def _written(path: Path) -> datetime:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC) + CLOCK_SLACK
     except (OSError, ValueError, OverflowError):
         return datetime.max.replace(tzinfo=UTC, year=LATEST_YEAR)
-
-
-def _object(line: str) -> dict[str, object] | None:
-    """The JSON object that is a whole line of a log."""
-    if not line.startswith("{"):
-        return None
-    try:
-        value = DECODER.decode(line.strip())
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -14,9 +14,9 @@ from nightwatch_core.adapters.files.limits import (
     MAX_DEPTH,
 )
 from nightwatch_core.adapters.files.packed_files import CUT_OFF, DAMAGE
+from nightwatch_core.adapters.files.shapes.json_texts import DECODER
 
 Wrap = Callable[[object], object]  # puts a part into what stands around it in the document
-DECODER = json.JSONDecoder(strict=False)  # exports hold raw tabs and newlines in strings
 _BLANK = re.compile(r"\s*")
 _NEXT = re.compile(r"\n(?=\{)")  # where a further document of a broken file begins
 _NO_END = "it has no end: the file is cut off"

@@ -28,29 +28,32 @@ _PATTERNS = {
     rf"(?:\[\d{{1,9}}\])?): {_TEXT}",
     "log of docker compose": rf"(?P<stream>(?P<app>{_NAME}?)(?:[-_]\d{{1,3}} +|  +))\| {_TEXT}",
 }
-_BY_TIME = tuple(_PATTERNS)[:5]
 
 
-class ToldLine(NamedTuple):
-    """A line without its prefix, and the name of the shape that told it."""
+class ShapedLine(NamedTuple):
+    """A line without its prefix, and the name of the shape of that prefix."""
 
     shape: str
     line: LogLine
 
 
 class LineShape(NamedTuple):
-    """What tells a line, and the name of its shape for people."""
+    """What the prefix of a line looks like, and its name for people."""
 
     name: str
     pattern: re.Pattern[str]
 
 
+def _begins_with_time(shape: LineShape) -> bool:
+    return shape.pattern.pattern.startswith(_TIME)
+
+
 LINE_SHAPES = tuple(LineShape(name, re.compile(text)) for name, text in _PATTERNS.items())
-_WITH_TIME = tuple(shape for shape in LINE_SHAPES if shape.name in _BY_TIME)
-_WITHOUT = tuple(shape for shape in LINE_SHAPES if shape.name not in _BY_TIME)
+_WITH_TIME = tuple(shape for shape in LINE_SHAPES if _begins_with_time(shape))
+_WITHOUT = tuple(shape for shape in LINE_SHAPES if not _begins_with_time(shape))
 
 
-def line_of(text: str) -> ToldLine | None:
+def line_of(text: str) -> ShapedLine | None:
     """Give a line of a log that says its stream, without its prefix; None where it says none.
 
     >>> _, line = line_of("2026-11-03T10:00:00.5Z stderr F Traceback (most recent call last):")
@@ -64,7 +67,7 @@ def line_of(text: str) -> ToldLine | None:
         shapes = _WITH_TIME if head[10:11] == "T" else ()
     else:
         shapes = _WITHOUT if head[:1].strip() else ()
-    matches = ((shape.name, found) for shape in shapes if (found := shape.pattern.match(head)))
+    matches = ((shape.name, prefix) for shape in shapes if (prefix := shape.pattern.match(head)))
     name, match = next(matches, ("", None))
     if match is None:
         return None
@@ -75,4 +78,4 @@ def line_of(text: str) -> ToldLine | None:
         around["app"] = service_of(app)
     whole = text[match.start("text") :]
     stream = " ".join(word or "" for word in words)
-    return ToldLine(name, LogLine(whole, stream, around, named.get("tag") == "P"))
+    return ShapedLine(name, LogLine(whole, stream, around, named.get("tag") == "P"))

@@ -1,7 +1,7 @@
 """Texts of logs, told apart by stream, made into records: traces over many lines are one record."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ from nightwatch_core.adapters.files.line_order import LineOrder, Placed
 from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
 from nightwatch_core.adapters.files.record_levels import is_loud
 from nightwatch_core.adapters.files.record_values import has_lines, text_of
+from nightwatch_core.adapters.files.reported_exceptions import ExceptionOf
 from nightwatch_core.adapters.files.shapes.around import surrounded
 from nightwatch_core.adapters.files.shapes.json_texts import json_in
 from nightwatch_core.adapters.files.shapes.shape import Item, LogLine
 from nightwatch_core.adapters.files.shapes.table import records_of
-from nightwatch_core.models.trace import ExceptionLink
 from nightwatch_core.traces.line_prefixes import stream_of
 
 _WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
@@ -96,7 +96,7 @@ class _Stream:
 class LogStreams:
     """Reads the texts of the logs in one file, each in the stream it belongs to."""
 
-    def __init__(self, exception_of: Callable[[str], ExceptionLink]) -> None:
+    def __init__(self, exception_of: ExceptionOf) -> None:
         """Begin without streams; `exception_of` reads class and message from a raw stack trace."""
         self._exception_of = exception_of
         self._order = LineOrder()

@@ -1,7 +1,7 @@
 """A record as an occurrence of an error: class, message, stack trace, time, place and people."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from nightwatch_core.adapters.files.record_values import (
     number_of,
     text_of,
 )
+from nightwatch_core.adapters.files.reported_exceptions import ExceptionOf
 from nightwatch_core.adapters.files.times import has_zone, time_of
 from nightwatch_core.models.error import Occurrence
 from nightwatch_core.models.trace import ExceptionLink
@@ -43,7 +44,7 @@ _PLACE = re.compile(r"\.[a-z]{1,5}:\d")
 def occurrence_of(
     record: Mapping[str, object],
     place: str,
-    exception_of: Callable[[str], ExceptionLink],
+    exception_of: ExceptionOf,
     *,
     words_do: bool = False,
 ) -> Occurrence | str | None:
@@ -90,7 +91,7 @@ class _Failure(NamedTuple):
 
 
 def _failure(
-    fields: Mapping[str, object], exception_of: Callable[[str], ExceptionLink], *, words_do: bool
+    fields: Mapping[str, object], exception_of: ExceptionOf, *, words_do: bool
 ) -> _Failure | str | None:
     """What a record says that failed; a sentence where it does not; None where nothing did."""
     stack = stack_text(first(fields, "stacktrace", _is_stack))

@@ -21,7 +21,6 @@ from nightwatch_core.adapters.files.limits import (
     HEAD,
     MAX_MEMBERS,
     MAX_PACKING,
-    NAME_LIMIT,
     SPOOL,
 )
 from nightwatch_core.adapters.files.meter import Meter
@@ -102,7 +101,7 @@ def contents_of(path: Path, label: str, meter: Meter) -> Iterator[Content | str]
 
     Raises `GiveUp` with what to do where nothing of the file can be.
     """
-    name = str(path)[:NAME_LIMIT]
+    name = name_of(str(path))
     with ExitStack() as opened:
         try:
             if path.exists() and not path.is_file():

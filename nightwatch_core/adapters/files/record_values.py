@@ -49,8 +49,8 @@ def name_of(value: object) -> str:
 @lru_cache(maxsize=4_096)
 def _name_of(value: str) -> str:
     text = " ".join(text_of(value).split())[:NAME_LIMIT]
-    found = _CLASS_REPR.fullmatch(text)
-    return found[1] if found else text
+    printed = _CLASS_REPR.fullmatch(text)
+    return printed[1] if printed else text
 
 
 def number_of(value: object) -> int | None:
@@ -59,8 +59,8 @@ def number_of(value: object) -> int | None:
     >>> number_of(3.0), number_of("1,204"), number_of("many"), number_of(True), number_of(-1)
     (3, 1204, None, None, None)
     """
-    found = float_of(value.replace(",", "") if isinstance(value, str) else value)
-    return int(found) if found is not None and 0 <= found < 1e15 else None
+    number = float_of(value.replace(",", "") if isinstance(value, str) else value)
+    return int(number) if number is not None and 0 <= number < 1e15 else None
 
 
 def float_of(value: object) -> float | None:
@@ -74,10 +74,10 @@ def float_of(value: object) -> float | None:
     if isinstance(value, str) and (len(value) > 40 or not value.strip()[:1].isdigit()):
         return None
     try:
-        found = float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _json(value: object) -> str:

@@ -70,12 +70,12 @@ def _shown(name: str) -> str:
 def _nearest(names: frozenset[str]) -> str:
     best, share = None, NEAR
     for shape in SHAPES:
-        there = sum(name in names for name in shape.told_by)
-        if shape.name and there > 1 and there / len(shape.told_by) > share:
-            best, share = shape, there / len(shape.told_by)
+        there = sum(name in names for name in shape.marks)
+        if shape.name and there > 1 and there / len(shape.marks) > share:
+            best, share = shape, there / len(shape.marks)
     if best is None:
         return ""
-    lacking = [name for name in best.told_by if name not in names][:LACKING]
+    lacking = [name for name in best.marks if name not in names][:LACKING]
     if not lacking:
         return f'; nearest to "{best.name}", but with other values'
     besides = ", ".join(lacking)

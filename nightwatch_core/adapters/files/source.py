@@ -14,6 +14,7 @@ from nightwatch_core.adapters.files.reading import (
     rejects_of,
     window_of,
 )
+from nightwatch_core.adapters.files.record_values import name_of
 from nightwatch_core.adapters.files.reported_exceptions import ReportedExceptions
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.intake.grouping import Tally
@@ -125,7 +126,7 @@ class ErrorFiles:
 
     @property
     def _names(self) -> str:
-        return ", ".join(str(path) for path in self._paths) or "no file"
+        return ", ".join(name_of(str(path)) for path in self._paths) or "no file"
 
     def _exception_of(self, raw: str) -> ExceptionLink:
         """The exception that a raw stack trace reports, and one of its frames if it has any."""

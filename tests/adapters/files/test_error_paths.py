@@ -120,3 +120,17 @@ def test_very_many_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyP
         answer = read(errors)
         assert answer.groups[0].occurrences == 3
         assert "files after the first 3 are left out" in answer.partial[-1]
+
+
+def test_names_of_any_bytes_are_told_on_one_line(tmp_path: Path) -> None:
+    name = os.fsdecode(b"a\n\x1b[31m\xff.jsonl")
+    written(tmp_path, RECORD + "{broken\n", name)
+    for errors in (str(tmp_path), str(tmp_path / name), f"{tmp_path}/*.jsonl"):
+        answer = read(errors)
+        assert answer.groups[0].occurrences == 1
+        (reject,) = answer.rejects
+        assert reject.place == "a ?.jsonl:2"
+        assert answer.model_dump_json()
+    with pytest.raises(StopTheNight) as gone:
+        read(str(tmp_path / f"{name}.gone"))
+    assert str(gone.value).isprintable()

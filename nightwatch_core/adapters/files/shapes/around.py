@@ -27,17 +27,6 @@ def inner(values: Mapping[str, object], *names: str) -> Record:
     return current if isinstance(current, dict) else {}
 
 
-def path_of(address: str) -> str:
-    """Give the path of an address, without host and query.
-
-    >>> path_of("https://shop.example/orders/7?token=abc"), path_of("/orders")
-    ('/orders/7', '/orders')
-    """
-    bare = address.partition("?")[0].partition("#")[0]
-    scheme, separator, rest = bare.partition("://")
-    return f"/{rest.partition('/')[2]}" if separator and len(scheme) < 10 else bare
-
-
 def surrounded(item: Item, line: LogLine) -> Item:
     """Put what surrounds a text around what was unpacked from it.
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from nightwatch_core.adapters.files.shapes.around import first_text, inner, path_of
+from nightwatch_core.adapters.files.shapes.around import first_text, inner
+from nightwatch_core.adapters.files.shapes.fields import path_of
 from nightwatch_core.adapters.files.shapes.shape import Inside, Item, LogLine, Record, Shape
 
 _TOLD_BY = frozenset(("insertId", "logName", "resource", "receiveTimestamp", "timestamp"))

@@ -3,7 +3,7 @@
 import json
 import re
 
-_DECODER = json.JSONDecoder(strict=False)  # logs hold raw tabs and newlines in strings
+DECODER = json.JSONDecoder(strict=False)  # exports and logs hold raw tabs and newlines in strings
 # AWS Lambda writes an error of Node behind time, request, level and "Invoke Error".
 _BEHIND_TABS = re.compile(r"\s{0,9}[^\t{]{1,60}(?:\t[^\t{]{0,60}){1,5}\t(?=\{\")")
 
@@ -18,14 +18,15 @@ def json_in(text: str) -> dict[str, object] | None:
     """
     start = text[:1]
     if start == "{" or (start.isspace() and text.lstrip()[:1] == "{"):
-        return _decoded(text)
+        return object_in(text)
     behind = _BEHIND_TABS.match(text) if "\t{" in text[:400] else None
-    return _decoded(text[behind.end() :]) if behind else None
+    return object_in(text[behind.end() :]) if behind else None
 
 
-def _decoded(text: str) -> dict[str, object] | None:
+def object_in(text: str) -> dict[str, object] | None:
+    """Give the JSON object that all of a text is; else None, whatever the text is."""
     try:
-        value = _DECODER.decode(text.strip())
+        value = DECODER.decode(text.strip())
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

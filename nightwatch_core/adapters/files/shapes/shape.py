@@ -26,14 +26,14 @@ Inside = Callable[[object], Iterator[Item]]  # unpacks what stands inside a docu
 class Shape(NamedTuple):
     """A shape of JSON documents.
 
-    `told_by` are the dotted names of fields that tell it, for whoever has something like it.
+    `marks` are the dotted names of fields that it is known by, for whoever has something like it.
     Where none of `needs` is a field of a document, `applies` is not asked; () asks it always.
     """
 
     name: str  # for people: "answer of New Relic"
     applies: Callable[[Record], bool]
     unpack: Callable[[Record, Inside], Iterator[Item]]
-    told_by: tuple[str, ...]
+    marks: tuple[str, ...]
     needs: tuple[str, ...] = ()
 
 
