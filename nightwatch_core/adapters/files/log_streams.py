@@ -20,6 +20,7 @@ from nightwatch_core.adapters.files.shapes.around import surrounded
 from nightwatch_core.adapters.files.shapes.json_texts import json_in
 from nightwatch_core.adapters.files.shapes.shape import Item, LogLine
 from nightwatch_core.adapters.files.shapes.table import records_of
+from nightwatch_core.adapters.files.times import time_in_log
 from nightwatch_core.traces.line_prefixes import stream_of
 
 _WHOLE_PART = 16_000  # bytes of a text from which Docker cuts it, with or without its end
@@ -164,7 +165,8 @@ class LogStreams:
             return
         whole = self._whole(line.text)
         if whole:
-            yield Read(placed.place, {"stack_trace": whole, "around": line.around})
+            around = {"time": time_in_log(line.text), **line.around}
+            yield Read(placed.place, {"stack_trace": whole, "around": around})
             return
         level = line.around.get("level")
         self._loud += bool(level) and is_loud(level)

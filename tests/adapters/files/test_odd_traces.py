@@ -1,8 +1,10 @@
 """Traces that began before the log did, errors that PHP prints without frames, mails."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from error_records import only, written
 
 from nightwatch_core.adapters.files.log_blocks import Block, TraceCutter
 from nightwatch_core.adapters.files.zones import settled
@@ -73,6 +75,17 @@ def test_an_error_of_php_without_frames_has_class_message_place_and_time() -> No
 def test_what_a_web_server_writes_around_an_error_of_php_is_no_part_of_it() -> None:
     log = f'2026/11/03 10:00:09 [error] 1#1: *9 FastCGI sent in stderr: "{FATAL}" while reading'
     assert [block.raw for block in blocks(log)] == [FATAL]
+
+
+def test_a_trace_on_one_line_of_a_web_server_has_the_time_of_the_line(tmp_path: Path) -> None:
+    log = (
+        r"[Tue Nov 03 10:00:09.123456 2026] [php:error] [pid 7] [client 10.0.0.9:1] PHP Fatal "
+        r"error:  Uncaught Shop\Gone: none in /srv/a.php:3\nStack trace:\n#0 /srv/b.php(4): f()"
+        r"\n#1 {main}\n  thrown in /srv/a.php on line 3, referer: https://shop.example/"
+    )
+    group = only(written(tmp_path, log, "error.log"))
+    assert group.last_seen == datetime(2026, 11, 3, 10, 0, 9, 123456, tzinfo=UTC)
+    assert (group.error_class, group.message) == ("Shop\\Gone", "none")
 
 
 @pytest.mark.parametrize("kind", ["Warning", "Notice", "Deprecated"])

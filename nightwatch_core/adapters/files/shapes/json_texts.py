@@ -3,13 +3,23 @@
 import json
 import re
 
+from nightwatch_core.adapters.files.record_levels import is_loud, is_quiet
+
 DECODER = json.JSONDecoder(strict=False)  # exports and logs hold raw tabs and newlines in strings
 # AWS Lambda writes an error of Node behind time, request, level and "Invoke Error".
 _BEHIND_TABS = re.compile(r"\s{0,9}[^\t{]{1,60}(?:\t[^\t{]{0,60}){1,5}\t(?=\{\")")
 
+# Zap's console: time, level, logger and place if they are known, message, then the fields.
+_GAP = r"(?:\t| {2,8})"
+_ZAP = re.compile(
+    rf"(?:(?P<ts>\d\S{{7,40}}){_GAP})?(?P<level>[A-Za-z]{{4,6}}){_GAP}"
+    rf"(?P<words>[^{{]{{1,400}}?){_GAP}(?=\{{\")"
+)
+_GO_PLACE = re.compile(r"[\w./@-]{1,200}\.go:\d{1,9}$")
+
 
 def json_in(text: str) -> dict[str, object] | None:
-    """Give the JSON object that a text is, or that a line of Lambda ends with; else None.
+    """Give the JSON object that a text is, or that a line of Lambda or zap ends with; else None.
 
     >>> json_in(' {"level": "error"}'), json_in("{no"), json_in("[1]")
     ({'level': 'error'}, None, None)
@@ -19,8 +29,21 @@ def json_in(text: str) -> dict[str, object] | None:
     start = text[:1]
     if start == "{" or (start.isspace() and text.lstrip()[:1] == "{"):
         return object_in(text)
+    zap = _ZAP.match(text) if '{"' in text[:600] else None
+    if zap and (is_loud(zap["level"]) or is_quiet(zap["level"])):
+        return _zap(zap, object_in(text[zap.end() :]))
     behind = _BEHIND_TABS.match(text) if "\t{" in text[:400] else None
     return object_in(text[behind.end() :]) if behind else None
+
+
+def _zap(match: re.Match[str], fields: dict[str, object] | None) -> dict[str, object] | None:
+    """The record that zap writes where its output is JSON."""
+    if fields is None:
+        return None
+    *names, message = re.split(_GAP, match["words"].strip())
+    place = next((name for name in names if _GO_PLACE.match(name)), "")
+    known = {"ts": match["ts"], "level": match["level"].lower(), "msg": message, "caller": place}
+    return {**{name: text for name, text in known.items() if text}, **fields}
 
 
 def object_in(text: str) -> dict[str, object] | None:
