@@ -242,8 +242,8 @@ EXPECTED: dict[str, tuple[Seen, ...]] = {
         ),
     ),
     "zap_console.log": (
-        Seen(*LOGGED, "10:50:01.123000", "controller/cart.go:58", 1),
         Seen(*LOGGED, "10:50:02.123000", "", 0),
+        Seen(*LOGGED, "10:50:01.123000", "controller/cart.go:58", 1),
     ),
     "zerolog.jsonl": (Seen(*LOGGED, "10:42:00", "cart.go:58", 2),),
 }
