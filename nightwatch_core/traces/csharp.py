@@ -36,6 +36,9 @@ _HEADER = re.compile(
     r"(?: \(0x[0-9A-Fa-f]{1,8}\))?(?:: (?P<message>.*)|:?$)"
 )
 
+# Windows' log of events names class and message on lines of their own; so does Visual Studio.
+_MESSAGE_BELOW = re.compile(r"\s{0,80}(?:Exception message: |Message ?[:=] ?)(?P<message>\S.*)$")
+
 
 def read(lines: Sequence[str]) -> tuple[Chain, ...]:
     r"""Return the chains of exceptions in a text.
@@ -98,6 +101,9 @@ def _headers_in(above: Sequence[str]) -> tuple[tuple[Header, ...], bool]:
         named = header_of(first)
         if named is not None:
             headers, nested = [named], False
+        below = _MESSAGE_BELOW.match(line) if headers and not headers[-1].message else None
+        if below:
+            headers[-1] = Header(headers[-1].error_class, below["message"].strip())
         for text in inner:
             nested = nested or not headers
             headers.append(header_of(text) or Header(message=text))
