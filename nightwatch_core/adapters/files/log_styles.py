@@ -23,7 +23,7 @@ _WRAPS = r"During handling of the above|The above exception was"
 # What PHP prints of an error that is no exception: one line, without frames.
 PHP_FATAL = re.compile(
     r".{0,400}?(?P<error>PHP (?:Fatal|Parse|Recoverable fatal|Core|Compile) error: {1,4}"
-    r"(?!Uncaught ).{1,1500}? in .{1,500}? on line \d{1,9})(?!\d)"
+    r"(?!Uncaught )[^\n]{1,800}? in \S[^\n]{0,300}? on line \d{1,9})(?!\d)"
 )
 STYLES = (
     Style(
