@@ -68,9 +68,9 @@ def answer(context: Context) -> Answer:
 def symptom_in(context: Context) -> Symptom:
     """Find the first kind that fits: from the root exception outwards, then the group's words."""
     trace, leader = context.case.trace, context.case.leader
-    said = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
-    said.append((leader.error_class, leader.message))
-    symptoms = [symptom_of(*words) for words in said if any(words)]
+    words = [(link.error_class, link.message) for link in reversed(trace.links)] if trace else []
+    words.append((leader.error_class, leader.message))
+    symptoms = [symptom_of(*each) for each in words if any(each)]
     return next((one for one in symptoms if one.kind != "unknown"), symptoms[0])
 
 

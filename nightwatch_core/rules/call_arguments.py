@@ -29,7 +29,7 @@ def wrong_arguments(symptom: Symptom, failing: FailingLine, context: Context) ->
     """Compare the call with the signature it meets, and mends a renamed keyword."""
     reported = failing
     failing, function = _call_and_function(symptom, failing, context)
-    definition = _definition(function, symptom, failing, context) if function else None
+    definition = _definition(function, failing, context) if function else None
     if definition is None:
         return _unknown(symptom, failing, function)
     start = definition.line
@@ -91,9 +91,7 @@ def _call_and_function(
     return failing, name
 
 
-def _definition(
-    function: str, symptom: Symptom, failing: FailingLine, context: Context
-) -> SearchHit | None:
+def _definition(function: str, failing: FailingLine, context: Context) -> SearchHit | None:
     """The one definition of the function; of a class, its constructor."""
     defined = definitions(function, failing.language, context.code)
     if len(defined.hits) != 1 or not defined.complete:

@@ -53,5 +53,5 @@ def importers(
     if not rows:
         return "", ()
     first = rows[0]
-    told = f"; {first.path}:{first.line} has `{first.text.strip()[:120]}`"
-    return told, (quoted(first.path, first.line, first.text, "how another file imports it"),)
+    import_text = f"; {first.path}:{first.line} has `{first.text.strip()[:120]}`"
+    return import_text, (quoted(first.path, first.line, first.text, "how another file imports it"),)

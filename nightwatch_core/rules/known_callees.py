@@ -111,17 +111,17 @@ def defining(name: str, like: str, code: KnownCode) -> tuple[tuple[str, Definiti
     paths = tuple(dict.fromkeys(hit.path for hit in hits))
     if not result.complete or len(paths) > DEFINING_FILES:
         return None
-    found: list[tuple[str, Definition]] = []
+    known: list[tuple[str, Definition]] = []
     for path in paths:
         lines = code.whole(path)
         if lines is None or not has_grammar(path):
             return None
         own = [one for one in definitions_in(path, "\n".join(lines)) if one.name == name]
-        told = {one.line for one in own}
-        if any(_MAKES.search(h.text) for h in hits if h.path == path and h.line not in told):
+        own_lines = {one.line for one in own}
+        if any(_MAKES.search(h.text) for h in hits if h.path == path and h.line not in own_lines):
             return None
-        found += [(path, one) for one in own]
-    return tuple(found)
+        known += [(path, one) for one in own]
+    return tuple(known)
 
 
 def may_define(hit: SearchHit, name: str) -> bool:

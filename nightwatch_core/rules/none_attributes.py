@@ -22,7 +22,7 @@ _DYNAMIC = re.compile(
 )
 
 
-def attribute_cause(node: Node, root: Node, failing: FailingLine, context: Context) -> Finding:
+def attribute_cause(node: Node, failing: FailingLine, context: Context) -> Finding:
     """Tell which lines set an attribute of the object itself, where one sets it to None."""
     match = _OWN.fullmatch(text_of(node))
     function = next(nodes_around(node), None)

@@ -131,9 +131,9 @@ def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int)
     """Values of a Python statement that are used in the way the message complains of."""
     start, end = rows_of(statement, row)
     nodes = [n for n in nodes_in(statement, start, end) if start <= n.start_point[0] <= end]
-    said = _OPERATORS.search(symptom.text)
-    if said:
-        yield from _operands(said, nodes)
+    operation = _OPERATORS.search(symptom.text)
+    if operation:
+        yield from _operands(operation, nodes)
     elif symptom.use == "subscriptable" or "item assignment" in symptom.text:
         yield from (one.value for one in asked if one.how == "element")
     elif symptom.use == "callable":
@@ -155,13 +155,17 @@ def _used(symptom: Symptom, asked: tuple[Asked, ...], statement: Node, row: int)
                 yield from _field(node, "right") if left.type.endswith(("_list", "pattern")) else ()
 
 
-def _operands(said: re.Match[str], nodes: list[Node]) -> Iterator[Node]:
+def _operands(operation: re.Match[str], nodes: list[Node]) -> Iterator[Node]:
     """The operands that are None, of every use of the operator that the message names."""
-    binary = said["binary"] is not None
-    sides = (said["left"], said["right"]) if binary else (said["first"], said["second"])
+    binary = operation["binary"] is not None
+    sides = (
+        (operation["left"], operation["right"])
+        if binary
+        else (operation["first"], operation["second"])
+    )
     for node in nodes:
         kinds = ("binary_operator", "augmented_assignment") if binary else ("comparison_operator",)
-        sign = said["binary"] or said["compared"]
+        sign = operation["binary"] or operation["compared"]
         if node.type not in kinds or not any(
             c.type.rstrip("=") == sign.rstrip("=") for c in node.children
         ):

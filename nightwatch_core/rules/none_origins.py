@@ -46,7 +46,7 @@ def cause_of(
         if source.explained or not written(node):
             return source
         return _given_by(written(node), failing.place, failing.language.none, "")
-    return attribute_cause(node, root, failing, context)
+    return attribute_cause(node, failing, context)
 
 
 def _from_value(

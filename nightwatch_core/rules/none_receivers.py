@@ -112,10 +112,10 @@ def _guarded(
 ) -> Finding | None:
     """The one value that the code itself has found to be nothing before it uses it."""
     lines = [(one, own_guard(one.node)) for one in possible if one.node is not None]
-    found = [(one, line) for one, line in lines if line]
-    if len(found) != 1:
+    guards = [(one, line) for one, line in lines if line]
+    if len(guards) != 1:
         return None
-    (one, line), none = found[0], failing.language.none
+    (one, line), none = guards[0], failing.language.none
     text = (context.code.whole(failing.path) or ())[line - 1]
     return Finding(
         because=(

@@ -188,8 +188,8 @@ def written_values(symptom: Symptom, failing: FailingLine, context: Context) -> 
 
 def deleted_records(symptom: Symptom, context: Context) -> Finding:
     """List lines that delete records of the kind that was not found."""
-    said = _RECORD.search(symptom.text)
-    noun = (symptom.relation or (said[1] if said else "")).lower()
+    missing = _RECORD.search(symptom.text)
+    noun = (symptom.relation or (missing[1] if missing else "")).lower()
     if symptom.kind != "missing record" or not re.fullmatch(r"\w{3,40}", noun):
         return Finding()
     queries = (f"DELETE FROM {noun}", f"delete from {noun}", f"{noun}.destroy", f"{noun}.delete")

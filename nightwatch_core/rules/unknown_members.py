@@ -154,13 +154,13 @@ def _set_later(
     methods = [functions_around(owner.path, text, hit.line) for hit in sets]
     if not all(methods) or any(around[-1].name in ("__new__", "__init__") for around in methods):
         return None
-    told = " and ".join(
+    places = " and ".join(
         f"{hit.path}:{hit.line} (`{around[-1].name}`)"
         for hit, around in zip(sets, methods, strict=True)
     )
     return Finding(
         because=(
-            f"`{symptom.owner}` gets `{name}` only in {told}, which had not run for the object "
+            f"`{symptom.owner}` gets `{name}` only in {places}, which had not run for the object "
             f"that {failing.place} asks.",
         ),
         evidence=tuple(quoted(h.path, h.line, h.text, f"sets `{name}`") for h in sets),

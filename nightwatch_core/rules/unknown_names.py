@@ -109,11 +109,11 @@ def _unbound(name: str, failing: FailingLine, context: Context) -> Finding:
     bound = any(name in parameter_names(one) or any(sets_of(one, name)) for one in around)
     if name in defined or bound or any(is_import(row) and uses(name, row) for row in lines):
         return Finding()
-    told, shown = importers(name, failing, context)
+    elsewhere, shown = importers(name, failing, context)
     return Finding(
         because=(
             f"{failing.place} uses `{name}`, and nothing that it can see in {failing.path} defines "
-            f"or imports it{told}.",
+            f"or imports it{elsewhere}.",
         ),
         evidence=shown,
         explained=True,

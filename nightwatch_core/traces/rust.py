@@ -82,8 +82,8 @@ class _Reader:
         if self._begun:
             match, message = _ENDED.match(line), self._begun
         else:
-            found = (pattern.search(line) for pattern in _PANICS if "panicked at " in line)
-            match = next(filter(None, found), None)
+            matches = (pattern.search(line) for pattern in _PANICS if "panicked at " in line)
+            match = next(filter(None, matches), None)
             message = (match["message"] or "") if match else ""
         if match is None:
             begun = _BEGUN.search(line)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from nightwatch_core.adapters.files.entries import Entry
-from nightwatch_core.adapters.files.limits import MAX_REJECTS
+from nightwatch_core.adapters.files.limits import MAX_REJECTS, MAX_SENTENCES
 from nightwatch_core.intake.grouping import Tally
 from nightwatch_core.intake.limits import GROUPS
 from nightwatch_core.models.error import Occurrence, RejectedRecord, Window
@@ -93,11 +93,14 @@ def left_out_of(reading: Reading) -> tuple[str, ...]:
 
 def missing_of(reading: Reading) -> tuple[str, ...]:
     """Say what else is missing, a sentence each."""
-    tally, missing = reading.tally, [*reading.unread, *reading.partial]
+    tally, of_files = reading.tally, tuple(dict.fromkeys((*reading.unread, *reading.partial)))
+    missing = list(of_files[:MAX_SENTENCES])
+    if len(of_files) > MAX_SENTENCES:
+        missing.append(f"{len(of_files) - MAX_SENTENCES:,} more sentences like these")
     if reading.ahead:
         missing.append(f"{reading.ahead} records say a time in the future; counted without a time")
     if tally.left_out:
         missing.append(f"{tally.left_out} records of more than {GROUPS} errors are left out")
     if tally.stacks_left_out:
         missing.append(f"{tally.stacks_left_out} stack traces are left out: too much text")
-    return tuple(dict.fromkeys(missing))
+    return tuple(missing)

@@ -8,6 +8,7 @@ from error_records import FULL, NOW, fetched, groups_of, json_lines, written
 
 from nightwatch_core.adapters.files import error_paths
 from nightwatch_core.adapters.files.error_paths import files_of, named_paths
+from nightwatch_core.adapters.files.limits import MAX_SENTENCES
 from nightwatch_core.adapters.files.source import ErrorFiles
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.error import Fetched
@@ -134,3 +135,12 @@ def test_names_of_any_bytes_are_told_on_one_line(tmp_path: Path) -> None:
     with pytest.raises(StopTheNight) as gone:
         read(str(tmp_path / f"{name}.gone"))
     assert str(gone.value).isprintable()
+
+
+def test_sentences_about_files_are_bounded(tmp_path: Path) -> None:
+    written(tmp_path, RECORD)
+    for number in range(MAX_SENTENCES + 7):
+        written(tmp_path, "", f"{number}.empty")
+    answer = read(str(tmp_path))
+    assert len(answer.partial) == MAX_SENTENCES + 1
+    assert answer.partial[-1] == "7 more sentences like these"

@@ -343,7 +343,7 @@ def test_a_hostile_report_is_kept_and_read_again(store: NightStore) -> None:
     store.keep(kept)
     found = store.report(NAME)
     assert found is not None
-    assert len(found.analyses) == 4
+    assert len(found.analyses) == len(report.analyses) > 3
     assert "<script>" in found.analyses[0].title
 
 
