@@ -27,8 +27,9 @@ Files = Annotated[
 def try_file(files: Files, **choices: Any) -> None:
     """Say what NightWatch understands of files of errors, and what a night would cost.
 
-    Takes seconds, starts nothing, writes nothing. With --repo it says which lines of the checkout
-    the errors lead to. Exit code: 0 where errors were read, 1 where none could be.
+    Takes seconds, starts nothing, keeps nothing but what was piped in. With --repo it says which
+    lines of the checkout the errors lead to. Exit code: 0 where errors were read, 1 where none
+    could be.
     """
     given = with_kept_input({**choices, "errors": ",".join(files), "source": "file"})
     options = night_options(given)

@@ -13,7 +13,6 @@ from nightwatch_core.text.units import first, moment, money, plural
 
 LANGUAGES = {
     "csharp": "C#",
-    "golang": "Go",
     "go": "Go",
     "javascript": "JavaScript",
     "php": "PHP",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from ipaddress import IPv6Address
 
 from nightwatch_core.adapters.files.limits import EXCERPT, MAX_FIELDS
 from nightwatch_core.adapters.files.record_values import text_of
@@ -18,6 +19,8 @@ _NAME = re.compile(rf"[\w$@.:/()\[\] -]{{1,{NAME_CHARACTERS}}}")
 _PERSONAL = re.compile(r"\w@\w|\d{4}")  # an address or a number where a name should stand
 _ADDRESS = re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _NETWORK = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+_NETWORK_6 = re.compile(r"(?<![\w:])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?![\w:])")
+_REMOVED = "[address removed]"
 
 
 def refusal(place: str, problem: str, record: Mapping[str, object]) -> RejectedRecord:
@@ -35,10 +38,21 @@ def unreadable(place: str, problem: str, text: str) -> RejectedRecord:
 
     >>> unreadable("a:1", "no JSON", '{"user": "mia@example.com", "ip": "203.0.113.9"').text
     '{"user": "[address removed]", "ip": "[address removed]"'
+    >>> unreadable("a:1", "no JSON", '{"ip": "2001:db8::1", "at": "10:20:30"').text
+    '{"ip": "[address removed]", "at": "10:20:30"'
     """
     kept = scrubbed(text_of(text[:EXCERPT]))
-    kept = _NETWORK.sub("[address removed]", _ADDRESS.sub("[address removed]", kept))
-    return RejectedRecord(place=place, reason=problem, text=kept)
+    kept = _NETWORK.sub(_REMOVED, _ADDRESS.sub(_REMOVED, kept))
+    return RejectedRecord(place=place, reason=problem, text=_NETWORK_6.sub(_without_address, kept))
+
+
+def _without_address(text: re.Match[str]) -> str:
+    """Times look like such addresses."""
+    try:
+        IPv6Address(text[0])
+    except ValueError:
+        return text[0]
+    return _REMOVED
 
 
 def _names(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterable[str]:
