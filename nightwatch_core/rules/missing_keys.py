@@ -126,24 +126,10 @@ def _bare(expression: str) -> str:
 def _builder(key: str, mapping: str, failing: FailingLine, context: Context) -> Finding:
     """The one function that surely makes the mapping, and the keys that it writes: all of them."""
     root = tree_of(failing, context)
-    value = next(
-        (
-            one.value
-            for one in (asked_at(root, failing.line - 1) if root else ())
-            if one.text == mapping
-        ),
-        None,
-    )
-    if root is None or value is None:
+    made = _made_by(mapping, failing, root) if root else None
+    if root is None or made is None:
         return Finding()
-    value, line = unwrapped(value), failing.line
-    if value.type in ("identifier", "variable_name"):
-        origin = origin_of_name(root, text_of(value), value)
-        if origin is None or origin.value is None or origin.position >= 0:
-            return Finding()
-        if is_tested(text_of(value), origin.node, value):
-            return Finding()
-        value, line = unwrapped(origin.value), origin.node.start_point[0] + 1
+    value, line = made
     call = call_of(value)
     known = known_function(call, failing.path, root, context) if call else None
     if known is None:
@@ -173,6 +159,20 @@ def _builder(key: str, mapping: str, failing: FailingLine, context: Context) -> 
         ),
         explained=True,
     )
+
+
+def _made_by(mapping: str, failing: FailingLine, root: Node) -> tuple[Node, int] | None:
+    """The one expression that gives the mapping, and its line, from 1; None where several may."""
+    asked = asked_at(root, failing.line - 1)
+    value = next((unwrapped(one.value) for one in asked if one.text == mapping), None)
+    if value is None or value.type not in ("identifier", "variable_name"):
+        return None if value is None else (value, failing.line)
+    origin = origin_of_name(root, text_of(value), value)
+    if origin is None or origin.value is None or origin.position >= 0:
+        return None
+    if is_tested(text_of(value), origin.node, value):
+        return None
+    return unwrapped(origin.value), origin.node.start_point[0] + 1
 
 
 def _given(value: Node, line: int, failing: FailingLine, context: Context) -> Finding:
