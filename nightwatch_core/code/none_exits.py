@@ -18,6 +18,13 @@ _NOTHING = frozenset(("none", "nil", "null", "null_literal", "undefined"))
 _CHOICES = frozenset(("conditional_expression", "ternary_expression", "conditional"))
 _BLOCKS = frozenset(("block", "statement_block"))
 _GENERATES = re.compile(r"yield")
+# Values that are something, whatever they hold; a name or a call may be nothing.
+_SOMETHING = re.compile(
+    r"(?:template_|interpreted_|raw_|encapsed_)?string|int|float|number|integer|decimal|true|false"
+    r"|boolean|list|array|dictionary|hash|object|tuple|set$|.*(?:_literal|comprehension)$|symbol"
+    r"|comparison_|lambda|arrow_function|new_expression|object_creation|composite_literal"
+    r"|simple_symbol|regex"
+)
 
 
 class NoneExit(NamedTuple):
@@ -47,6 +54,22 @@ def none_exits(
     if is_plain and none != "null" and not _is_declared(function) and _falls(body):
         exits.append(NoneExit((last or body).end_point[0] + 1, "ends"))
     return tuple(sorted(dict.fromkeys(exits)))
+
+
+def are_all_told(function: Node, language: Language, none: str, position: int = -1) -> bool:
+    """Tell whether every other exit surely gives something, so that `none_exits` lists the way."""
+    told = {one.line for one in none_exits(function, language, none, position)}
+    values = [
+        value
+        for node in _own(function)
+        if node.type in _RETURNS and node.is_named and node.start_point[0] + 1 not in told
+        for value in node.named_children[:1]
+    ]
+    body = function.child_by_field_name("body")
+    last = _last(body) if language.name == "ruby" and body is not None else None
+    if last is not None and last.type not in _LEAVES and last.start_point[0] + 1 not in told:
+        values.append(last)
+    return all(_SOMETHING.match(unwrapped(value).type) for value in values)
 
 
 def looks_up(node: Node, language: Language) -> bool:

@@ -8,7 +8,13 @@ import re
 from tree_sitter import Node
 
 from nightwatch_core.code.dereferences import unwrapped, written
-from nightwatch_core.code.none_exits import NoneExit, function_at, looks_up, none_exits
+from nightwatch_core.code.none_exits import (
+    NoneExit,
+    are_all_told,
+    function_at,
+    looks_up,
+    none_exits,
+)
 from nightwatch_core.code.reaching import Origin, is_tested, origin_of_name
 from nightwatch_core.code.statements import text_of
 from nightwatch_core.models.answer import Learning
@@ -133,14 +139,19 @@ def _from_function(
         return Finding()
     lines = context.code.whole(known.path) or ()
     place = f"{known.path}:{known.definition.line}"
+    called = f"{failing.path}:{line}"
+    gave = f"`{name}` ({place}), which {called} calls, gave it"
+    is_said = any(one.how != "looks up" for one in exits)
+    if not is_said and not are_all_told(function, failing.language, none, position):
+        step = f"Find out by which way `{name}` gives {none} there."
+        return Finding(because=(f"{gave}.",), explained=True, steps=(step,))
     ways = "; ".join(_way(one, known.path, none) for one in exits[:3])
     first = exits[0]
     gives = quoted(known.path, first.line, lines[first.line - 1], f"`{name}` gives {none} here")
     newer = ""
     if len(exits) == 1 and context.added(known.path, first.line, lines[first.line - 1]):
         newer = context.newer(known.path, first.line, failing.path, failing.line)
-    called = f"{failing.path}:{line}"
-    because = f"`{name}` ({place}), which {called} calls, gave it; {ways}"
+    because = f"{gave}; {ways}"
     fact = f"`{name}` in {place} can give {none} ({known.path}:{first.line})."
     return Finding(
         because=(because + (f"; {newer}, after its caller was written." if newer else "."),),

@@ -9,8 +9,10 @@ from nightwatch_core.models.trace import Frame
 from nightwatch_core.rules.findings import FailingLine, Finding, line_of_frame, quoted
 from nightwatch_core.rules.known_code import Context
 from nightwatch_core.rules.limits import QUOTED_VALUES, WRITING_LINES
+from nightwatch_core.text.error_classes import last_segment
 
 _RAISES = re.compile(r"(?:^|[\s;{(])(?:raise|throw|panic|abort|fail)\b")
+_RAISED_CLASS = re.compile(r"\b(?:raise|throw)\s+(?:new\s+)?(?P<name>[A-Z][\w.:\\]{0,200})")
 _GUARD = re.compile(
     r"\s*(?:\}\s*)?(?:if|elif|elsif|else|unless|case|when|except|rescue|catch|default)\b"
 )
@@ -21,6 +23,8 @@ def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
     """Tell that the failing line raises the error itself, below which line, and who led there."""
     if not _RAISES.search(masked(failing.text, failing.language)):
         return Finding()
+    if _raises_another(failing, context):
+        return Finding()  # it came up while that one was made
     guard, caller = _guard(failing), _caller(context)
     below = f", below `{failing.lines[guard].strip()[:120]}` in line {guard}" if guard else ""
     steps = [f"{failing.place} raises it on purpose{below}: find out how it comes to that."]
@@ -31,6 +35,15 @@ def raised_on_purpose(failing: FailingLine, context: Context) -> Finding:
         tags=("raised-on-purpose",),
         unknown=f"how it comes to what {failing.place} refuses",
     )
+
+
+def _raises_another(failing: FailingLine, context: Context) -> bool:
+    """Whether the line names a class that is not the error's."""
+    named = _RAISED_CLASS.search(failing.text)
+    trace, group = context.case.trace, context.case.leader
+    classes = {group.error_class, trace.root.error_class if trace else ""} - {""}
+    name = last_segment(named["name"]) if named else ""
+    return bool(name) and name not in {last_segment(one) for one in classes}
 
 
 def _guard(failing: FailingLine) -> int:

@@ -130,3 +130,42 @@ def test_a_long_title_keeps_the_line_and_leaves_the_folders_out():
     message = "'NoneType' object has no attribute 'total'"
     answer = answered("AttributeError", message, code, (path, "f", "show"))
     assert answer.title == "AttributeError: `o` is None in Cart.py:3"
+
+
+LOOKED_UP = """class Basket
+  def pay(code)
+    line = pick(code)
+    line.total «f»
+  end
+
+  def pick(code)
+    return @lines.find { |one| one.code == code } if @is_open
+    other(code)
+  end
+end
+"""
+
+
+def test_a_lookup_is_not_named_where_another_way_may_give_nothing_as_well():
+    answer = answered(
+        "NoMethodError",
+        "undefined method `total' for nil:NilClass",
+        {"basket.rb": LOOKED_UP},
+        ("basket.rb", "f", "pay"),
+        language="ruby",
+    )
+    assert "basket.rb:8" not in answer.root_cause
+    assert "gave it" in answer.root_cause
+
+
+def test_an_error_that_comes_up_while_another_is_raised_is_not_raised_on_purpose():
+    code = "<?php\nfunction f($lock) {\n  throw new Busy('at '.$lock['path']); «f»\n}\n"
+    answer = answered(
+        "ErrorException",
+        'Undefined array key "path"',
+        {"a.php": code},
+        ("a.php", "f", "f"),
+        language="php",
+    )
+    words = " ".join((answer.root_cause, *(answer.handover.look_at if answer.handover else ())))
+    assert "on purpose" not in words
