@@ -159,10 +159,10 @@ def test_a_lookup_is_not_named_where_another_way_may_give_nothing_as_well():
 
 
 def test_an_error_that_comes_up_while_another_is_raised_is_not_raised_on_purpose():
-    code = "<?php\nfunction f($lock) {\n  throw new Busy('at '.$lock['path']); «f»\n}\n"
+    code = "<?php\nfunction f($lock) {\n  throw new Busy('at '.$path); «f»\n}\n"
     answer = answered(
         "ErrorException",
-        'Undefined array key "path"',
+        "Undefined variable: path",
         {"a.php": code},
         ("a.php", "f", "f"),
         language="php",
