@@ -125,11 +125,29 @@ def verdict(
     not known, then no step is asked for its line.
     """
     evidence = looked_up(answer.evidence, code, case)
+    unknown = _knows_no_cause(answer, evidence)
+    draft = _draft(case, answer, evidence, code, read, with_fix=answer.has_fix and not unknown)
+    if unknown:
+        draft = _handed_over(draft, answer, code, fits=not research.misfit)
+    if research.misfit:
+        return scored(unfit(draft, research.misfit))
+    return scored(_as_sure_as_shown(draft, lines))
+
+
+def _draft(
+    case: Case,
+    answer: Answer,
+    evidence: tuple[Evidence, ...],
+    code: CodeReader,
+    read: tuple[str, ...],
+    *,
+    with_fix: bool,
+) -> Analysis:
+    """What an answer says, as far as it may stand."""
     seen = {*read, *(one.path for one in evidence if one.verified)}
     change = named_change(answer.suspect_commit, code)
-    unknown = _knows_no_cause(answer, evidence)
-    fix = judged(answer.file_changes if answer.has_fix and not unknown else (), code, seen)
-    draft = Analysis(
+    fix = judged(answer.file_changes if with_fix else (), code, seen)
+    return Analysis(
         case=case,
         title=shortened(one_line(answer.title), 120) or case.title,
         root_cause=answer.root_cause.strip()[:ROOT_CAUSE],
@@ -151,11 +169,6 @@ def verdict(
         question=" ".join(answer.question.split())[:QUESTION],
         because=(*reasons(fix.refused), *change.because),
     )
-    if unknown:
-        draft = _handed_over(draft, answer, code, fits=not research.misfit)
-    if research.misfit:
-        return scored(unfit(draft, research.misfit))
-    return scored(_as_sure_as_shown(draft, lines))
 
 
 def _handed_over(draft: Analysis, answer: Answer, code: CodeReader, *, fits: bool) -> Analysis:

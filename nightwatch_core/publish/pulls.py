@@ -38,10 +38,7 @@ def plan_pulls(
     night: str,
     paths: Collection[str] = (),
 ) -> PublishPlan:
-    """Draft pull requests for fixes that are new, allowed, applicable and parse.
-
-    `paths` are the files of the tree.
-    """
+    """Draft pull requests for fixes that may stand; `paths` are the files of the tree."""
     proposals: list[Proposal] = []
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
