@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 
 from nightwatch_core.code.failed_commit import deployments, failed_commit, sighting_of
 from nightwatch_core.code.placed_traces import Repository, place_traces
+from nightwatch_core.code.record_fit import misfit
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.first_look.limits import RELEASES, TRACED
 from nightwatch_core.intake.cases import cases
 from nightwatch_core.intake.selection import select
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.error import Case, ErrorGroup
 from nightwatch_core.models.first_look import Estimate, FirstLook, FoundRelease, GlancedError
 from nightwatch_core.models.pattern import IgnoreRules
 from nightwatch_core.models.trace import Trace
@@ -41,7 +42,7 @@ def first_look(
     for group in ranked:
         traces, commit = place(group, source.traces(group, 1))
         newest = next(iter(traces), None)
-        glanced.append(_glanced(group, newest, commit))
+        glanced.append(_glanced(group, newest, commit, repository))
         traced.append((group, newest))
     made = len(cases(tuple(traced)))
     return FirstLook(
@@ -80,9 +81,13 @@ def _chosen(repository: Repository) -> Commit | None:
     return commit
 
 
-def _glanced(group: ErrorGroup, trace: Trace | None, commit: Commit | None) -> GlancedError:
+def _glanced(
+    group: ErrorGroup, trace: Trace | None, commit: Commit | None, repository: Repository | None
+) -> GlancedError:
     if trace is None:
         return GlancedError(group=group, commit=commit)
+    case = Case(leader=group, trace=trace, commit=commit)
+    read = repository.tree(commit).read_file if repository and commit else None
     return GlancedError(
         group=group,
         language=trace.language,
@@ -91,6 +96,7 @@ def _glanced(group: ErrorGroup, trace: Trace | None, commit: Commit | None) -> G
         own=len(trace.in_app),
         placed=sum(bool(frame.repo_path) for frame in trace.frames),
         commit=commit,
+        misfit=misfit(case, read) if read else "",
     )
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from nightwatch_core.code.record_fit import MISFIT
 from nightwatch_core.first_look.limits import REASON, SHOWN_GAPS, SHOWN_REJECTS, WHERE
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import RejectedRecord
@@ -109,6 +110,11 @@ def checkout_lines(look: FirstLook) -> tuple[str, ...]:
     guessed = [one for one in at.values() if one.because and not one.is_named]
     if guessed:
         lines.append(f"{guessed[0].sha[:10]} is {line(guessed[0].because, REASON)}")
+    unfit = [one for one in look.errors if one.misfit]
+    if unfit:
+        why = line(unfit[0].misfit.removeprefix(MISFIT), REASON)
+        count = plural(len(unfit), "record is", "records are")
+        lines.append(f"{count} of other code than this: {why}; --commit names the right one")
     unnamed = [one.name for one in look.releases if one.commit is None]
     if unnamed:
         named = ", ".join(line(name, 40) for name in unnamed[:3])
@@ -134,9 +140,11 @@ def _place_of(error: GlancedError) -> str:
         return error.top.place
     if not error.top.repo_path:
         return f"{error.top.place} (not in the checkout)"
-    return error.top.place + _FITS[error.top.fit]
+    is_other = error.misfit and error.top.fit == "unknown"
+    return error.top.place + (_OTHER_CODE if is_other else _FITS[error.top.fit])
 
 
+_OTHER_CODE = " (of other code than this)"
 _FITS = {
     "same": " ✓",
     "moved": " ✓ (moved)",

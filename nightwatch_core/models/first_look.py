@@ -22,6 +22,7 @@ class GlancedError(Value):
     own: int = 0
     placed: int = 0
     commit: Commit | None = None  # None: no checkout was given
+    misfit: str = ""  # why the record is not of that commit
 
 
 class FoundRelease(Value):

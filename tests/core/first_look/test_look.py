@@ -109,6 +109,14 @@ def test_a_line_that_is_another_one_now_is_said_to_be() -> None:
     assert place_of(seen.errors[0]) == "shop/cart.py:1 (another line stands there)"
 
 
+def test_a_record_of_other_code_is_said_to_be() -> None:
+    beyond = Frame(path="/srv/app/shop/cart.py", line=90, function="total", in_app=True)
+    seen = look(files(group(last_seen=None), frames=(beyond,)), shop())
+    assert place_of(seen.errors[0]) == "shop/cart.py:90 (of other code than this)"
+    assert "1 record is of other code than this: shop/cart.py" in " ".join(checkout_lines(seen))
+    assert "--commit" in " ".join(checkout_lines(seen))
+
+
 def test_a_release_that_is_not_in_the_checkout_is_named() -> None:
     seen = look(files(group(release="2026.11.9")), shop())
     assert seen.releases[0].commit is None
