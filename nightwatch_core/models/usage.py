@@ -7,7 +7,8 @@ class Usage(Value):
     """What was used: tokens as the service bills them, money in USD (None: price unknown).
 
     Input, output and cache hold everything, summarising included; fields that say "thereof" name a
-    part of them. `cleared_tokens` were said earlier and no longer sent to the model.
+    part of them. `cleared_tokens` were said earlier and no longer sent to the model: prompts of
+    `uncleared_tokens` were that much shorter.
     """
 
     calls: int = 0
@@ -21,6 +22,8 @@ class Usage(Value):
     compaction_tokens: int = 0  # thereof: what summarising the conversation took
     compactions: int = 0
     cleared_tokens: int = 0
+    uncleared_tokens: int = 0  # of prompts before something was cleared from them
+    untold_clearings: int = 0  # prompts long enough for it, without a word of what was cleared
     saved: float | None = 0.0  # what reading from the cache saved, less what writing to it added
     priced: str = ""  # date of the oldest price that was used; empty: none was
 

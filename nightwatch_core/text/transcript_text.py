@@ -56,11 +56,23 @@ def used(usage: Usage) -> str:
         f"{usage.output_tokens:,} out",
         f"{usage.thinking_tokens:,} thereof thinking" if usage.thinking_tokens else "",
         f"{usage.cache_read_tokens:,} read from the cache" if usage.cache_read_tokens else "",
-        f"{usage.cleared_tokens:,} cleared" if usage.cleared_tokens else "",
+        _cleared(usage),
         f"{usage.compaction_tokens:,} for a summary" if usage.compaction_tokens else "",
         "cost unknown" if usage.cost is None else f"${usage.cost:.4f}",
     )
     return ", ".join(part for part in parts if part)
+
+
+def _cleared(usage: Usage) -> str:
+    """What was cleared, of how much, as far as the service says so.
+
+    >>> _cleared(Usage(cleared_tokens=20_000, uncleared_tokens=90_000))
+    '20,000 of 90,000 cleared'
+    """
+    of = f" of {usage.uncleared_tokens:,}" if usage.uncleared_tokens else ""
+    told = f"{usage.cleared_tokens:,}{of} cleared" if usage.cleared_tokens else ""
+    untold = "what was cleared is not told" if usage.untold_clearings else ""
+    return ", ".join(filter(None, (told, untold)))
 
 
 def _opening(entry: TranscriptEntry, full: bool) -> Iterator[Shown]:

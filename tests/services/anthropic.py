@@ -74,6 +74,7 @@ class Anthropic:
     reads: int = 0  # asks for the file so often at once, although it was shown
     fixes: dict[str, str] = field(default_factory=dict)
     compatible: bool = False
+    silent: bool = False  # as a gateway that drops what it does not know from answers
     mind: Callable = anthropic_mind.turn
     requests: list[Request] = field(default_factory=list)
 
@@ -154,8 +155,13 @@ class Anthropic:
             "content": content, "stop_reason": reason, "stop_sequence": None,
             "usage": {**usage, "service_tier": "standard"},
             "stop_details": told if reason == "refusal" else None,
-            "context_management": {"applied_edits": edits} if edits else None,
+            "context_management": {"applied_edits": edits} if edits and not self.silent else None,
         }  # fmt: skip
+
+    def count(self, body, headers):
+        """Tokens of a request, and what they were before its edits."""
+        self._checked({**body, "max_tokens": 1}, headers)
+        return anthropic_context.counted(body)
 
     def _said(self, shown, body, stop, number):
         content, reason = self.mind(shown, self.reads, self.fixes, number)
@@ -273,6 +279,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return Stream(self, message, fault, bills).write()
             bills.close(bills.open(message, message["usage"]), message)
             return self._send(200, message)
+        if path == "/v1/messages/count_tokens" and not self.service.compatible:
+            return self._send(200, self.service.count(body, headers))
         if path.startswith("/v1/models/") and not self.service.compatible:
             return self._send(200, self.service.model(path.rpartition("/")[2]))
         raise Refused(404, "not_found_error", "Not found")

@@ -4,6 +4,7 @@
 CONNECTING = 10.0
 SILENCE = 240.0  # without a word; compiling a new schema may take 180
 ASKING = 30.0  # for what the model can do
+COUNTING = 10.0  # for what was cleared, where an answer does not say
 LONGEST_WAIT = 60.0  # who asks for more patience is asked again by a later night
 PATIENCE = 15.0  # that a call waits for another one's response to begin
 WARM = 240.0  # the service keeps for 300 what was not used, anew with every use

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import anthropic
 from pydantic import SecretStr
 
+from nightwatch_core.adapters.claude import clearing
 from nightwatch_core.adapters.claude import client as library
 from nightwatch_core.adapters.claude.cache_gate import PROCESS, Ended, Gate, beginning
 from nightwatch_core.adapters.claude.features import (
@@ -27,7 +28,7 @@ from nightwatch_core.adapters.claude.features import (
     check_lifecycle,
     features_of,
 )
-from nightwatch_core.adapters.claude.limits import ASKING, LONGEST_WAIT, SILENCE
+from nightwatch_core.adapters.claude.limits import ASKING, COUNTING, LONGEST_WAIT, SILENCE
 from nightwatch_core.adapters.claude.reply import reply_of, usage_of
 from nightwatch_core.adapters.claude.request import request_for
 from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
@@ -76,6 +77,7 @@ class Claude:
         self._asked = features
         self._gate = gate
         self._asking = threading.Lock()
+        self._counts = True  # whether the server can count tokens, until it shows that it cannot
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """The next turn, within `timeout` seconds.
@@ -99,7 +101,10 @@ class Claude:
         except NightWatchError as trouble:
             trouble.usage = sum(spent, Usage())
             raise
-        return reply_of(message, sum(spent, Usage()))
+        used = sum(spent, Usage())
+        if clearing.is_silent(request, message):
+            used += self._counted(request, end)
+        return reply_of(message, used)
 
     def capabilities(self) -> Capabilities:
         """What the Models API says, asked once; raises `StopTheNight` where it is retired."""
@@ -113,6 +118,23 @@ class Claude:
             return f"{at}, unproven: the server has no Models API"
         note = capabilities_of(features).note
         return f"{at}, {features.context:,} tokens of context{'; ' if note else ''}{note}"
+
+    def _counted(self, request: Json, end: float) -> Usage:
+        """What was cleared from a request, by the service's own count; it never fails."""
+        if not self._counts:
+            return clearing.UNTOLD
+
+        async def count() -> Json:
+            async with self._client() as client:
+                wanted = clearing.count_request(request)
+                answer: Json = (await client.beta.messages.count_tokens(**wanted)).to_dict()
+                return answer
+
+        try:
+            return clearing.counted(self._run(count(), min(end, time.monotonic() + COUNTING)))
+        except (*_EXPECTED, *library.DAMAGED, TryLater):
+            self._counts = False  # it would be asked in vain at every turn
+            return clearing.UNTOLD
 
     def _features(self, end: float) -> Features:
         """What the model can do; whoever asks first finds out for all."""

@@ -59,7 +59,9 @@ def usage_of(message: Mapping[str, Any], model: str) -> Usage:
         "compaction_tokens": sum(one.prompt_tokens + one.output_tokens for one in summaries),
         "cleared_tokens": sum(number(edit, "cleared_input_tokens") for edit in edits),
     }
-    return sum(apart, _usage(counted, model)).model_copy(update=counts)
+    used = sum(apart, _usage(counted, model)).model_copy(update=counts)
+    before = used.prompt_tokens + used.cleared_tokens if used.cleared_tokens else 0
+    return used.model_copy(update={"uncleared_tokens": before})
 
 
 def _usage(counted: Mapping[str, Any], model: str) -> Usage:
