@@ -7,8 +7,10 @@ rest: folders, addresses and secrets. Secrets are `SecretStr`: no repr, log or r
 import difflib
 import os
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -119,6 +121,17 @@ class Settings(BaseSettings):
     def _of_the_user(cls, folder: Path) -> Path:
         return folder.expanduser()
 
+    @field_validator(
+        *("new_relic_region", "new_relic_api_url", "github_api_url", "slack_api_url"),
+        "anthropic_base_url",
+    )
+    @classmethod
+    def _is_encrypted(cls, address: str) -> str:
+        """Refuse what would send keys and errors over a network for everybody to read."""
+        if not address.lower().startswith("http:") or _is_this_machine(address):
+            return address
+        raise ValueError("http:// is for this machine (localhost) alone: use https://")
+
     @property
     def state(self) -> Path:
         """The state folder."""
@@ -166,6 +179,19 @@ def names() -> tuple[str, ...]:
     options = tuple(f"{PREFIX}{name.upper()}" for name in NightOptions.model_fields)
     rest = tuple(field.alias or name for name, field in Settings.model_fields.items())
     return (*options, *rest)
+
+
+def _is_this_machine(address: str) -> bool:
+    """Tell whether an address is of the loopback, whatever a resolver says of other names.
+
+    >>> _is_this_machine("http://127.0.0.1:80/v1"), _is_this_machine("http://localhost.evil.io")
+    (True, False)
+    """
+    try:
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _env_file() -> Path:

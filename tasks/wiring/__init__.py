@@ -20,6 +20,7 @@ from nightwatch_core.adapters.stores.agent_files import AgentFiles
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.ledger import LedgerOutbox
 from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.adapters.stores.private_folder import make_private
 from nightwatch_core.adapters.stores.recorded_code import RecordedHost
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
@@ -112,7 +113,11 @@ def keep_piped_input(stream: IO[bytes]) -> str:
 
 
 def reset_ports() -> None:
-    """Make all ports anew at the next call: files may have changed since the last night."""
+    """Make all ports anew at the next call: files may have changed since the last night.
+
+    Nobody else can read what earlier versions left in the state folder.
+    """
+    make_private(settings().state)
     _reading.cache_clear()
     _publishing.cache_clear()
 

@@ -187,3 +187,22 @@ def test_settings_that_hold_secrets_say_so():
         assert is_secret == ("SecretStr" in str(field.annotation))
     counted = ("total_token_budget", "token_budget_per_error", "max_tokens")
     assert not [n for n in NightOptions.model_fields if secret.search(n) and n not in counted]
+
+
+ADDRESSES = ("NEW_RELIC_REGION", "NEW_RELIC_API_URL", "GITHUB_API_URL", "SLACK_API_URL")
+
+
+@pytest.mark.parametrize("name", [*ADDRESSES, "ANTHROPIC_BASE_URL"])
+def test_no_key_goes_over_a_network_unencrypted(name, monkeypatch):
+    for address in ("http://api.acme.io", "HTTP://10.0.0.7:80", "http://localhost.evil.io/v1"):
+        monkeypatch.setenv(name, address)
+        with pytest.raises(StopTheNight, match=f"{name}: .*use https://"):
+            settings()
+    for address in (
+        "http://localhost:11434",
+        "http://127.0.0.1:80/",
+        "http://[::1]:80",
+        "https://a",
+    ):
+        monkeypatch.setenv(name, address)
+        assert settings()

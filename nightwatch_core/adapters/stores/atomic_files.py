@@ -11,17 +11,23 @@ from filelock import FileLock, Timeout
 
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 
+OWNERS, SHARED = 0o600, 0  # permissions of files
 TEMPORARY = ".tmp-"  # begins the name of a file that is being written
 Sync = Callable[[int], None]  # brings what a file descriptor names to the disk
 
 
 def write(
-    path: Path, content: bytes, through: Path | None = None, mode: int = 0, sync: Sync = os.fsync
+    path: Path,
+    content: bytes,
+    through: Path | None = None,
+    mode: int = OWNERS,
+    sync: Sync = os.fsync,
 ) -> None:
     """Write or replace a file, and its folder where it is missing; raises `OSError`.
 
     The content goes to a temporary neighbour, or one in the folder `through` of the same disk, to
-    the disk, and only then to its name. `mode` are its permissions; 0 leaves them to the system.
+    the disk, and only then to its name. `mode` are its permissions, the owner's alone where none
+    are given; `SHARED` leaves them to the system.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = (through or path.parent) / f"{TEMPORARY}{secrets.token_hex(8)}"
@@ -40,7 +46,7 @@ def write(
 
 def rewrite(path: Path, content: bytes) -> None:
     """Write a file that people own: it keeps the permissions it has; raises `OSError`."""
-    write(path, content, mode=stat.S_IMODE(path.lstat().st_mode) if path.exists() else 0)
+    write(path, content, mode=stat.S_IMODE(path.lstat().st_mode) if path.exists() else SHARED)
 
 
 def move(path: Path, target: Path, sync: Sync = os.fsync) -> None:

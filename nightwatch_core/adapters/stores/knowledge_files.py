@@ -140,7 +140,9 @@ class KnowledgeFiles:
             lesson_store.unite(self._folder, entries)
             entries = self._entries.on(ERRORS, PATTERNS)
             index = _index(entries, self._complaints())
-            atomic_files.write(self._folder / INDEX, index_text(index).encode())
+            atomic_files.write(
+                self._folder / INDEX, index_text(index).encode(), mode=atomic_files.SHARED
+            )
             self._entries.keep(entries)
         return index
 
@@ -172,7 +174,9 @@ class KnowledgeFiles:
     def _put(self, file: str, text: str, before: str) -> None:
         self._check(file.partition("/")[0])
         if before != text:
-            atomic_files.write(self._folder / file, text.encode("utf-8", "replace"))
+            atomic_files.write(
+                self._folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED
+            )
 
     def _check(self, place: str) -> None:
         if (self._folder / place).is_symlink():

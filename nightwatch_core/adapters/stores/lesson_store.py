@@ -158,7 +158,7 @@ def _unite(folder: Path, fingerprint: str, files: Iterable[str]) -> None:
     ]
     file = max(ours, default="") or free_name(folder, file_name(whole))
     text = document(whole.model_copy(update={"file": file}))
-    atomic_files.write(folder / file, text.encode("utf-8", "replace"))
+    atomic_files.write(folder / file, text.encode("utf-8", "replace"), mode=atomic_files.SHARED)
     for one in lessons:
         if one.file != file and _is_error(one.file):
             put_away(folder, one.file, ARCHIVE, f"superseded by {file}, of {fingerprint}")

@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError
 from nightwatch_core.adapters.html.page import as_html
 from nightwatch_core.adapters.stores import atomic_files
 from nightwatch_core.adapters.stores.database import connect, translated
+from nightwatch_core.adapters.stores.private_folder import make_private
 from nightwatch_core.errors import NotTonight, StopTheNight
 from nightwatch_core.intake.windows import read_until
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
@@ -89,8 +90,9 @@ class NightStore:
         return str(folder)
 
     def finish(self, report: RunReport) -> None:
-        """Close the night in the history and let go of its folder."""
+        """Close the night in the history, the state folder to others, and let go of its folder."""
         self._record(record_of(report), report.night.id)
+        make_private(self._nights.parent)
         self._release(report.night.id)
 
     def reports(self) -> Iterator[RunReport]:
