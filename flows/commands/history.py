@@ -18,10 +18,12 @@ NightName = Annotated[
 
 def history(limit: Annotated[int, typer.Option(help="Nights to show.")] = 30) -> None:
     """List the nights that were."""
-    table = Table("Night", "Status", "Errors", "Analysed", "Issues", "Drafts", "Cost", box=None)
+    names = ("Night", "Status", "Errors", "Known", "Analysed", "Issues", "Drafts", "Cost")
+    table = Table(*names, box=None)
     for night in nights().history()[:limit]:
         cost = "unknown" if night.cost is None else f"${night.cost:.2f}"
-        numbers = (night.errors, night.analysed, night.issues, night.pulls)
+        known = "–" if night.known is None else night.known
+        numbers = (night.errors, known, night.analysed, night.issues, night.pulls)
         table.add_row(Text(night.id), night.status, *map(str, numbers), cost)
     Console().print(table)
 

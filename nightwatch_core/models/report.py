@@ -71,6 +71,7 @@ class NightRecord(Value):
     finished: datetime | None = None
     errors: int = 0
     analysed: int = 0
+    known: int | None = None  # cases of earlier nights; None: kept before they were counted
     issues: int = 0
     pulls: int = 0
     cost: float | None = None

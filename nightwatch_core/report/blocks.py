@@ -205,6 +205,7 @@ class ReportView(Value):
     status: Status
     standing: Standing
     headline: str
+    in_short: str = ""  # for a title; empty where the status says enough
     source: str = ""  # which applications, and which code was read
     warnings: tuple[str, ...] = ()
     banner: tuple[str, ...] = ()

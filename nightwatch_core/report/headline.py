@@ -1,12 +1,10 @@
-"""The night in one line, and what it counts."""
+"""The night in one line: what a healthy night achieved first, what it lacks after it."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.publications import PUBLISHED
+from nightwatch_core.report.tally import Tally, tally
 from nightwatch_core.text.units import plural
 
 NOTHING_CAME = "The night failed before any error had been read: nothing could be analysed."
@@ -15,76 +13,207 @@ NOTHING_READ = "No error could be read, but the answer is incomplete: the reason
 UNREADABLE = "No error group was found, but some records could not be read."
 
 
+class Headline(NamedTuple):
+    """The night in one line, and in the few words that a title has room for."""
+
+    text: str
+    brief: str = ""  # empty where the status says enough
+
+
 def headline(report: RunReport) -> str:
     """The night in one line; never "0 errors" where the source gave no usable answer."""
-    if report.status == "failed":
-        read = plural(report.errors, "error group")
-        return f"The night failed after {read} had been read." if report.errors else NOTHING_CAME
-    if not (report.errors or report.analyses or report.failures):
-        if report.status == "degraded":
-            return NOTHING_READ
-        return UNREADABLE if report.rejects else CALM
-    analysed, unknown = fresh(report), without_cause(report)
-    groups = sum(len(analysis.case.groups) for analysis in analysed)
-    cases = f" in {plural(len(analysed), 'case')}" if groups > len(analysed) else ""
-    results = f": {', '.join(_results(report))}" if analysed else ""
-    read = f"{groups:,} of {plural(report.errors, 'error group')} analysed{cases}{results}"
-    counts = (
-        f"{len(unknown):,} without a known cause" if unknown else "",
-        f"{len(known(report)):,} known",
-        f"{len(report.failures):,} failed",
-    )
-    return " · ".join(filter(None, (read, *counts, *_verdicts(report))))
+    return _headline(report).text
 
 
-def fresh(report: RunReport) -> tuple[Analysis, ...]:
-    """What was analysed tonight."""
-    return tuple(each for each in report.analyses if each.ending.kind != "reused")
+def in_short(report: RunReport) -> str:
+    """What came of the night in two or three words; empty where its status says enough."""
+    return _headline(report).brief
 
 
-def known(report: RunReport) -> tuple[Analysis, ...]:
-    """What an earlier night had explained."""
-    return tuple(a for a in report.analyses if a.ending.kind == "reused" and a.has_cause)
+def _headline(report: RunReport) -> Headline:
+    night = tally(report)
+    return next(line for write in HEADLINES if (line := write(night)))
 
 
-def without_cause(report: RunReport) -> tuple[Analysis, ...]:
-    """Errors of which nobody knows the cause: analysed tonight, or waiting for their turn."""
-    return tuple(each for each in report.analyses if not each.has_cause)
-
-
-def opened(report: RunReport, kind: str) -> tuple[Receipt, ...]:
-    """What was published of a kind."""
-    return tuple(r for r in report.receipts if r.kind == kind and r.status in PUBLISHED)
-
-
-def explained(report: RunReport) -> int:
-    """Fresh analyses that name a root cause with more than low confidence."""
-    return sum(
-        a.has_cause and bool(a.root_cause.strip()) and a.confidence != "low" for a in fresh(report)
+def _failed(night: Tally) -> Headline | None:
+    if night.status != "failed":
+        return None
+    if not night.errors:
+        return Headline(NOTHING_CAME)
+    analysed = f", {night.analysed:,} of them analysed" if night.analysed else ""
+    return Headline(
+        f"The night failed after {plural(night.errors, 'error group')} had been read{analysed}."
     )
 
 
-def _results(report: RunReport) -> Iterator[str]:
-    fixes = sum(each.has_fix for each in fresh(report))
-    yield f"{explained(report):,} with a root cause"
+def _nothing_read(night: Tally) -> Headline | None:
+    if night.errors or night.cases or night.failed or night.starved or night.seen_before:
+        return None
+    if night.status == "degraded":
+        return Headline(NOTHING_READ)
+    return Headline(UNREADABLE, "nothing readable") if night.rejects else Headline(CALM, "calm")
+
+
+def _all_known(night: Tally) -> Headline | None:
+    """Nothing is missing where nothing was analysed: the memory did its work."""
+    if not _is_untouched(night) or not night.seen_before or night.beyond or night.ended:
+        return None
+    are = "are" if night.seen_before > 1 else "is"
+    text = f"{_all_of_them(night)} {are} known, {_causes_of(night)}: nothing new to analyse"
+    return Headline(_joined(text, ", ".join(_published(night)), *_rest(night)), "nothing new")
+
+
+def _all_of_them(night: Tally) -> str:
+    """The groups that are known, as a part of what there was.
+
+    >>> _all_of_them(Tally(status="complete", errors=5, known=5))
+    'All 5 error groups'
+    >>> _all_of_them(Tally(status="degraded", errors=2, known=1, ignored=1))
+    'The only error group that was read and is not ignored'
+    """
+    count, many = night.seen_before, night.seen_before > 1
+    only = (
+        ("were read" if many else "was read") if night.status == "degraded" else "",
+        ("are not ignored" if many else "is not ignored") if night.ignored else "",
+    )
+    which = f" that {' and '.join(filter(None, only))}" if any(only) else ""
+    whole = count + night.ignored >= night.errors
+    all_of = ("All {} error groups" if many else "The only error group").format(f"{count:,}")
+    return (all_of if whole else plural(count, "error group")) + which
+
+
+def _causes_of(night: Tally) -> str:
+    if not night.known:
+        return "without a cause yet" if night.waiting == 1 else "none with a cause yet"
+    if night.waiting:
+        return f"{night.known:,} with a cause, {night.waiting:,} without"
+    return "with its cause" if night.known == 1 else "each with its cause"
+
+
+def _rest_waits(night: Tally) -> Headline | None:
+    """Known ones and ones that had to wait, nothing between: by the limits of this night."""
+    if not _is_untouched(night) or not night.seen_before:
+        return None
+    known = f"{night.seen_before:,} of {plural(night.errors, 'error group')}"
+    are = "is" if night.seen_before == 1 else "are"
+    text = f"{known} {are} known, {_causes_of(night)}; no other was analysed"
+    return Headline(_joined(text, ", ".join(_published(night)), *_rest(night)), "no new cause")
+
+
+def _all_ignored(night: Tally) -> Headline | None:
+    if not _is_untouched(night) or night.ignored < night.errors:
+        return None
+    all_of_them = (
+        f"All {night.ignored:,} error groups are" if night.errors > 1 else "The only error group is"
+    )
+    text = f"{all_of_them} ignored, by the team or by a rule: nothing to analyse"
+    others = night.model_copy(update={"ignored": 0})
+    return Headline(_joined(text, *_rest(others)), "nothing to analyse")
+
+
+def _all_left_out(night: Tally) -> Headline | None:
+    if not _is_untouched(night):
+        return None
+    text = f"None of {plural(night.errors, 'error group')} was analysed"
+    return Headline(_joined(text, *_rest(night)), "nothing analysed")
+
+
+def _none_came_about(night: Tally) -> Headline | None:
+    if night.cases:
+        return None
+    known = f", {night.seen_before:,} known" if night.seen_before else ""
+    text = f"No analysis came about of {plural(night.errors, 'error group')}{known}"
+    others = night.model_copy(update={"known": 0, "waiting": 0})
+    return Headline(_joined(text, *_rest(others)), "no analysis came about")
+
+
+def _nothing_explained(night: Tally) -> Headline | None:
+    if night.explained or night.guessed:
+        return None
+    others = night.model_copy(update={"unknown": 0})
+    text = f"{_analysed(night)}, no cause found"
+    return Headline(_joined(text, ", ".join(_published(night)), *_rest(others)), "no cause found")
+
+
+def _explained(night: Tally) -> Headline | None:
+    results = ", ".join((*_causes_found(night), *_published(night)))
+    brief = f"{plural(night.explained, 'cause')} found" if night.explained else "no sure cause"
+    return Headline(_joined(f"{_analysed(night)}: {results}", *_rest(night)), brief)
+
+
+def _analysed(night: Tally) -> str:
+    groups = plural(max(night.errors, night.analysed), "error group")
+    whole = night.analysed >= night.errors
+    which = ("All " * (night.analysed > 1) if whole else f"{night.analysed:,} of ") + groups
+    cases = f" in {plural(night.cases, 'case')}" if night.analysed > night.cases else ""
+    return f"{which} analysed{cases}"
+
+
+HEADLINES: tuple[Callable[[Tally], Headline | None], ...] = (
+    _failed,
+    _nothing_read,
+    _all_known,
+    _rest_waits,
+    _all_ignored,
+    _all_left_out,
+    _none_came_about,
+    _nothing_explained,
+    _explained,
+)
+"""Asked in this order; the first that has something to say says it."""
+
+
+def _is_untouched(night: Tally) -> bool:
+    """Whether no analysis was made or tried."""
+    return not (night.cases or night.failed or night.starved)
+
+
+def _causes_found(night: Tally) -> Iterator[str]:
+    unsure = "with an unsure one" if night.explained else "with an unsure cause"
     for count, text in (
-        (fixes, f"{plural(fixes, 'fix', 'fixes')} proposed"),
-        (pulls := len(opened(report, "pull")), plural(pulls, "draft pull request")),
-        (issues := len(opened(report, "issue")), plural(issues, "issue")),
-        (reopened := len(opened(report, "reopen")), f"{plural(reopened, 'issue')} reopened"),
-        (comments := len(opened(report, "comment")), plural(comments, "comment")),
+        (night.explained, f"{night.explained:,} with a root cause"),
+        (night.guessed, f"{night.guessed:,} {unsure}"),
+        (night.fixes, f"{plural(night.fixes, 'fix', 'fixes')} proposed"),
     ):
         if count:
             yield text
 
 
-def _verdicts(report: RunReport) -> Iterator[str]:
-    """What production says of merged fixes tonight."""
-    kinds = Counter(fate.kind for each in report.followed for fate in each.fates)
+def _published(night: Tally) -> Iterator[str]:
+    for count, text in (
+        (night.pulls, plural(night.pulls, "draft pull request")),
+        (night.issues, plural(night.issues, "issue")),
+        (night.reopened, f"{plural(night.reopened, 'issue')} reopened"),
+        (night.comments, plural(night.comments, "comment")),
+    ):
+        if count:
+            yield text
+
+
+def _rest(night: Tally) -> Iterator[str]:
+    """What else there was, and what is missing; noughts are no news."""
+    is_all_known = _is_untouched(night)
+    for count, text in (
+        (night.unknown, "without a known cause"),
+        (night.known * (not is_all_known), "known"),
+        (night.waiting * (not is_all_known), "looked at before, cause not known"),
+        (night.by_rules, "by the rules in the model's place"),
+        (night.failed, "failed"),
+        (night.starved, "beyond tonight's budget"),
+        (night.ignored, "ignored"),
+        (night.beyond, "beyond tonight's limits"),
+        (night.ended, "not reached before the end"),
+    ):
+        if count:
+            yield f"{count:,} {text}"
     for count, verb in (
-        (kinds["verified"], "verified"),
-        (kinds["no effect"], "without effect"),
-        (kinds["regressed"], "regressed"),
+        (night.verified, "verified"),
+        (night.without_effect, "without effect"),
+        (night.regressed, "regressed"),
     ):
         if count:
             yield f"{plural(count, 'fix', 'fixes')} {verb}"
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(filter(None, parts))

@@ -23,11 +23,12 @@ from nightwatch_core.report.blocks import (
 from nightwatch_core.report.error_rows import error_row
 from nightwatch_core.report.finding import Shown, finding, source_of
 from nightwatch_core.report.handover import handover_entry, in_detail
-from nightwatch_core.report.headline import explained, fresh, headline, known, opened, without_cause
+from nightwatch_core.report.headline import headline, in_short
 from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
 from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import Publication, published_for
 from nightwatch_core.report.scoreboard_text import reliability, sentences
+from nightwatch_core.report.tally import fresh, known, opened, tally, without_cause
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import capped, plural
 
@@ -43,6 +44,7 @@ def view(report: RunReport, limits: Limits = FULL) -> ReportView:
         status=report.status,
         standing=_standing(report),
         headline=headline(report),
+        in_short=in_short(report),
         source=source_of((group.app for group in _groups(report)), report.commit),
         warnings=_warnings(report, limits),
         banner=tuple(line(each, TEXT) for each in _banner(report, limits)),
@@ -60,6 +62,7 @@ def record_of(report: RunReport) -> NightRecord:
         finished=report.finished,
         errors=report.errors,
         analysed=len(fresh(report)),
+        known=len(report.analyses) - len(fresh(report)),
         issues=len(opened(report, "issue")),
         pulls=len(opened(report, "pull")),
         cost=report.usage.cost,
@@ -158,20 +161,22 @@ def _published(report: RunReport, analysis: Analysis) -> tuple[Publication, ...]
 def _counts(report: RunReport) -> Iterator[Fact]:
     if report.status == "failed" and not report.errors:
         return  # a nought would read like a quiet night
-    analysed, unknown = fresh(report), without_cause(report)
-    for count, one, many in (
-        (report.errors, "error group", "error groups"),
-        (report.occurrences, "occurrence", "occurrences"),
-        (len(analysed), "analysed", "analysed"),
-        (explained(report), "root cause", "root causes"),
-        *(((len(unknown), "cause unknown", "causes unknown"),) if unknown else ()),
-        (sum(each.has_fix for each in analysed), "fix", "fixes"),
-        (len(opened(report, "issue")), "issue", "issues"),
-        (len(opened(report, "pull")), "draft pull request", "draft pull requests"),
+    night = tally(report)
+    always = ((night.errors, "error group", ""), (report.occurrences, "occurrence", ""))
+    unknown = len(without_cause(report))
+    there = (
         (len(known(report)), "known", "known"),
+        (night.cases, "analysed", "analysed"),
+        (night.explained, "root cause", ""),
+        (unknown, "cause unknown", "causes unknown"),
+        (night.fixes, "fix", "fixes"),
+        (night.issues, "issue", ""),
+        (night.pulls, "draft pull request", ""),
         (len(report.failures), "failed", "failed"),
-    ):
-        yield Fact(name=one if count == 1 else many, text=f"{count:,}")
+    )
+    for count, one, many in (*always, *(each for each in there if each[0])):
+        count_text, name = plural(count, one, many).split(" ", 1)
+        yield Fact(name=name, text=count_text)
 
 
 def _standing(report: RunReport) -> Standing:

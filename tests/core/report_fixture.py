@@ -399,6 +399,22 @@ def remembered(**changes: object) -> RunReport:
     return report.model_copy(update=update | changes)
 
 
+def known(**changes: object) -> RunReport:
+    """A healthy night: what came is known, and a rule ignored the rest."""
+    report = complete()
+    one = report.analyses[3]
+    other = one.model_copy(update={"case": Case(leader=group(5)), "title": "No rate for EUR"})
+    ignored = tuple(each for each in report.dropped if each.kind == "ignored")
+    values: dict[str, object] = {
+        "errors": 3,
+        "occurrences": 2_425,
+        "commit": report.commit,
+        "analyses": (one, other),
+        "dropped": ignored,
+    }
+    return empty(**(values | changes))
+
+
 def regression() -> RunReport:
     """An error that the team had resolved, with an assignee who would like to be markup."""
     leader = group(inbox="resolved, and back; assigned to @ann <b>Ann</b>")

@@ -69,7 +69,7 @@ def _reply_names(fingerprints: Iterable[str]) -> Iterator[str]:
 
 def _parent(shown: ReportView) -> Message:
     title = f"{LIGHTS[shown.standing]} NightWatch {plain(shown.night, 100)}"
-    title += ENDS.get(shown.standing, "")
+    title += ENDS.get(shown.standing) or (f": {shown.in_short}" if shown.in_short else "")
     headline = f"*{mrkdwn(shown.headline, PARENT['headline'] - 2)}*"
     trouble, end = _trouble(shown), _end(shown)
     banner = mrkdwn(without_folders(" ".join(shown.banner)), PARENT["banner"])

@@ -15,6 +15,7 @@ from core.report_fixture import (
     group,
     hostile,
     huge,
+    known,
     remembered,
 )
 from hypothesis import given, settings
@@ -129,8 +130,9 @@ def test_errors_of_one_name_are_told_apart_and_keep_their_names_when_reordered()
     [
         (failed(), "🔴 NightWatch 2026-11-20-3fa9c1 failed", "`export.jsonl` cannot be read"),
         (degraded(), "🟠 NightWatch 2026-11-20-3fa9c1 is incomplete", "ended in the middle of"),
-        (complete(), "🟢 NightWatch 2026-11-20-3fa9c1", "4 of 9 error groups analysed"),
-        (empty(), "🟢 NightWatch 2026-11-20-3fa9c1", "A calm night"),
+        (complete(), "🟢 NightWatch 2026-11-20-3fa9c1: 2 causes found", "4 of 9 error groups"),
+        (known(), "🟢 NightWatch 2026-11-20-3fa9c1: nothing new", "All 2 error groups that are"),
+        (empty(), "🟢 NightWatch 2026-11-20-3fa9c1: calm", "A calm night"),
     ],
 )
 def test_what_went_wrong_is_at_the_top(report: RunReport, title: str, second: str) -> None:

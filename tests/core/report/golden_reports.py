@@ -14,6 +14,7 @@ sys.path[:0] = [str(Path(__file__).parents[2])] * (__name__ == "__main__")
 from core.report_fixture import (  # noqa: E402
     empty,
     failed,
+    known,
     regression,
     remembered,
     stated,
@@ -33,6 +34,7 @@ NIGHTS = {
     "regression": regression(),
     "failed": failed(),
     "empty": empty(),
+    "known": known(),
     "stated": stated(),
     "unknown": unknown(),
 }

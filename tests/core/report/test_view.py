@@ -37,8 +37,9 @@ from nightwatch_core.report.view import record_of, view
 
 def test_headline_of_a_night() -> None:
     assert headline(degraded()) == (
-        "4 of 9 error groups analysed in 3 cases: 2 with a root cause, 1 fix proposed, "
-        "1 draft pull request, 1 issue · 1 known · 1 failed"
+        "4 of 9 error groups analysed in 3 cases: 2 with a root cause, 1 with an unsure one, "
+        "1 fix proposed, 1 draft pull request, 1 issue · 1 known · 1 failed · 1 ignored · "
+        "2 beyond tonight's limits"
     )
 
 
@@ -197,7 +198,7 @@ def test_an_analysis_with_nothing_in_it_makes_a_finding() -> None:
     night = view(empty(errors=1, analyses=(bare,)))
     assert night.findings[0].title == "KeyError"
     assert (night.rows[0].cause, night.rows[0].done) == ("No cause was found.", "–")
-    assert "0 with a root cause" in night.headline
+    assert night.headline == "1 error group analysed: 1 with an unsure cause"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +256,7 @@ def test_what_nobody_knows_is_counted_apart() -> None:
     report = unknown()
     assert headline(report) == (
         "3 of 4 error groups analysed: 1 with a root cause, 1 fix proposed · "
-        "3 without a known cause · 0 known · 0 failed"
+        "2 without a known cause · 1 looked at before, cause not known"
     )
     assert Fact(name="causes unknown", text="3") in view(report).counts
     assert not [one for one in view(complete()).counts if "unknown" in one.name]

@@ -1,0 +1,135 @@
+"""The night in one line: every combination of what a night can be made of."""
+
+from itertools import product
+
+import pytest
+from core.report_fixture import analysis, empty, group, known
+
+from nightwatch_core.models.analysis import Ending, Failure
+from nightwatch_core.models.error import Case, DroppedGroup
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.report.headline import HEADLINES, headline, in_short
+from nightwatch_core.report.tally import Tally
+from nightwatch_core.report.view import record_of, view
+
+REUSED = Ending(kind="reused", detail="errors/x.md")
+
+
+def _known(number: int) -> object:
+    return analysis(number, ending=REUSED)
+
+
+def _failures(count: int, kind: str = "failed") -> tuple[Failure, ...]:
+    return tuple(
+        Failure(
+            case=Case(leader=group(n)), reason="r", ending=Ending.model_validate({"kind": kind})
+        )
+        for n in range(20, 20 + count)
+    )
+
+
+def _dropped(kind: str, count: int) -> tuple[DroppedGroup, ...]:
+    return tuple(
+        DroppedGroup.model_validate({"group": group(n), "kind": kind, "reason": kind})
+        for n in range(40, 40 + count)
+    )
+
+
+FIVE_KNOWN = tuple(map(_known, range(1, 6)))
+
+
+@pytest.mark.parametrize(
+    ("report", "text", "brief"),
+    [
+        (
+            empty(errors=5, analyses=FIVE_KNOWN),
+            "All 5 error groups are known, each with its cause: nothing new to analyse",
+            "nothing new",
+        ),
+        (
+            empty(errors=1, analyses=FIVE_KNOWN[:1]),
+            "The only error group is known, with its cause: nothing new to analyse",
+            "nothing new",
+        ),
+        (
+            empty(errors=5, analyses=FIVE_KNOWN, status="degraded", degraded=("a file is torn",)),
+            "All 5 error groups that were read are known, each with its cause: "
+            "nothing new to analyse",
+            "nothing new",
+        ),
+        (
+            empty(errors=7, analyses=FIVE_KNOWN, dropped=_dropped("limit", 2)),
+            "5 of 7 error groups are known, each with its cause; no other was analysed · "
+            "2 beyond tonight's limits",
+            "no new cause",
+        ),
+        (
+            empty(errors=2, dropped=_dropped("ignored", 2)),
+            "All 2 error groups are ignored, by the team or by a rule: nothing to analyse",
+            "nothing to analyse",
+        ),
+        (
+            empty(errors=3, dropped=(*_dropped("ignored", 1), *_dropped("limit", 2))),
+            "None of 3 error groups was analysed · 1 ignored · 2 beyond tonight's limits",
+            "nothing analysed",
+        ),
+        (
+            empty(errors=3, failures=_failures(2), analyses=FIVE_KNOWN[:1], status="degraded"),
+            "No analysis came about of 3 error groups, 1 known · 2 failed",
+            "no analysis came about",
+        ),
+        (
+            empty(errors=4, failures=_failures(2, "budget gone"), analyses=(analysis(1),)),
+            "1 of 4 error groups analysed: 1 with a root cause, 1 fix proposed · "
+            "2 beyond tonight's budget",
+            "1 cause found",
+        ),
+        (
+            empty(errors=2, analyses=(analysis(1, by_fallback=True), _known(2))),
+            "1 of 2 error groups analysed: 1 with a root cause, 1 fix proposed · 1 known · "
+            "1 by the rules in the model's place",
+            "1 cause found",
+        ),
+        (
+            empty(errors=9, analyses=(analysis(1),), status="failed"),
+            "The night failed after 9 error groups had been read, 1 of them analysed.",
+            "",
+        ),
+    ],
+)
+def test_what_a_night_was_like(report: RunReport, text: str, brief: str) -> None:
+    assert (headline(report), in_short(report)) == (text, brief)
+
+
+def test_every_line_is_somebodys_and_none_counts_noughts() -> None:
+    numbers: tuple[str, ...] = ("explained", "guessed", "unknown", "known", "waiting", "failed")
+    numbers = (*numbers, "starved", "ignored", "beyond")
+    speakers = set()
+    for status, chosen in product(
+        ("complete", "degraded", "failed"), product((0, 2), repeat=len(numbers))
+    ):
+        counted = dict(zip(numbers, chosen, strict=True))
+        cases = counted["explained"] + counted["guessed"] + counted["unknown"]
+        night = Tally.model_validate(
+            {"status": status, "errors": sum(chosen), "analysed": cases, "cases": cases} | counted
+        )
+        at, line = next((at, line) for at, say in enumerate(HEADLINES) if (line := say(night)))
+        speakers.add(at)
+        assert not line.text.startswith(("0", "1 of 1 ")), line
+        assert " 0 " not in line.text, line
+        if status != "failed" and sum(chosen):
+            assert ("nothing new" in line.text) == (
+                not any(counted[name] for name in numbers[:3] + numbers[5:7] + numbers[8:])
+                and bool(night.seen_before)
+            ), line
+    assert speakers == set(range(len(HEADLINES)))
+
+
+def test_a_healthy_night_is_counted_by_what_it_knew() -> None:
+    report = known()
+    assert [(each.name, each.text) for each in view(report).counts] == [
+        ("error groups", "3"),
+        ("occurrences", "2,425"),
+        ("known", "2"),
+    ]
+    assert (record_of(report).known, record_of(report).analysed) == (2, 0)
