@@ -18,6 +18,10 @@ class TryLater(NightWatchError):
     """A neighbour is unwell (429, 5xx, timeout, cut stream): try this step again."""
 
 
+class MayHaveArrived(TryLater):
+    """What was asked for may have been done all the same: look before it is asked for again."""
+
+
 class GiveUp(NightWatchError):
     """Trying again cannot help: this error's run ends, the night goes on."""
 

@@ -13,6 +13,7 @@ from nightwatch_core.ports.code import (
 )
 from nightwatch_core.ports.reading import (
     AgentStore,
+    BatchModel,
     Clock,
     ErrorSource,
     FileSource,
@@ -23,6 +24,7 @@ from nightwatch_core.ports.reading import (
     Tracker,
 )
 from nightwatch_core.ports.writing import (
+    BatchStore,
     KnowledgeWriter,
     Nights,
     Notifier,
@@ -33,6 +35,8 @@ from nightwatch_core.ports.writing import (
 
 __all__ = [
     "AgentStore",
+    "BatchModel",
+    "BatchStore",
     "Clock",
     "CodeHost",
     "CodeReader",

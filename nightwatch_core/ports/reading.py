@@ -1,9 +1,17 @@
 """What we ask of the world, as we would like to ask it."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from nightwatch_core.models.agent import AgentSpec
+from nightwatch_core.models.batch import (
+    Batch,
+    BatchState,
+    ItemResult,
+    ListedBatch,
+    TriageItem,
+)
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.conversation import Capabilities, Conversation, Reply
 from nightwatch_core.models.error import Case, ErrorGroup, Fetched, Window
@@ -163,4 +171,55 @@ class Model(Protocol):
 
     def probe(self) -> str:
         """Say which model answers, and until when."""
+        ...
+
+
+class BatchModel(Protocol):
+    """Who looks at many errors at once, for less money and within a day."""
+
+    def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
+        """The answer to one item, at once and at full price, within `timeout` seconds.
+
+        Raises `GiveUp` or `StopTheNight` where the service would refuse every item like it: a batch
+        says so only hours later, item by item.
+        """
+        ...
+
+    def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
+        """What to submit, as many batches as the service's limits make of it, prices included.
+
+        Sends nothing but the question whether there are batches; raises `GiveUp` where there are
+        none.
+        """
+        ...
+
+    def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
+        """Submit the intent's items once; returns the intent with its id.
+
+        Raises `MayHaveArrived` where it is not known whether the service has it, and anything else
+        only where it is certain that it has not.
+        """
+        ...
+
+    def state(self, batch: Batch) -> BatchState:
+        """How far it is."""
+        ...
+
+    def results(self, batch: Batch) -> Iterator[ItemResult]:
+        """Each item of an ended batch once, in any order; those without a result come last.
+
+        Raises `TryLater` where it breaks off or has not ended: begin again, nothing is lost.
+        """
+        ...
+
+    def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
+        """What the service lists as created since then, whoever submitted it, newest first."""
+        ...
+
+    def is_of(self, id: str, intent: Batch) -> bool | None:
+        """Whether this batch of the service holds the intent's items; None: not to be known yet."""
+        ...
+
+    def probe(self) -> str:
+        """Say that there are batches, or raise what is wrong."""
         ...

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from nightwatch_core.models.batch import Batch
 from nightwatch_core.models.knowledge import Index, Lesson, Notes, TaskFile
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.proposal import Proposal, Receipt
@@ -135,4 +136,24 @@ class TaskStore(Protocol):
 
         Raises as `append`.
         """
+        ...
+
+
+class BatchStore(Protocol):
+    """Batches between the night that submits one and the night that collects it."""
+
+    def keep(self, batch: Batch) -> None:
+        """Write or replace a batch, by its digest; whole or not at all."""
+        ...
+
+    def drop(self, batch: Batch) -> None:
+        """Forget an intent of which nothing came; never a batch that has an id."""
+        ...
+
+    def batches(self) -> tuple[Batch, ...]:
+        """Those that can be read, oldest first, collected ones too."""
+        ...
+
+    def complaints(self) -> tuple[str, ...]:
+        """What cannot be read, why, and what to do: "file: reason"."""
         ...

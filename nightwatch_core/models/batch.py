@@ -1,0 +1,135 @@
+"""Words for a first look at many errors at once, sent as a batch and read hours later.
+
+Not the team's inbox (`models/triage.py`): this is what a model says at first sight.
+"""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from nightwatch_core.models.conversation import Conversation
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.value import Value
+
+Severity = Literal["critical", "high", "medium", "low"]
+Category = Literal["code_bug", "config", "dependency", "infra", "unknown"]
+ResultKind = Literal[
+    "answered",  # the only kind with a first sight
+    "refused",  # by the model
+    "errored",  # refused by the service
+    "expired",  # the service did not come to it in time; unbilled
+    "canceled",
+    "unreadable",  # an answer that is no first sight: cut, not JSON, not in the schema
+    "missing",  # the results were read to their end, and it was not among them
+]
+BatchStatus = Literal["in progress", "ended", "expired", "canceled", "gone"]
+KEY = r"^[a-zA-Z0-9_-]{1,64}$"
+
+
+class FirstSight(Value):
+    """What a model says of an error without reading the code; untrusted text: escape it."""
+
+    severity: Severity
+    likely_cause: str
+    needs_deep_investigation: bool
+    category: Category = "unknown"
+
+
+class TriageItem(Value):
+    """One error to be looked at; `key` names it in the batch, and the set it was sent with."""
+
+    key: str = Field(pattern=KEY)
+    fingerprint: str
+    conversation: Conversation  # one turn of ours, no tools; its `answer_schema` is the answer's
+    group: ErrorGroup | None = None
+
+
+class ItemResult(Value):
+    """What came of one error; `usage` holds what it cost, half price where it was a batch's."""
+
+    key: str
+    fingerprint: str
+    kind: ResultKind
+    first_sight: FirstSight | None = None
+    reason: str = ""  # for people; untrusted text: escape it
+    usage: Usage = Usage()
+
+
+class TokenPrice(Value):
+    """List prices in USD per million tokens, for prompts of up to `up_to` tokens (None: any)."""
+
+    up_to: int | None = None
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float  # for five minutes
+    cache_write_1h: float
+
+
+class BatchItem(Value):
+    """What has to be known of an error when its result is read, perhaps in another night."""
+
+    key: str = Field(pattern=KEY)
+    fingerprint: str
+    group: ErrorGroup | None = None
+
+
+class Batch(Value):
+    """One batch, or, while it has no `id`, the intent to submit it.
+
+    `digest` names exactly these items. `submitted` is by our clock, and an intent's is when it was
+    written. `answered` are items that were asked alone before: they are not in the batch.
+    """
+
+    id: str = Field(default="", pattern=r"^[a-zA-Z0-9_-]{0,128}$")
+    digest: str = Field(pattern=r"^[0-9a-f]{16,64}$")
+    night: str
+    model: str
+    submitted: datetime
+    expires: datetime | None = None
+    items: tuple[BatchItem, ...]
+    answered: tuple[ItemResult, ...] = ()
+    prices: tuple[TokenPrice, ...] = ()  # as they were; empty: unknown
+    priced: str = ""  # date of the prices
+    share: float = 0.5  # of the list prices that a batch costs
+    collected_by: str = ""  # the night whose report has the results
+
+    @property
+    def is_intent(self) -> bool:
+        """Whether it is not known which batch of the service it is."""
+        return not self.id
+
+    @property
+    def fingerprints(self) -> frozenset[str]:
+        """Of every error it has, those that were asked alone too."""
+        asked = (one.fingerprint for one in self.items)
+        return frozenset((*asked, *(one.fingerprint for one in self.answered)))
+
+
+class BatchState(Value):
+    """How far the service is; the counts stay 0 until it has ended, but for `processing`."""
+
+    status: BatchStatus
+    processing: int = 0
+    succeeded: int = 0
+    errored: int = 0
+    canceled: int = 0
+    expired: int = 0
+    expires: datetime | None = None
+    readable: bool = False  # there are results to be read
+    reason: str = ""  # for people, where there is more to say
+
+    @property
+    def total(self) -> int:
+        """Items of the batch."""
+        return self.processing + self.succeeded + self.errored + self.canceled + self.expired
+
+
+class ListedBatch(Value):
+    """A batch as the service lists it: it does not say what is in it before it has ended."""
+
+    id: str
+    created: datetime  # by the service's clock
+    state: BatchState
