@@ -20,7 +20,7 @@ from nightwatch_core.models.assignment import (
     UnexplainedCase,
 )
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index, Lesson
+from nightwatch_core.models.knowledge import Index, Lesson, TaskFile
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import KnowledgeReader
@@ -117,12 +117,18 @@ def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> P
     if not unknown:
         return NO_LEARNINGS
     knowledge, store = reading(options).knowledge, reading(options).tasks
-    noted = (as_task(lesson) for lesson in lessons_in(knowledge) if lesson.notes)
+    noted = (_noted(lesson) for lesson in lessons_in(knowledge) if lesson.notes or lesson.related)
     return PromptLearnings(
         tasks=(*(store.tasks() if store else ()), *noted),
         patterns=knowledge.read_patterns() if options.patterns_enabled else (),
         complaints=store.complaints() if store else (),
     )
+
+
+def _noted(lesson: Lesson) -> TaskFile:
+    """A lesson's notes and links; what it says itself is told as an earlier case, not again."""
+    task = as_task(lesson)
+    return task if lesson.notes else task.model_copy(update={"notes": ()})
 
 
 def _search(options: NightOptions) -> Similar | None:

@@ -119,8 +119,12 @@ class PromptLearnings(Value):
     complaints: tuple[str, ...] = ()
 
     def add_to(self, unknown: UnexplainedCase) -> UnexplainedCase:
-        """Add to a case what there is about it, but for what its earlier cases tell already."""
-        priors = {prior.lesson.fingerprint for prior in unknown.priors}
+        """Add to a case what there is about it, but for what its earlier cases tell already.
+
+        What its own lesson is linked with is found, whether that lesson is told or not.
+        """
+        own = {unknown.case.fingerprint, *unknown.case.aliases}
+        priors = {prior.lesson.fingerprint for prior in unknown.priors} - own
         tasks = (one for one in self.tasks if one.id not in priors)
         learnings = learnings_for_case(unknown.case, tasks)
         patterns = patterns_for(unknown.case, self.patterns)

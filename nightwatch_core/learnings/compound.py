@@ -31,12 +31,12 @@ class DrawnNotes(Value):
 
 
 def similar(target: TaskFile, tasks: tuple[TaskFile, ...]) -> tuple[FoundLearning, ...]:
-    """Learnings of other documents that are like what the target is about."""
+    """Learnings of other documents that are like what the target is about, or linked with it."""
     problems = [problem for notes in target.notes for problem in notes.problems[:3]]
     words = (target.title, *(text for problem in problems for text in problem.symptoms[:1]))
     intent = line(" ".join(words), LONGEST_INTENT)
     others = [task for task in tasks if task.id != target.id]
-    return relevant_learnings(intent, others) if intent_words(intent) else ()
+    return relevant_learnings(intent, others, about=(target,)) if intent_words(intent) else ()
 
 
 def last_published(reports: tuple[RunReport, ...]) -> str:

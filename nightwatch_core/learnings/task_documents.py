@@ -64,7 +64,7 @@ def with_items(text: str, key: str, items: Iterable[str]) -> str:
 
 
 def task_of(text: str, file: str) -> TaskFile:
-    r"""Read a task file; its id is the file's stem, its title that of front matter or heading.
+    r"""Read a task file; its id is its path in the folder, its title of front matter or heading.
 
     What `<past-learnings>` of a section say was learned elsewhere and is left out. Raises `GiveUp`
     with the reason where the front matter is wrong.
@@ -74,7 +74,7 @@ def task_of(text: str, file: str) -> TaskFile:
     ('b', 'Search', ('a',), 'Use FTS')
     """
     meta, body = frontmatter.read(text)
-    name = file.rpartition("/")[2].removesuffix(".md")
+    name = (file.partition("/")[2] or file).removesuffix(".md")
     given = meta.get("title")
     heading = _HEADING.search(body[:20_000])
     title = given if isinstance(given, str) else heading[1] if heading else name

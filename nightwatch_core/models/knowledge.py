@@ -204,7 +204,7 @@ class TaskSection(Value):
 class TaskFile(Value):
     """A document that notes can be appended to: a task file, or a lesson seen as one."""
 
-    id: str  # the file's stem, or a lesson's fingerprint
+    id: str  # the file's path without folder and ending, or a lesson's fingerprint
     file: str = ""
     title: str = ""
     related_tasks: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ PUBLISHING_PATIENCE = 120.0  # until another publisher has to be done
 DOCUMENT_BYTES = 1024 * 1024
 AGENT_BYTES = 256 * 1024
 TASK_FILES = 10_000
+TASK_FOLDERS = 1_000  # in the folder of task files
 KEPT_LESSONS = 1_000  # that stay in memory
 ARCHIVED_LESSONS = 20  # of one short name, that are looked at
 

@@ -1,6 +1,11 @@
-"""Task files in one folder: `<folder>/<id>.md`, written by people and added to by us."""
+"""Task files in one folder, written by people and added to by us.
 
-from collections.abc import Callable
+A task is `<folder>/<id>.md`; one with a directory of its own has its documents there, each a task
+file with the id `<id>/<name>`.
+"""
+
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nightwatch_core.adapters.stores import atomic_files
@@ -11,7 +16,12 @@ from nightwatch_core.adapters.stores.document_folder import (
     remove_temporaries,
     text_of,
 )
-from nightwatch_core.adapters.stores.limits import DOCUMENT_BYTES, PATIENCE, TASK_FILES
+from nightwatch_core.adapters.stores.limits import (
+    DOCUMENT_BYTES,
+    PATIENCE,
+    TASK_FILES,
+    TASK_FOLDERS,
+)
 from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.learnings.task_documents import task_of, with_notes, with_promoted
 from nightwatch_core.models.knowledge import Notes, TaskFile
@@ -19,9 +29,9 @@ from nightwatch_core.text.escaping import line
 
 
 class TaskFiles:
-    """A TaskStore over the `*.md` files right in a folder; one that is not there is empty.
+    """A TaskStore over the `*.md` files in a folder and in the folders right in it; none: empty.
 
-    An id is a file's name without `.md`, and only names that were found in the folder are opened.
+    An id is a file's path in it without `.md`, and only names that were found there are opened.
     Links are not followed. `lock` is a file elsewhere, so that nothing of ours lies in the folder.
     """
 
@@ -32,12 +42,13 @@ class TaskFiles:
 
     def tasks(self) -> tuple[TaskFile, ...]:
         """Every file that can be read, by id; raises `StopTheNight` for an unreadable folder."""
-        return tuple(task for task in self._all().values() if isinstance(task, TaskFile))
+        every = (task for task in self._all().values() if isinstance(task, TaskFile))
+        return tuple(sorted(every, key=lambda task: task.id))
 
     def complaints(self) -> tuple[str, ...]:
         """What cannot be read, and why."""
         wrong = (f"{n}: {task}" for n, task in self._all().items() if isinstance(task, str))
-        return (*wrong, *links(self._folder.parent, self._folder.name))
+        return (*wrong, *links(self._folder.parent, *self._folders()))
 
     def read(self, id: str) -> TaskFile | None:
         """One task; None where there is none, or its file cannot be read."""
@@ -61,7 +72,7 @@ class TaskFiles:
 
     def _all(self) -> dict[str, TaskFile | str]:
         try:
-            stamps = documents(self._folder.parent, self._folder.name)
+            stamps = self._stamps()
         except OSError as error:
             raise StopTheNight(
                 f"cannot read the folder of task files {self._folder} ({error.strerror}): check "
@@ -71,6 +82,25 @@ class TaskFiles:
             if name not in self._parsed or self._parsed[name][0] != stamp:
                 self._parsed[name] = (stamp, self._task(name))
         return {name: self._parsed[name][1] for name in stamps if name in self._parsed}
+
+    def _stamps(self) -> dict[str, Stamp]:
+        stamps: dict[str, Stamp] = {}
+        for name in self._folders():
+            stamps |= documents(self._folder.parent, name)
+        return stamps
+
+    def _folders(self) -> Iterator[str]:
+        """The folder's own name, then those right in it; neither links nor hidden ones."""
+        yield self._folder.name
+        if self._folder.is_symlink() or not self._folder.is_dir():
+            return
+        with os.scandir(self._folder) as entries:
+            inside = sorted(
+                entry.name
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")
+            )
+        yield from (f"{self._folder.name}/{name}" for name in inside[:TASK_FOLDERS])
 
     def _task(self, name: str) -> TaskFile | str:
         try:
@@ -83,14 +113,14 @@ class TaskFiles:
     def _change(self, id: str, change: Callable[[str], str]) -> str:
         place = f"the folder of task files {self._folder}"
         with atomic_files.only_writer(self._lock, PATIENCE, place):
-            remove_temporaries(self._folder)
             name = self._name(id)
-            if name not in documents(self._folder.parent, self._folder.name):
+            if name not in self._stamps():
                 raise GiveUp(
                     f"there is no task {line(id, 80)!r} in {self._folder}: name one that is there, "
                     "or set NIGHTWATCH_TASKS_DIR"
                 )
             path = self._folder.parent / name
+            remove_temporaries(path.parent)
             before = text_of(path)
             content = change(before).encode()
             if len(content) > DOCUMENT_BYTES:

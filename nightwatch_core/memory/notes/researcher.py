@@ -6,6 +6,7 @@ from itertools import islice
 
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.limits import LONGEST_INTENT, LONGEST_TASK_SECTION, MOST_SENTENCES
+from nightwatch_core.memory.notes.links import passed_on
 from nightwatch_core.memory.notes.note_layout import decision_text, problem_text
 from nightwatch_core.memory.notes.scores import NOTES, Scored, Words, hits_in, intent_words, scores
 from nightwatch_core.memory.recall.search_document import frame_name
@@ -17,25 +18,30 @@ from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.text.transaction_templates import transaction_template
 
 LIMIT, THRESHOLD = 5, 0.3
-LINKED = 0.5  # share of its relevance that a document passes on to those it names as related
 _FRAMES = 4  # innermost ones of the application that belong to the intent of a case
 _PLACEHOLDER = re.compile(r"<[a-z]{1,12}>")  # of a message template
 _MOST_TOLD = 3  # problems, decisions and gotchas of one document
 _LONGEST_LINE = 300  # characters
+_GOTCHA = "Gotcha"
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 Item = tuple[str, tuple[str, ...]]  # everything it says, and the lines that tell it
 
 
 def relevant_learnings(
-    intent: str, tasks: Iterable[TaskFile], limit: int = LIMIT, threshold: float = THRESHOLD
+    intent: str,
+    tasks: Iterable[TaskFile],
+    limit: int = LIMIT,
+    threshold: float = THRESHOLD,
+    about: Iterable[TaskFile] = (),
 ) -> tuple[FoundLearning, ...]:
     """Find the documents that have most to say about an intent, best first, ties by id.
 
     Relevance (0 to 1) is the share of the intent's words that a document covers, see
-    scores.py. A document that a relevant one names among its related tasks gets half of
-    that one's relevance, where it has less itself; links are followed once. Raises `GiveUp` where
-    the intent is empty, too long, or says nothing.
+    scores.py. A document that is linked with a relevant one (named among its related tasks, or of
+    the same task's directory) gets half of that one's relevance, where it has less itself; so does
+    one that is linked with what the intent is `about`. Links are followed once. Raises `GiveUp`
+    where the intent is empty, too long, or says nothing.
 
     >>> note = Notes(gotchas=("Prisma needs its client regenerated after a migration",))
     >>> found = relevant_learnings("run a Prisma migration", [TaskFile(id="t-1", notes=(note,))])
@@ -47,12 +53,13 @@ def relevant_learnings(
         raise GiveUp("the intent says nothing to look for: name what you are about to do")
     every, weights = scores(wanted, tasks)
     own = {one.task.id: one for one in sorted(every, key=_rank, reverse=True) if _speaks(one.task)}
-    linked = _linked(own, threshold)
+    relevant = {id: one.relevance for id, one in own.items() if _enough(one.relevance, threshold)}
+    linked = passed_on(relevant, {id: one.task for id, one in own.items()}, about)
     ranked = sorted(
         ((max(one.relevance, linked.get(id, (0.0, ""))[0]), one) for id, one in own.items()),
         key=lambda pair: (-pair[0], pair[1].task.id),
     )
-    best = [pair for pair in ranked if pair[0] >= threshold and pair[0] > 0][: max(limit, 0)]
+    best = [pair for pair in ranked if _enough(pair[0], threshold)][: max(limit, 0)]
     return tuple(
         FoundLearning(
             task_id=one.task.id,
@@ -70,12 +77,17 @@ def relevant_learnings(
 def learnings_for_case(
     case: Case, tasks: Iterable[TaskFile], limit: int = LIMIT
 ) -> tuple[FoundLearning, ...]:
-    """Find what was learned about errors and tasks like tonight's; its own lesson is left out."""
-    own = {case.fingerprint, *case.aliases}
-    intent = intent_of(case)
+    """Find what was learned about errors and tasks like tonight's; its own lesson is left out.
+
+    What its own lesson names as related is found all the same.
+    """
+    names = {case.fingerprint, *case.aliases}
+    intent, every = intent_of(case), tuple(tasks)
     if not intent_words(intent):
         return ()
-    return relevant_learnings(intent, (task for task in tasks if task.id not in own), limit)
+    others = (task for task in every if task.id not in names)
+    own = (task for task in every if task.id in names)
+    return relevant_learnings(intent, others, limit, about=own)
 
 
 def intent_of(case: Case) -> str:
@@ -104,18 +116,8 @@ def _rank(one: Scored) -> tuple[float, str]:
     return (-one.relevance, one.task.file)
 
 
-def _linked(own: Mapping[str, Scored], threshold: float) -> Mapping[str, tuple[float, str]]:
-    """Ids that relevant documents name, with what the best of those passes on, and its id."""
-    names = {one.task.file: id for id, one in own.items() if one.task.file}
-    passed: dict[str, tuple[float, str]] = {}
-    for id, one in sorted(own.items()):
-        if one.relevance < threshold or one.relevance <= 0:
-            continue
-        for named in one.task.related_tasks:
-            target, share = names.get(named, named), LINKED * one.relevance
-            if target != id and share > passed.get(target, (0.0, ""))[0]:
-                passed[target] = (share, id)
-    return passed
+def _enough(relevance: float, threshold: float) -> bool:
+    return relevance >= threshold and relevance > 0
 
 
 def _speaks(task: TaskFile) -> bool:
@@ -136,14 +138,14 @@ def _because(one: Scored, link: tuple[float, str]) -> tuple[str, ...]:
 def summary(task: TaskFile, wanted: Words, weights: Mapping[str, float]) -> str:
     """Tell a document in lines of the seed's form, by the items that weigh most.
 
-    A document without notes tells by the one sentence of each section that fits best.
+    The best gotcha is told beside what shares words with the intent, for it came from the same
+    work. A document without notes tells by the one sentence of each section that fits best.
 
     >>> notes = Notes(gotchas=("The edge has no `fs`", "Regenerate the client"))
     >>> summary(TaskFile(id="t", notes=(notes,)), {"edg": "edge"}, {"edg": 1.0})
     'Gotcha: The edge has no `fs`'
     """
-    items = [item for notes in task.notes for item in _items(notes)]
-    best = _best(items, wanted, weights) or _best(_sentences(task), wanted, weights)
+    best = _best(_noted(task), wanted, weights) or _best(_sentences(task), wanted, weights)
     return "\n".join(text for _, lines in best for text in lines)
 
 
@@ -153,9 +155,20 @@ def _best(items: list[Item], wanted: Words, weights: Mapping[str, float]) -> lis
         (sum(weights.get(root, 0.0) for root in hits_in(text, wanted)), -number)
         for number, (text, _) in enumerate(items)
     ]
-    best = sorted(scored, reverse=True)[:_MOST_TOLD]
-    fitting = [pair for pair in best if pair[0] > 0] or best
-    return [items[-number] for _, number in sorted(fitting, key=lambda pair: -pair[1])]
+    ranked = sorted(scored, reverse=True)
+    best = [pair for pair in ranked[:_MOST_TOLD] if pair[0] > 0] or ranked[:_MOST_TOLD]
+    gotchas = [pair for pair in ranked if _is_gotcha(items[-pair[1]])]
+    if gotchas and not any(_is_gotcha(items[-number]) for _, number in best):
+        best = [*best[: _MOST_TOLD - 1], gotchas[0]]
+    return [items[-number] for _, number in sorted(best, key=lambda pair: -pair[1])]
+
+
+def _is_gotcha(item: Item) -> bool:
+    return any(text.startswith(f"{_GOTCHA}: ") for text in item[1])
+
+
+def _noted(task: TaskFile) -> list[Item]:
+    return [item for notes in task.notes for item in _items(notes)]
 
 
 def _items(notes: Notes) -> Iterable[Item]:
@@ -164,7 +177,7 @@ def _items(notes: Notes) -> Iterable[Item]:
     for decision in notes.decisions:
         yield f"{decision.choice}\n{decision_text(decision)}", _decision(decision)
     for gotcha in notes.gotchas:
-        yield gotcha, _labelled(("Gotcha", gotcha))
+        yield gotcha, _labelled((_GOTCHA, gotcha))
 
 
 def _problem(problem: Problem) -> tuple[str, ...]:

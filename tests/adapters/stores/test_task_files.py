@@ -104,3 +104,17 @@ def test_a_file_that_changed_meanwhile_is_read_anew(folder: Path, store: TaskFil
     found = store.read("b")
     assert found is not None
     assert found.title == "Another title"
+
+
+def test_a_task_may_have_a_directory_of_its_own(store: TaskFiles, folder: Path) -> None:
+    for place in ("a", ".git", "a/deeper"):
+        (folder / place).mkdir()
+        (folder / place / "plan.md").write_text("# Plan\n")
+    (folder / "elsewhere").symlink_to(folder / "a")
+    assert [task.id for task in store.tasks()] == ["a", "a/plan", "b"]
+    assert store.append("a/plan", NOTES) == "tasks/a/plan.md"
+    found = store.read("a/plan")
+    assert found is not None
+    assert (found.title, found.notes) == ("Plan", (NOTES,))
+    assert store.read("elsewhere/plan") is None
+    assert store.read("a/../b") is None

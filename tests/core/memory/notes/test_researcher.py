@@ -70,7 +70,8 @@ def test_it_finds_what_fits_and_says_why() -> None:
     assert one.relevance > 0.6
     assert one.summary == (
         "Problem: N+1 queries on user.organizations relationship\n"
-        "Solution: Added eager loading with includes()"
+        "Solution: Added eager loading with includes()\n"
+        "Gotcha: Prisma include syntax differs from ActiveRecord"
     )
     assert one.source_sections == ("future-agent-notes", "implementation")
     (because,) = one.because
@@ -225,3 +226,44 @@ def test_two_thousand_documents_are_quickly_read() -> None:
         for n in range(2_000)
     ]
     assert found("aaaaa on invoices", tasks) != ()
+
+
+def test_a_gotcha_with_words_of_the_intent_is_told_alone() -> None:
+    (fits,) = found("CI caches", threshold=0.1)
+    assert fits.summary == "Gotcha: CI caches node_modules"
+
+
+def noted(id: str, text: str, *related: str) -> TaskFile:
+    notes = (Notes(gotchas=(text,)),) if text else ()
+    return TaskFile(id=id, file=f"tasks/{id}.md", related_tasks=related, notes=notes)
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["b", "b.md", "tasks/b.md", "../tasks/b.md", "[[b]]", "[the other one](./b.md#notes)", "`b`"],
+)
+def test_links_are_followed_however_people_write_them(link: str) -> None:
+    tasks = (noted("a", "trigram index on names", link), noted("b", "vacuum after imports"))
+    assert [one.task_id for one in found("trigram index names", tasks)] == ["a", "b"]
+
+
+def test_the_documents_of_a_tasks_own_directory_are_linked_with_it_and_each_other() -> None:
+    tasks = (
+        noted("auth", "trigram index on names"),
+        noted("auth/plan", "sessions expire"),
+        noted("authors/plan", "biographies are long"),
+    )
+    ids = [one.task_id for one in found("trigram index names", tasks)]
+    assert ids == ["auth", "auth/plan"]
+    assert {one.task_id for one in found("sessions expire", tasks)} == {"auth", "auth/plan"}
+    elsewhere = (noted("z", "trigram index on names", "auth/"), *tasks[1:])
+    assert [one.task_id for one in found("trigram index names", elsewhere)] == ["z", "auth/plan"]
+
+
+def test_what_a_cases_own_lesson_names_is_found() -> None:
+    own = as_task(lesson(related=("task-rates",)))
+    tasks = (own, noted("task-rates", "the vendor rounds half up"), noted("task-x", "css grids"))
+    (one,) = learnings_for_case(case(), tasks)
+    assert (one.task_id, one.because) == ("task-rates", (f"related to {own.id}",))
+    bare = own.model_copy(update={"notes": ()})
+    assert [one.task_id for one in learnings_for_case(case(), (bare, *tasks[1:]))] == ["task-rates"]
