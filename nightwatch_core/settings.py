@@ -17,6 +17,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.designed import refused
 from nightwatch_core.models.options import NightOptions
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -25,9 +26,6 @@ _FROM_OUTSIDE = SettingsConfigDict(
     extra="ignore", frozen=True, env_ignore_empty=True, str_strip_whitespace=True
 )
 T = TypeVar("T")
-PLANNED = {  # settings that are refused, rather than passed over, until they do something
-    "NIGHTWATCH_BATCH_MODE": "nights in batches are not there yet: unset it to analyse at once",
-}
 _OFF = ("", "0", "false", "no", "off")
 
 
@@ -169,7 +167,7 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
     if unknown:
         raise StopTheNight(f"unknown option {', '.join(unknown)}: see `nightwatch night --help`")
     choices = _read(_Choices, "options", said)
-    if wrong := (*_not_there_yet(), *_misspelt()):
+    if wrong := (*_of_the_design(), *_misspelt()):
         raise StopTheNight("\n".join(("options cannot be used:", *wrong)))
     return NightOptions(**choices.model_dump())
 
@@ -207,11 +205,12 @@ def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
         raise StopTheNight(f"{_env_file()} cannot be read: {trouble}") from None
 
 
-def _not_there_yet() -> tuple[str, ...]:
-    """Settings of the design that are switched on and that nothing does yet."""
+def _of_the_design() -> tuple[str, ...]:
+    """Settings that the design names, that are switched on, and that do nothing by that name."""
     values = {**dotenv_values(_env_file()), **os.environ}
-    on = (name for name in PLANNED if (values.get(name) or "").strip().lower() not in _OFF)
-    return tuple(f"  {name}: {PLANNED[name]}" for name in on)
+    told = refused("setting")
+    on = (name for name in told if (values.get(name) or "").strip().lower() not in _OFF)
+    return tuple(f"  {name}: {told[name]}" for name in on)
 
 
 def _misspelt() -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from importlib import import_module
 import typer
 
 from flows.commands.running import complain
-from nightwatch_core.errors import NightWatchError
+from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.models.designed import refused
 
 VERBS: Mapping[str, str] = {
     "try": "try_file",
@@ -52,6 +53,8 @@ def main() -> None:
     """Run the command; what we raise on purpose is a message, not a traceback."""
     named = [verb for verb in sys.argv[1:2] if verb in VERBS]
     try:
+        if why := refused("verb").get(" ".join(sys.argv[1:2])):
+            raise StopTheNight(f"there is no verb {sys.argv[1]!r}: {why}")
         app(named or VERBS)()
     except NightWatchError as trouble:
         complain(trouble)
