@@ -44,6 +44,7 @@ def intent_of(
     now: datetime,
     prices: tuple[TokenPrice, ...] = (),
     priced: str = "",
+    account: str = "",
 ) -> Batch:
     """The intent to submit these items as one batch."""
     return Batch(
@@ -56,6 +57,7 @@ def intent_of(
         ),
         prices=prices,
         priced=priced,
+        account=account,
     )
 
 

@@ -94,6 +94,7 @@ class Batch(Value):
     prices: tuple[TokenPrice, ...] = ()  # as they were; empty: unknown
     priced: str = ""  # date of the prices
     share: float = 0.5  # of the list prices that a batch costs
+    account: str = ""  # names address and key, so that nobody looks for it with another one
     collected_by: str = ""  # the night whose report has the results
 
     @property
@@ -133,3 +134,19 @@ class ListedBatch(Value):
     id: str
     created: datetime  # by the service's clock
     state: BatchState
+
+
+class Submission(Value):
+    """What a night submitted; what is not sure waits for a later night, and is never sent again."""
+
+    batches: tuple[Batch, ...] = ()
+    waiting: tuple[str, ...] = ()  # fingerprints that a batch which is not collected has already
+    unsure: tuple[str, ...] = ()  # sentences with what to do
+
+
+class Settled(Value):
+    """What is known of the batches that are kept, after the service was asked about intents."""
+
+    open: tuple[Batch, ...] = ()  # with an id, not collected, oldest first
+    intents: tuple[Batch, ...] = ()  # of which it is not known what became of them
+    unsure: tuple[str, ...] = ()  # about these intents, and about files that cannot be read

@@ -177,6 +177,11 @@ class Model(Protocol):
 class BatchModel(Protocol):
     """Who looks at many errors at once, for less money and within a day."""
 
+    @property
+    def account(self) -> str:
+        """A name of whom it is asked for: batches are seen by those who submitted them alone."""
+        ...
+
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
         """The answer to one item, at once and at full price, within `timeout` seconds.
 

@@ -51,6 +51,11 @@ class MemoryBatches:
     states: dict[str, BatchState] = field(default_factory=dict)
     created: dict[str, datetime] = field(default_factory=dict)
 
+    @property
+    def account(self) -> str:
+        """Everybody's."""
+        return "memory"
+
     def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
         """The answer, at full price."""
         self.asked.append(item)
@@ -59,7 +64,7 @@ class MemoryBatches:
     def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
         """Batches of at most `most` items."""
         parts = [items[at : at + self.most] for at in range(0, len(items), self.most)]
-        return tuple(intent_of(part, night, "memory", now) for part in parts)
+        return tuple(intent_of(part, night, "memory", now, account="memory") for part in parts)
 
     def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
         """Keep it, or raise what it was told to."""

@@ -23,3 +23,7 @@ CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory
 NAMED_FILES = 2_000  # of what a reader read; the rest is counted
 RECORD_DAYS = 30  # since a record was last used
 RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go first
+
+# Batches
+BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
+COLLECTED_DAYS = 7  # between a batch that was collected, and one that makes it go

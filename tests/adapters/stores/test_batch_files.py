@@ -1,0 +1,136 @@
+"""Batches in files: whole, private, named where they cannot be read, and never lost."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.adapters.stores.batch_files import BatchFiles
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.batch import Batch, BatchItem, FirstSight, ItemResult, TokenPrice
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.triage import Triage
+from nightwatch_core.models.usage import Usage
+
+GROUP = ErrorGroup(
+    fingerprint="v1:a", source="file", error_class="KeyError", message="half \ud83d",
+    triage=Triage(state="resolved", service="x", inbox="y"),
+)  # fmt: skip
+FIRST = ItemResult(
+    key="s-2", fingerprint="v1:b", kind="answered", usage=Usage(calls=1, cost=None),
+    first_sight=FirstSight(severity="low", likely_cause="?", needs_deep_investigation=True),
+)  # fmt: skip
+
+
+def _batch(digest: str = "ab" * 16, hour: int = 2, **fields: object) -> Batch:
+    prices = (TokenPrice(input=1, output=5, cache_read=0.1, cache_write=1.25, cache_write_1h=2),)
+    return Batch.model_validate(
+        {
+            "digest": digest,
+            "night": "2026-11-21",
+            "model": "claude-haiku-5-5",
+            "submitted": datetime(2026, 11, 21, hour, tzinfo=UTC),
+            "items": (BatchItem(key="s-1", fingerprint="v1:a", group=GROUP),),
+            "answered": (FIRST,),
+            "prices": prices,
+            **fields,
+        }
+    )
+
+
+def test_a_batch_comes_back_whole_and_is_nobody_elses(tmp_path: Path) -> None:
+    store = BatchFiles(tmp_path / "state")
+    store.keep(_batch())
+    store.keep(_batch(id="msgbatch_1", collected_by="2026-11-22"))
+    kept = BatchFiles(tmp_path / "state").batches()
+    message = GROUP.message.encode("utf-8", "replace").decode()
+    group = GROUP.model_copy(update={"message": message})
+    items = (BatchItem(key="s-1", fingerprint="v1:a", group=group),)
+    assert kept == (_batch(id="msgbatch_1", collected_by="2026-11-22", items=items),)
+    file = next((tmp_path / "state" / "batches").iterdir())
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert store.complaints() == ()
+
+
+def test_the_oldest_comes_first(tmp_path: Path) -> None:
+    store = BatchFiles(tmp_path)
+    store.keep(_batch("aa" * 8, hour=5))
+    store.keep(_batch("bb" * 8, hour=3))
+    assert [one.submitted.hour for one in store.batches()] == [3, 5]
+
+
+def test_an_intent_is_forgotten_a_batch_is_not(tmp_path: Path) -> None:
+    store = BatchFiles(tmp_path)
+    store.keep(_batch(id="msgbatch_1"))
+    store.drop(_batch())  # somebody wrote its id meanwhile
+    assert store.batches()
+    store.keep(_batch("cc" * 8))
+    store.drop(_batch("cc" * 8))
+    store.drop(_batch("cc" * 8))
+    assert [one.id for one in store.batches()] == ["msgbatch_1"]
+
+
+def test_what_was_collected_long_ago_goes_with_a_new_intent(tmp_path: Path) -> None:
+    store, later = BatchFiles(tmp_path), datetime(2026, 12, 21, tzinfo=UTC)
+    store.keep(_batch("aa" * 8, id="msgbatch_1", collected_by="2026-11-22"))
+    store.keep(_batch("bb" * 8, id="msgbatch_2"))
+    store.keep(_batch("cc" * 8, id="msgbatch_3", collected_by="2026-12-21", submitted=later))
+    assert len(store.batches()) == 3
+    store.keep(_batch("dd" * 8, submitted=later))
+    assert [one.id for one in store.batches()] == ["msgbatch_2", "msgbatch_3", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "not whole JSON"),
+        ('{"schema":1,"batch":{"id":"msgb', "not whole JSON"),
+        ("[" * 100_000, "not whole JSON"),
+        ("[1]", "no batch"),
+        ('{"schema":1,"batch":null}', "no batch"),
+        ('{"schema":7,"batch":{"new":"field"}}', "a later version wrote it (schema 7)"),
+        (b"\xff\xfe", "not whole JSON"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named_and_stays(
+    tmp_path: Path, text: str | bytes, reason: str
+) -> None:
+    store = BatchFiles(tmp_path)
+    store.keep(_batch("aa" * 8))
+    broken = tmp_path / "batches" / f"{'bb' * 8}.json"
+    raw = text if isinstance(text, bytes) else text.encode()
+    broken.write_bytes(raw)
+    (complaint,) = store.complaints()
+    assert complaint.startswith(f"{broken}: ")
+    assert reason in complaint
+    store.drop(_batch("bb" * 8))
+    assert broken.read_bytes() == raw
+    assert len(store.batches()) == 1
+
+
+@pytest.mark.parametrize("id", ["../../v1/files", "a b", "x" * 200])
+def test_an_id_that_could_lead_elsewhere_is_none(tmp_path: Path, id: str) -> None:
+    store = BatchFiles(tmp_path)
+    store.keep(_batch(id="msgbatch_1"))
+    file = next((tmp_path / "batches").iterdir())
+    kept = json.loads(file.read_text())
+    kept["batch"]["id"] = id
+    file.write_text(json.dumps(kept))
+    assert store.batches() == ()
+    assert "1 fields do not fit" in store.complaints()[0]
+
+
+def test_a_copy_of_a_batch_is_not_a_second_one(tmp_path: Path) -> None:
+    store = BatchFiles(tmp_path)
+    store.keep(_batch("aa" * 8))
+    file = next((tmp_path / "batches").iterdir())
+    (file.parent / f"{'dd' * 8}.json").write_bytes(file.read_bytes())
+    assert len(store.batches()) == 1
+    assert "under another name" in store.complaints()[0]
+
+
+def test_a_folder_that_cannot_be_written_stops_the_night(tmp_path: Path) -> None:
+    (tmp_path / "batches").write_text("a file")
+    with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
+        BatchFiles(tmp_path).keep(_batch())
