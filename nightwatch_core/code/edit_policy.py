@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Callable, Collection
 
-from nightwatch_core.code.protected_paths import is_change_note, refusal
+from nightwatch_core.code.protected_paths import refusal
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.text.escaping import clean
 
@@ -21,12 +21,12 @@ def refused(
 ) -> str:
     """Say why a set of changes may not be proposed; empty where it may.
 
-    `paths` are the files of the tree: a note of a change is known by its siblings.
+    `paths` are the files of the tree.
     """
     for change in changes:
         old = before(change.path)
-        is_note = old is None and is_change_note(change.path, paths)
-        if why := refusal(change.path, is_note) or hidden_in(change, old or ""):
+        why = refusal(change.path, paths, is_new=old is None) or hidden_in(change, old or "")
+        if why:
             return why
     return too_large(changes, before)
 

@@ -14,7 +14,7 @@ from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.definitions import definitions_in
 from nightwatch_core.code.edit_policy import hidden_in, too_large
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.protected_paths import is_change_note, refusal
+from nightwatch_core.code.protected_paths import refusal
 from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.value import Value
@@ -74,8 +74,7 @@ def _misplaced(edit: Edit, paths: Collection[str], read: Collection[str] | None)
     """Why its file may not be touched."""
     if not inside(edit.path):
         return "it names no file of the repository"
-    is_note = edit.action == "create" and is_change_note(edit.path, paths)
-    if why := refusal(edit.path, is_note):
+    if why := refusal(edit.path, paths, is_new=edit.action == "create"):
         return _it(edit.path, why)
     if read is not None and edit.path in paths and edit.path not in read:
         return "it was not read"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nightwatch_core.code import edit_policy, protected_paths
+from nightwatch_core.code import edit_policy, protected_names
 from nightwatch_core.code.edit_policy import refused
 from nightwatch_core.code.protected_paths import is_change_note, refusal
 from nightwatch_core.models.proposal import FileChange
@@ -25,7 +25,9 @@ jest.config.ts karma.conf.js conftest.py tests/conftest.py setup.py sitecustomiz
 pytest.ini phpunit.xml.dist config/deploy.rb main.tf prod.tfvars Chart.yaml serverless.yml
 app.yaml fly.toml build.rs build.xml bin/rails bin/setup scripts/release.py entrypoint.sh
 install.ps1 run.bat tsconfig.json terraform/main.py k8s/deployment.yaml helm/values.yaml
-angular.json ember-cli-build.js
+angular.json ember-cli-build.js bunfig.toml lib/tasks/orders.rake jest.setup.js web/jest.setup.ts
+gunicorn.conf.py config/database.yml config/environments/production.rb config/puma.rb config.ru
+spec/spec_helper.rb uwsgi.ini src/setupTests.js alembic/env.py docs/conf.py
 """
 MANIFESTS = """
 package.json web/package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
@@ -42,7 +44,8 @@ CLAUDE.local.md sub/AGENTS.md AGENTS.override.md GEMINI.md copilot-instructions.
 .cursor/rules/a.mdc .windsurfrules .claude/settings.json .mcp.json mcp.json
 skills/deploy/SKILL.md python.instructions.md review.prompt.md llms.txt
 .devcontainer/devcontainer.json .aider.conf.yml CONVENTIONS.md LICENSE pull_request_template.md
-.vscode/tasks.json .idea/workspace.xml
+.vscode/tasks.json .idea/workspace.xml knowledge/ignore.yml nightwatch.yml agents/reviewer.md
+knowledge/errors/a.md
 """
 GIT = """
 .git/config .git/hooks/pre-commit .gitmodules .gitattributes .gitignore sub/.git/config
@@ -54,6 +57,8 @@ deploy/id_ed25519 secrets.yml config/secrets.yml app.keystore service-account-pr
 credentials.json .netrc .aws/credentials .ssh/config
 """
 OTHERS = """
+backend/ci/run backend/k8s/web.yaml apps/web/scripts/release.js services-b/deploy/up.py
+packages/ui/bin/cli
 vendor/bundle/x.rb vendor/autoload.php web/node_modules/x/index.js lib/third_party/a.go
 venv/lib/site-packages/x.py app.jar lib/native.so a.exe logo.png app.pyc module.wasm data.zip
 """
@@ -77,7 +82,7 @@ TRAVERSALS = (
 ORDINARY = """
 app/controllers/ci_controller.rb app/models/order.rb lib/hooks/foo.rb app/models/ci/build.rb
 app/workflows/checkout.rb app/models/vendor/order.rb spec/models/order_spec.rb config/routes.rb
-config/initializers/money.rb lib/tasks/orders.rake app/views/orders/show.html.erb
+config/initializers/money.rb app/views/orders/show.html.erb
 app/services/dockerfile_builder.rb app/models/license.rb app/jobs/deploy.rb
 features/support/env.rb shop/views.py shop/settings.py shop/migrations/0002_price.py
 tests/test_cart.py tasks.py wsgi.py src/hooks/useCart.ts src/components/Cart.tsx server/index.js
@@ -86,7 +91,8 @@ cart_test.go pkg/build/planner.go src/main/java/com/shop/Order.java
 src/test/java/com/shop/OrderTest.java src/main/resources/messages.properties
 app/Http/Controllers/OrderController.php routes/web.php src/Entity/Order.php tests/CartTest.php
 Shop/Orders/OrderService.cs Shop.Tests/OrderTests.cs Controllers/HomeController.cs
-appsettings.json lib/secrets.rb app/models/package.rb docs/cart.md src/größe.py
+appsettings.json lib/secrets.rb app/models/package.rb docs/cart.md src/größe.py src/..hidden.py
+provider/kubernetes/client.go shop/src/ci/run.py Shop/Infrastructure/Orders.cs
 """
 
 
@@ -112,8 +118,9 @@ def test_ordinary_source_and_tests_pass(path):
 
 def test_every_table_is_in_folded_case_and_says_nothing_twice():
     names = ("CI_FILES", "BUILD_FILES", "MANIFESTS", "AGENT_FILES", "SECRETS", "BINARIES")
-    every = [pattern for name in names for pattern in getattr(protected_paths, name)]
-    folders = (*protected_paths.ANYWHERE, *protected_paths.AT_THE_TOP, *protected_paths.DEVICES)
+    every = [pattern for name in names for pattern in getattr(protected_names, name)]
+    folders = (*protected_names.ANYWHERE, *protected_names.AT_THE_TOP, *protected_names.OPERATIONS)
+    folders += (*protected_names.SOURCE, *protected_names.ORDINARY_THERE, *protected_names.DEVICES)
     assert [one for one in (*every, *folders) if one != one.casefold()] == []
     assert [one for one in set(every) if every.count(one) > 1] == []
 
@@ -133,6 +140,12 @@ def test_any_text_is_judged_and_what_passes_stays_inside(path):
         assert ".." not in path.split("/")
         assert not path.startswith("/")
         assert path.isprintable()
+
+
+def test_modules_of_a_package_are_no_scripts():
+    assert refusal("shop/bin/worker.py")
+    assert refusal("shop/bin/worker.py", ("shop/bin/__init__.py",)) == ""
+    assert refusal("bin/worker.py", ("bin/__init__.py",))
 
 
 def changed(path="app/a.rb", text="x = 1\n"):
@@ -250,5 +263,5 @@ def test_a_note_of_a_change_may_be_new_beside_its_siblings(path):
 )  # fmt: skip
 def test_nothing_else_passes_for_a_note_of_a_change(path):
     there = (*NOTES, ".github/workflows/guide.md", ".clinerules/guide.md", ".changeset/a.js")
-    protected = is_change_note(path, there) and not refusal(path, is_note=True)
+    protected = is_change_note(path, there) and not refusal(path, there, is_new=True)
     assert not protected
