@@ -182,6 +182,7 @@ class PatternEntry(Value):
     file: str
     title: str
     occurrences: int = 0
+    modules: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
 
 

@@ -75,12 +75,16 @@ def pattern_of(text: str, file: str) -> Pattern:
 def pattern_entry(text: str, file: str) -> PatternEntry:
     """A pattern document's line in the index; raises `GiveUp` where its front matter is wrong.
 
-    >>> pattern_entry("---\\noccurrences: 3\\n---\\n", "patterns/slow-rates.md")
-    PatternEntry(file='patterns/slow-rates.md', title='slow-rates', occurrences=3, tags=())
+    >>> pattern_entry("---\\noccurrences: 3\\n---\\n", "patterns/slow.md")
+    PatternEntry(file='patterns/slow.md', title='slow', occurrences=3, modules=(), tags=())
     """
     found = pattern_of(text, file)
     return PatternEntry(
-        file=file, title=found.title, occurrences=found.occurrences, tags=found.tags
+        file=file,
+        title=found.title,
+        occurrences=found.occurrences,
+        modules=found.modules,
+        tags=found.tags,
     )
 
 

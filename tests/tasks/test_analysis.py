@@ -43,6 +43,7 @@ def test_whatever_shapes_an_analysis_makes_it_another_one() -> None:
         key(digest="of another text"),
         key(effort="high"),
         key(options=OPTIONS.model_copy(update={"model": "another"})),
+        key(options=OPTIONS.model_copy(update={"agents_enabled": False})),
         key(options=OPTIONS.model_copy(update={"effort": "low"})),
         key(options=OPTIONS.model_copy(update={"max_tokens": 9_000})),
         key(CASE.model_copy(update={"case": case})),

@@ -39,7 +39,11 @@ class MemoryKnowledge:
         entries = tuple(entry_of(lesson) for lesson in self.lessons.values())
         patterns = tuple(
             PatternEntry(
-                file=file, title=pattern.title, occurrences=pattern.occurrences, tags=pattern.tags
+                file=file,
+                title=pattern.title,
+                occurrences=pattern.occurrences,
+                modules=pattern.modules,
+                tags=pattern.tags,
             )
             for file, pattern in self.patterns.items()
         )

@@ -27,7 +27,7 @@ _READ: Mapping[str, Callable[[str, str], Entry]] = {
 class _Kept(Value):
     """What is in the cache file; count `version` up when entries say something else."""
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     lessons: dict[str, tuple[Stamp, IndexEntry]] = {}
     patterns: dict[str, tuple[Stamp, PatternEntry]] = {}
 

@@ -16,7 +16,11 @@ from nightwatch_core.models.knowledge import Index
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 
 PATTERN = Pattern(
-    title="One cause in a.rb:3", description="D.", pattern_type="systemic_issue", occurrences=3
+    title="One cause in a.rb:3",
+    description="D.",
+    pattern_type="systemic_issue",
+    occurrences=3,
+    modules=("a.rb",),
 )
 
 
@@ -120,6 +124,7 @@ def test_the_index_has_the_layout_people_know(tmp_path):
             "file": "patterns/one-cause-in-a-rb-3.md",
             "title": PATTERN.title,
             "occurrences": 3,
+            "modules": ["a.rb"],
             "tags": [],
         }
     ]

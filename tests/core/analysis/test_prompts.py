@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from nightwatch_core.analysis.limits import FIRST_MESSAGE_TOKENS
 from nightwatch_core.analysis.prompts import fenced, first_message
-from nightwatch_core.analysis.section_texts import preview_text
+from nightwatch_core.analysis.section_texts import preview_text, prior_text
 from nightwatch_core.models.code import ChangedFile, LoggedCommit, MergedPull, SearchHit
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, Match, PriorAnalysis
@@ -109,7 +109,9 @@ ALL = [
 
 
 def test_everything_known_is_told_in_order():
-    assert headings(first_message(case(), (), research())) == ALL
+    message = first_message(case(), (), research())
+    assert headings(message) == ALL
+    assert message.count("Use as context, verify independently: ") == 2  # lessons, and notes
 
 
 def test_nothing_known_but_the_error():
@@ -258,6 +260,16 @@ def test_error_and_trace_always_stay(one, two, three):
     assert estimated_tokens(message) <= FIRST_MESSAGE_TOKENS
     assert headings(message)[:2] == ALL[:2]
     assert "occurrences: 5" in message
+
+
+def test_an_earlier_case_says_how_near_it_is_and_what_was_found():
+    told = prior_text(research("noted").priors[0]).split("\n")
+    assert told == [
+        "Billing::RateMissing in noted (match 80%: noted)",
+        "root cause: noted",
+        "confidence high, fix no, outcome: noted",
+        "noted",
+    ]
 
 
 def test_past_learnings_are_told_as_data_with_their_count():
