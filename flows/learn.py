@@ -5,7 +5,11 @@ from typing import Any
 from prefect import flow
 
 from nightwatch_core.memory.fallback import lasting
-from nightwatch_core.models.report import LearningResult
+from nightwatch_core.models.assignment import UpdatedLessons
+from nightwatch_core.models.knowledge import Lesson
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
+from nightwatch_core.models.report import LearningResult, RunReport, WrittenLesson
 from nightwatch_core.report.builder import learning_result
 from tasks.futures import one_by_one
 from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
@@ -25,17 +29,30 @@ def learn(night: str, **choices: Any) -> LearningResult:
     """
     report = reopened_report(night, choices)
     options = report.options
+    kept, archived, upkeep = _keep(options, report)
+    found, suggestions = _compare(options, report, upkeep.lessons)
+    if options.compound_enabled or options.patterns_enabled:
+        rebuild_index(options)
+    return learning_result(report, kept, archived, upkeep, found, suggestions)
+
+
+def _keep(
+    options: NightOptions, report: RunReport
+) -> tuple[tuple[WrittenLesson, ...], tuple[str, ...], UpdatedLessons]:
+    """Lessons that were written, what was archived, and all lessons; nothing where they are off."""
     if not options.compound_enabled:
-        return LearningResult()
+        return (), (), UpdatedLessons()
     kept = one_by_one(keep_lesson, lasting(report.analyses), options, report)
     upkeep = keep_up(options, report, read_lessons(options, rebuild_index(options)))
-    lessons = upkeep.lessons
-    archived = archive_lessons(options, report, lessons)
+    return kept, archive_lessons(options, report, upkeep.lessons), upkeep
+
+
+def _compare(
+    options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
+) -> tuple[tuple[Pattern, ...], tuple[IgnoreSuggestion, ...]]:
+    """Patterns and suggestions; without lessons, patterns of this night alone."""
     if not options.patterns_enabled:
-        rebuild_index(options)
-        return learning_result(report, kept, archived, upkeep)
+        return (), ()
     found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
-    rebuild_index(options)
-    suggestions = suggest_ignores(options, report, lessons)
-    return learning_result(report, kept, archived, upkeep, found, suggestions)
+    return found, suggest_ignores(options, report, lessons)

@@ -20,10 +20,9 @@ from nightwatch_core.models.assignment import (
     UnexplainedCase,
 )
 from nightwatch_core.models.error import Case
-from nightwatch_core.models.knowledge import Index, Lesson, TaskFile
+from nightwatch_core.models.knowledge import Lesson, TaskFile
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
-from nightwatch_core.ports import KnowledgeReader
 from tasks.code import Trees, commit_of_case
 from tasks.futures import attempt
 from tasks.policies import KEPT, PATIENTLY, kept_by_night
@@ -59,7 +58,7 @@ def recall_cases(
 ) -> RecallResult:
     """Split cases into those a lesson still explains and those to analyse."""
     if not options.compound_enabled:
-        return nothing_recalled(cases, traced, past)
+        return _with_learnings(options, nothing_recalled(cases, traced, past))
     knowledge = reading(options).knowledge
     index = knowledge.index()
     search = attempt("searching lessons", _search, options, otherwise=None)
@@ -91,35 +90,43 @@ def recall_cases(
         recall_case(one, memory, trees.at(commit_of_case(one.case, code)), options.force)
         for one in tonights
     ]
-    unknown = tuple(_with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase))
-    learnings = attempt(
-        "reading notes and patterns", _learnings, options, unknown, otherwise=NO_LEARNINGS
-    )
-    troubles = tuple(filter(None, (search.trouble, learnings.trouble)))
-    return RecallResult(
+    recalled = RecallResult(
         known=tuple(end for end in ends if isinstance(end, Analysis)),
-        unknown=tuple(learnings.value.add_to(one) for one in unknown),
-        complaints=(*_complaints(index, knowledge, learnings.value), *troubles),
+        unknown=tuple(
+            _with_traces(end, traced) for end in ends if isinstance(end, UnexplainedCase)
+        ),
+        complaints=(*index.quarantined, *filter(None, (search.trouble,))),
         past=past,
         code_reads=trees.code_reads,
     )
+    return _with_learnings(options, recalled)
 
 
-def _complaints(
-    index: Index, knowledge: KnowledgeReader, learnings: PromptLearnings
-) -> tuple[str, ...]:
-    """What is wrong with documents and rules."""
-    return (*index.quarantined, *knowledge.ignore_rules().complaints, *learnings.complaints)
+def _with_learnings(options: NightOptions, recalled: RecallResult) -> RecallResult:
+    """What was recalled, with notes and patterns for each case, and what is wrong with rules."""
+    rules = reading(options).knowledge.ignore_rules()
+    learnings = attempt(
+        "reading notes and patterns", _learnings, options, recalled.unknown, otherwise=NO_LEARNINGS
+    )
+    wrong = (*rules.complaints, *learnings.value.complaints, *filter(None, (learnings.trouble,)))
+    unknown = tuple(learnings.value.add_to(one) for one in recalled.unknown)
+    update = {"unknown": unknown, "complaints": (*recalled.complaints, *wrong)}
+    return recalled.model_copy(update=update)
 
 
 def _learnings(options: NightOptions, unknown: tuple[UnexplainedCase, ...]) -> PromptLearnings:
-    """Notes of people and agents, and patterns; nothing is read where every case is known."""
+    """Notes of people and agents, and patterns, as far as they are on; nothing for known cases."""
     if not unknown:
         return NO_LEARNINGS
     knowledge, store = reading(options).knowledge, reading(options).tasks
-    noted = (_noted(lesson) for lesson in lessons_in(knowledge) if lesson.notes or lesson.related)
+    if not options.learnings_enabled:
+        store = None
+    own = lessons_in(knowledge) if options.learnings_enabled and options.compound_enabled else ()
     return PromptLearnings(
-        tasks=(*(store.tasks() if store else ()), *noted),
+        tasks=(
+            *(store.tasks() if store else ()),
+            *(_noted(lesson) for lesson in own if lesson.notes or lesson.related),
+        ),
         patterns=knowledge.read_patterns() if options.patterns_enabled else (),
         complaints=store.complaints() if store else (),
     )

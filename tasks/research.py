@@ -2,7 +2,7 @@
 
 from prefect import task
 
-from nightwatch_core.analysis.research import gather, with_learnings
+from nightwatch_core.analysis.research import gather, only_fit, with_learnings
 from nightwatch_core.analysis.waves import Prepared
 from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.record_fit import with_doubts
@@ -22,11 +22,16 @@ from tasks.policies import KEPT, PATIENTLY
 def research_case(
     unknown: UnexplainedCase, options: NightOptions, code: CodeTonight, selection: Selection
 ) -> Prepared:
-    """Likely files, previews, suspects and earlier cases for one error."""
+    """Likely files, previews, suspects and earlier cases for one error; off: those cases alone."""
     commit = commit_of_case(unknown.case, code)
     tree = reader_of(options, commit)
     case = with_doubts(unknown.case, tree.read_file, tree.search)
     unknown = unknown.model_copy(update={"case": case})
+    if not options.research_enabled:
+        research = only_fit(case, index_in(tree), tree.read_file, tree.search, unknown.priors)
+        return Prepared(
+            unknown=unknown, research=with_learnings(research, unknown), code_reads=reads_of(tree)
+        )
     research = gather(
         case,
         index=index_in(tree),

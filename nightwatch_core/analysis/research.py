@@ -85,6 +85,20 @@ def gather(
     )
 
 
+def only_fit(
+    case: Case,
+    index: PathIndex,
+    read: Read,
+    search: Search | None = None,
+    priors: tuple[PriorAnalysis, ...] = (),
+) -> ResearchContext:
+    """Earlier cases, and whether the trace's lines are of this code: what is known unresearched."""
+    known = Lookup(index, read, search, tuple(frame.repo_path for frame in frames_of(case)))
+    find = (lambda text: search(text, "", CALLEE_HITS)) if search else None
+    told = tuple(filter(_tells, priors))[: limits.PRIORS]
+    return ResearchContext(priors=told, misfit=misfit(case, known.text, find))
+
+
 def _tells(prior: PriorAnalysis) -> bool:
     """Whether an earlier case says anything: its cause, or what became of a fix of this one."""
     return prior.lesson.has_cause or (prior.match.is_same and bool(prior.lesson.fates))

@@ -62,7 +62,11 @@ class NightOptions(Value):
     agent: str = _option("", "Agent file that leads the analysis; empty: by language.")
     agents_enabled: bool = _option(True, "Read agent files; false: the built-in prompt.")
     compound_enabled: bool = _option(True, "Keep lessons and recall them.")
+    learnings_enabled: bool = _option(True, "Tell analysts of notes, and note verified fixes.")
     patterns_enabled: bool = _option(True, "Look for patterns and ignore suggestions.")
+    research_enabled: bool = _option(
+        True, "Look up source, callers, history and suspects before an analysis."
+    )
     lesson_days: int = _option(90, "Days until a known error is looked at afresh; 0: never.", ge=0)
     max_lessons: int = _option(500, "Lessons kept at hand; the least useful are archived.", ge=1)
     max_iterations: int = _option(20, "Ceiling of model turns an error.", ge=1, le=100)

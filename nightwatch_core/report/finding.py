@@ -181,7 +181,7 @@ def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
     analysis, case = shown.analysis, shown.analysis.case
     done = cut(Publications, shown.publications, len(shown.publications))
     yield section("done", "What was done", done)
-    if capture := capture_command(analysis, shown.report.receipts):
+    if capture := capture_command(analysis, shown.report):
         yield section("capture", "", Command(name="Capture what was learned", text=capture))
     because = tuple(line(each, LONG) for each in analysis.because[: limits.texts])
     how = Facts(items=tuple(say.how(analysis))[: limits.how], because=because)

@@ -61,14 +61,18 @@ def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tupl
     return (*map(_receipt, receipts), *map(_skip, skips))
 
 
-def capture_command(analysis: Analysis, receipts: tuple[Receipt, ...]) -> str:
-    """How to keep what was learned; empty where nothing was, or nothing was opened for it."""
+def capture_command(analysis: Analysis, report: RunReport) -> str:
+    """How to keep what was learned; empty where nothing was, or nothing was opened for it.
+
+    Empty as well where lessons or notes are off: there is nothing to note it in.
+    """
     names = frozenset((analysis.case.fingerprint, *analysis.case.aliases))
     opened = any(
         each.kind in ("issue", "pull") and each.status in PUBLISHED and names & each.names
-        for each in receipts
+        for each in report.receipts
     )
-    learned = opened and analysis.has_cause
+    on = report.options.compound_enabled and report.options.learnings_enabled
+    learned = on and opened and analysis.has_cause
     return one_command(analysis.case.fingerprint, "compound") if learned else ""
 
 

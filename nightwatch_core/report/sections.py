@@ -216,7 +216,7 @@ def _again(report: RunReport) -> tuple[Command, ...]:
 
 def _capture(report: RunReport) -> tuple[Command, ...]:
     """The first command that keeps what was learned, and how many more there are."""
-    offered = (capture_command(each, report.receipts) for each in report.analyses)
+    offered = (capture_command(each, report) for each in report.analyses)
     commands = [each for each in offered if each]
     more = f" (and {len(commands) - 1:,} more)" if len(commands) > 1 else ""
     name = "Capture what was learned"

@@ -28,6 +28,7 @@ from nightwatch_core.report.learned import outcome_entries, pattern_entry, sugge
 from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import Publication, published_for
 from nightwatch_core.report.scoreboard_text import reliability, sentences
+from nightwatch_core.report.switched_off import switched_off
 from nightwatch_core.report.tally import fresh, known, opened, tally, without_cause
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import capped, plural
@@ -193,4 +194,5 @@ def _warnings(report: RunReport, limits: Limits) -> tuple[str, ...]:
 
 def _banner(report: RunReport, limits: Limits) -> tuple[str, ...]:
     dry = (DRY,) if report.options.dry_run else ()
-    return (*report.banner, *(report.advice if limits.advice else ()), *dry)
+    off = switched_off(report.options)
+    return (*report.banner, *off, *(report.advice if limits.advice else ()), *dry)

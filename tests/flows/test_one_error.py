@@ -1,7 +1,9 @@
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+from core.lesson_shapes import lesson
 from night_world import CART, CART_API, PAY, worlds
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 
@@ -10,6 +12,7 @@ from flows.learn import learn
 from flows.nightly import nightly
 from flows.one_error import one_error
 from nightwatch_core.errors import NotTonight, StopTheNight
+from nightwatch_core.models.knowledge import Lesson, NightSeen
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
@@ -86,9 +89,27 @@ def test_a_night_is_published_and_learned_from_later() -> None:
         assert not world.reading.tracker.published
         assert not world.publishing.knowledge.lessons
         acted = act(night=report.night.id)
+        for number in range(3):  # of three nights: a class that recurs
+            world.publishing.knowledge.write(recurring(number))
+        alone = learn(night=report.night.id)
+        kept = learn(night=report.night.id, compound_enabled=True, patterns_enabled=False)
+        nothing = learn(night=report.night.id, patterns_enabled=False)
         learned = learn(night=report.night.id, compound_enabled=True)
+    assert (alone.lessons, alone.patterns, alone.suggestions) == ((), (), ())
+    assert (len(kept.lessons), kept.patterns) == (2, ())
+    assert (nothing.lessons, nothing.patterns) == ((), ())
+    assert [one.rule for one in learned.patterns] == ["recurring_class"]
     assert [r.kind for r in acted.receipts] == ["issue", "issue", "pull"]
     assert len(learned.lessons) == 2
+
+
+def recurring(number: int) -> Lesson:
+    """A lesson of one of three nights, all of one class."""
+    day = date(2026, 11, 16) + timedelta(days=number)
+    seen = NightSeen(date=day, night=f"n{number}", occurrences=5, verdict="new")
+    return lesson(
+        f"v1:recurs{number}", error_class="shop.RateMissing", first_detected=day, nights=(seen,)
+    )
 
 
 def test_acting_on_an_unknown_night_says_so() -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.windows import read_until
+from nightwatch_core.models.knowledge import Notes, TaskFile
 from nightwatch_core.models.proposal import (
     Comment,
     DraftPull,
@@ -155,3 +157,42 @@ class MemoryNights:
     def history(self) -> tuple[NightRecord, ...]:
         """Nights, newest first."""
         return tuple(reversed(self.finished.values()))
+
+
+@dataclass
+class MemoryTasks:
+    """A TaskStore of a few task files."""
+
+    kept: dict[str, TaskFile] = field(default_factory=dict)
+
+    def tasks(self) -> tuple[TaskFile, ...]:
+        """All of them, by id."""
+        return tuple(self.kept[id] for id in sorted(self.kept))
+
+    def complaints(self) -> tuple[str, ...]:
+        """Nothing is wrong with any of them."""
+        return ()
+
+    def read(self, id: str) -> TaskFile | None:
+        """One of them."""
+        return self.kept.get(id)
+
+    def append(self, id: str, notes: Notes, related: tuple[str, ...] = ()) -> str:
+        """Add notes and links, each once."""
+        task = self._task(id)
+        every = tuple(dict.fromkeys((*task.related_tasks, *related)))
+        noted = task.notes if notes in task.notes else (*task.notes, notes)
+        self.kept[id] = task.model_copy(update={"notes": noted, "related_tasks": every})
+        return f"tasks/{id}.md"
+
+    def mark_promoted(self, id: str, digests: tuple[str, ...]) -> str:
+        """Add digests, each once."""
+        task = self._task(id)
+        every = tuple(dict.fromkeys((*task.promoted, *digests)))
+        self.kept[id] = task.model_copy(update={"promoted": every})
+        return f"tasks/{id}.md"
+
+    def _task(self, id: str) -> TaskFile:
+        if id not in self.kept:
+            raise GiveUp(f"there is no task {id!r}")
+        return self.kept[id]

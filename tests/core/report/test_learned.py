@@ -9,6 +9,7 @@ from core.scoreboard_shapes import record
 
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.analysis import TrackRecord
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
@@ -173,7 +174,13 @@ def receipt(**changes: object) -> Receipt:
     ],
 )
 def test_capturing_is_offered_after_something_was_opened(changes, offered: bool) -> None:  # type: ignore[no-untyped-def]
-    assert bool(capture_command(analysis(), (receipt(**changes),))) == offered
+    assert bool(capture_command(analysis(), complete(receipts=(receipt(**changes),)))) == offered
+
+
+def test_no_capturing_is_offered_where_there_is_nothing_to_note_it_in() -> None:
+    for option in ("compound_enabled", "learnings_enabled"):
+        report = complete(receipts=(receipt(),), options=NightOptions(**{option: False}))
+        assert capture_command(analysis(), report) == ""
 
 
 def test_no_capturing_is_offered_for_a_hostile_name() -> None:
@@ -181,7 +188,7 @@ def test_no_capturing_is_offered_for_a_hostile_name() -> None:
     case = analysis().case
     leader = case.leader.model_copy(update={"fingerprint": evil})
     named = analysis(case=case.model_copy(update={"leader": leader}))
-    assert capture_command(named, (receipt(fingerprint=evil),)) == ""
+    assert capture_command(named, complete(receipts=(receipt(fingerprint=evil),))) == ""
 
 
 def test_the_terminal_offers_one_and_counts_the_others() -> None:
