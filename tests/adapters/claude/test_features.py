@@ -45,6 +45,12 @@ def read_on(model, turns):
     return replies, talk
 
 
+def test_what_nobody_chose_clears_late_and_much_at_once():
+    (clearing,) = context_management(of(OPUS), Tuning(), last=True)["edits"]
+    figures = [clearing[name]["value"] for name in ("trigger", "keep", "clear_at_least")]
+    assert figures == [80_000, 6, 20_000]
+
+
 def test_old_results_are_cleared_and_counted():
     tuning = Tuning(clear_at=6_000, clear_at_least=4_000, keep_results=2, compact_at=None)
     with Anthropic(reads=5) as server:

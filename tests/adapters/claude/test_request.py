@@ -151,11 +151,14 @@ def test_a_budget_for_thinking(more, budget):
 
 
 @pytest.mark.parametrize(
-    ("turns", "over", "budget"),
-    [(9, 0, 12_000), (1, 10, 12_000), (2, 10, 10_875), (9, 10, 3_000), (30, 10, 3_000)],
+    ("effort", "turns", "over", "budget"),
+    [
+        *(("high", 9, 0, 12_000), ("high", 1, 10, 12_000), ("high", 2, 10, 10_875)),
+        *(("high", 9, 10, 3_000), ("high", 30, 10, 3_000), ("low", 9, 10, 2_000)),
+    ],
 )
-def test_a_budget_for_thinking_may_fall(turns, over, budget):
-    said = opening(effort="high").said(*(AssistantTurn(text="Hm.") for _ in range(turns)))
+def test_a_budget_for_thinking_may_fall(effort, turns, over, budget):
+    said = opening(effort=effort).said(*(AssistantTurn(text="Hm.") for _ in range(turns)))
     body = request_for(said, BUDGETED, Tuning(thinking_decay=over))
     assert body["thinking"]["budget_tokens"] == budget
 
