@@ -49,14 +49,16 @@ def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
     assert "All is well." not in world.publishing.knowledge.lessons[file].root_cause
 
 
-def test_learning_twice_is_learning_once():
+def test_learning_twice_is_learning_once_and_what_is_too_much_goes_to_the_archive():
     world = worlds()
     with using(world):
         report = nightly()
         knowledge = world.publishing.knowledge
         before = (dict(knowledge.lessons), dict(knowledge.patterns))
         again = learn(night=report.night.id)
-    assert (knowledge.lessons, knowledge.patterns) == before
+        assert (knowledge.lessons, knowledge.patterns) == before
+        few = learn(night=report.night.id, max_lessons=1)
+    assert len(few.archived) == len(knowledge.put_away) == len(before[0]) - 1 > 0
     assert (again.new, again.refreshed, again.reused) == (len(before[0]), 0, 0)
 
 

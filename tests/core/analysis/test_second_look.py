@@ -2,7 +2,7 @@ import pytest
 from analysis_shapes import AGENT, FIX, allowance, analysed, analysis, answer, asks, says
 from twins.reading import MemoryModel
 
-from nightwatch_core.analysis.second_look import LEAST_SCORE, left_of, news, seed, wanted
+from nightwatch_core.analysis.second_look import left_of, news, seed, wanted
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.memory.fallback import STANDS_IN
 from nightwatch_core.models.analysis import FELL_BACK, Ending
@@ -124,8 +124,8 @@ def test_what_is_left_for_it():
 
 
 def test_what_counts_as_weak():
-    assert not wanted(analysis(score=LEAST_SCORE, confidence="medium"))
-    assert wanted(analysis(score=LEAST_SCORE - 0.01, confidence="high"))
+    assert not wanted(analysis(score=0.5, confidence="medium"))
+    assert wanted(analysis(score=0.49, confidence="high"))
     assert wanted(analysis(score=0.9, confidence="low"))
     assert not wanted(analysis(score=0.1, confidence="low", passes=2))
 
