@@ -28,6 +28,7 @@ RUNS: tuple[tuple[str, ...], ...] = (
 MEMORY: tuple[tuple[str, ...], ...] = (  # programs that need no data
     ("-m", "tests.benchmarks.tokens.returning"),
     ("-m", "tests.benchmarks.patterns"),
+    ("-m", "tests.benchmarks.scrubbing"),
     (str(HERE / "rates.py"), "200"),
     (str(HERE / "ignores.py"),),
     (str(HERE / "reading.py"), "20"),

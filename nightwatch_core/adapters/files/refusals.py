@@ -9,7 +9,7 @@ from nightwatch_core.adapters.files.limits import EXCERPT, MAX_FIELDS
 from nightwatch_core.adapters.files.record_values import text_of
 from nightwatch_core.adapters.files.shapes.table import SHAPES
 from nightwatch_core.models.error import RejectedRecord
-from nightwatch_core.text.scrubbing import scrubbed
+from nightwatch_core.privacy.scrubber import REMOVAL
 
 NAMED, NAME_CHARACTERS = 12, 40  # fields that a refusal names, and characters of each name
 LACKING = 4  # fields that it says are missing
@@ -41,7 +41,7 @@ def unreadable(place: str, problem: str, text: str) -> RejectedRecord:
     >>> unreadable("a:1", "no JSON", '{"ip": "2001:db8::1", "at": "10:20:30"').text
     '{"ip": "[address removed]", "at": "10:20:30"'
     """
-    kept = scrubbed(text_of(text[:EXCERPT]))
+    kept = REMOVAL.scrub(text_of(text[:EXCERPT]))
     kept = _NETWORK.sub(_REMOVED, _ADDRESS.sub(_REMOVED, kept))
     return RejectedRecord(place=place, reason=problem, text=_NETWORK_6.sub(_without_address, kept))
 

@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -23,8 +23,9 @@ from nightwatch_core.adapters.stores.limits import (
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.conversation import Transcript, TranscriptEntry
 from nightwatch_core.ports import Clock
-from nightwatch_core.text.scrubbing import scrubbed
+from nightwatch_core.privacy.scrubber import REMOVAL
 
+LONGEST = 400_000  # characters of a text that are looked at; the rest is dropped
 _PLAIN = re.compile(r"v\d{1,3}:[0-9a-f]{1,64}")
 _OPEN = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 _log = logging.getLogger(__name__)
@@ -33,9 +34,15 @@ _log = logging.getLogger(__name__)
 class Transcripts:
     """Keeps transcripts below `folder`, and finds them again."""
 
-    def __init__(self, folder: Path, clock: Clock, most: int = TRANSCRIPT_BYTES) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        clock: Clock,
+        most: int = TRANSCRIPT_BYTES,
+        scrub: Callable[[str], str] = REMOVAL.scrub,
+    ) -> None:
         """Nothing is touched before it is needed; no file is larger than `most` bytes."""
-        self._folder, self._clock, self._most = folder, clock, most
+        self._folder, self._clock, self._most, self._scrub = folder, clock, most, scrub
         self._closed: set[Path] = set()  # full, or where writing failed
 
     def keep(self, night: str, fingerprint: str, entry: TranscriptEntry) -> None:
@@ -79,13 +86,40 @@ class Transcripts:
         handle = os.open(file, _OPEN, 0o600)
         try:
             os.fchmod(handle, 0o600)
-            line = _line(entry)
+            line = self._line(entry)
             if os.fstat(handle).st_size + len(line) > self._most:
                 self._closed.add(file)
-                line = _line(TranscriptEntry(kind="full", at=entry.at))
+                line = self._line(TranscriptEntry(kind="full", at=entry.at))
             os.write(handle, line)
         finally:
             os.close(handle)
+
+    def _line(self, entry: TranscriptEntry) -> bytes:
+        """One line of plain ASCII."""
+        values = self._clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
+        return json.dumps(values).encode() + b"\n"
+
+    def _clean(self, value: object, deep: int) -> object:
+        """Without secrets, and bounded."""
+        if isinstance(value, str):
+            return self._kept(value)
+        if deep and isinstance(value, dict):
+            return {
+                self._kept(str(name)): self._clean(one, deep - 1) for name, one in value.items()
+            }
+        if deep and isinstance(value, list):
+            return [self._clean(one, deep - 1) for one in value]
+        return "…" if isinstance(value, dict | list) else value
+
+    def _kept(self, text: str) -> str:
+        """A text without secrets and half characters, which no reader takes; its middle may go."""
+        text = self._scrub(text[:LONGEST]).encode("utf-8", "replace").decode()
+        left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
+        return (
+            f"{text[:HEAD_CHARACTERS]}\n[… {left} characters left out …]\n{text[-TAIL_CHARACTERS:]}"
+            if left > 0
+            else text
+        )
 
     def _newest_first(self, wanted: str) -> Iterator[Path]:
         start = _plain(wanted)
@@ -102,34 +136,6 @@ def _changed(file: Path) -> tuple[int, str]:
         return (file.stat().st_mtime_ns, str(file))
     except OSError:  # gone meanwhile
         return (0, str(file))
-
-
-def _line(entry: TranscriptEntry) -> bytes:
-    """One line of plain ASCII."""
-    values = _clean(entry.model_dump(mode="json", exclude_defaults=True), ARGUMENT_LEVELS)
-    return json.dumps(values).encode() + b"\n"
-
-
-def _clean(value: object, deep: int) -> object:
-    """Without secrets, and bounded."""
-    if isinstance(value, str):
-        return _kept(value)
-    if deep and isinstance(value, dict):
-        return {_kept(str(name)): _clean(one, deep - 1) for name, one in value.items()}
-    if deep and isinstance(value, list):
-        return [_clean(one, deep - 1) for one in value]
-    return "…" if isinstance(value, dict | list) else value
-
-
-def _kept(text: str) -> str:
-    """A text without secrets and half characters, which no reader takes; its middle may go."""
-    text = scrubbed(text).encode("utf-8", "replace").decode()
-    left = len(text) - HEAD_CHARACTERS - TAIL_CHARACTERS
-    return (
-        f"{text[:HEAD_CHARACTERS]}\n[… {left} characters left out …]\n{text[-TAIL_CHARACTERS:]}"
-        if left > 0
-        else text
-    )
 
 
 def _read(file: Path) -> Transcript | None:

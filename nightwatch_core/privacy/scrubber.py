@@ -1,0 +1,96 @@
+"""The scrubber: what is secret or a person's becomes a mask, the rest of a text stays."""
+
+import re
+from collections.abc import Iterable
+
+from nightwatch_core.privacy.contexts import CONTEXTS
+from nightwatch_core.privacy.key_values import KEY_VALUES
+from nightwatch_core.privacy.masks import MASK, Masks
+from nightwatch_core.privacy.own_secrets import own_pattern
+from nightwatch_core.privacy.personal_data import ADDRESSES, PERSONAL
+from nightwatch_core.privacy.rule import Rule
+from nightwatch_core.privacy.sql_values import without_inserted
+from nightwatch_core.privacy.vendor_keys import ANY_VENDOR, HASHES, PREFIXED, SHAPES
+
+RULES: tuple[Rule, ...] = (
+    *(*HASHES, *SHAPES, *PREFIXED, ANY_VENDOR),
+    *(*CONTEXTS, *KEY_VALUES, *PERSONAL),
+)
+"""In this order: the more a shape says, the earlier it is looked for."""
+
+_MASK = 24  # characters of the longest mask, and some
+
+
+class Scrubber:
+    """Replaces secrets and people's data by masks; what is masked stays as it is.
+
+    Safe for threads; the time grows with the length of a text alone.
+    """
+
+    def __init__(self, masks: Masks, own: Iterable[str] = (), *, addresses: bool = False) -> None:
+        """Know `own` secrets by their value; `addresses` of networks go only where that is asked."""
+        self.masks = masks
+        self._own = own_pattern(own)
+        self._rules = (*RULES, *ADDRESSES) if addresses else RULES
+
+    def scrub(self, text: str) -> str:
+        """Return the text with masks in it.
+
+        >>> scrubber = Scrubber(Masks(b"key"))
+        >>> scrubber.scrub("login of mia@acme.io failed, password=hunter2")
+        'login of <email-975123> failed, password=<secret-203036>'
+        >>> scrubber.scrub("token: str, total = sum(prices), sha 8f2c1d9e4b7a6c5d3e2f")
+        'token: str, total = sum(prices), sha 8f2c1d9e4b7a6c5d3e2f'
+        """
+        if len(text) < 6:
+            return text
+        if self._own:
+            text = self._own.sub(lambda match: self.masks.mask("own", match[0]), text)
+        small = text.lower()
+        if "insert" in small:
+            text = without_inserted(text, self.masks.mask)
+        for rule in self._rules:
+            if not rule.needs or any(need in small for need in rule.needs):
+                text = self._without(rule, text)
+        return text
+
+    def _without(self, rule: Rule, text: str) -> str:
+        def masked(match: re.Match[str]) -> str:
+            if not rule.accept(match):
+                return match[0]
+            start, end = _span(match)
+            if _cuts_mask(text, start, end):
+                return match[0]
+            mask = self.masks.mask(rule.kind, text[start:end], _same(rule.kind, text[start:end]))
+            return f"{text[match.start() : start]}{mask}{text[end : match.end()]}"
+
+        return rule.pattern.sub(masked, text)
+
+
+REMOVAL = Scrubber(Masks())
+"""Takes out without telling values apart: for what is shown before a night has a key."""
+
+
+def _span(match: re.Match[str]) -> tuple[int, int]:
+    """Where the value stands: the first group of values that took part, else all of it."""
+    names = (name for name in ("v", "v2", "v3") if name in match.re.groupindex)
+    return next((match.span(name) for name in names if match[name] is not None), match.span())
+
+
+def _cuts_mask(text: str, start: int, end: int) -> bool:
+    """Whether a value is a mask, or begins or ends within one."""
+    around = MASK.finditer(text, max(0, start - _MASK), min(len(text), start + _MASK))
+    behind = MASK.finditer(text, max(start, end - _MASK), min(len(text), end + _MASK))
+    return any(
+        mask.start() <= start < mask.end() or mask.start() < end < mask.end()
+        for mask in (*around, *behind)
+    )
+
+
+def _same(kind: str, value: str) -> str:
+    """What two ways to write one person's value have in common; empty where there is one way."""
+    if kind == "email":
+        return value.lower().replace("%40", "@")
+    if kind in ("phone", "card", "iban"):
+        return re.sub(r"[^0-9A-Za-z]", "", value).upper()
+    return ""

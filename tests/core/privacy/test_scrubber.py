@@ -1,0 +1,176 @@
+"""Secrets do not stay; code and prose do."""
+
+import pytest
+
+from nightwatch_core.privacy.masks import MASK, Masks, holds_mask
+from nightwatch_core.privacy.scrubber import REMOVAL, RULES, Scrubber
+from tests.benchmarks.scrubbing import blind, development
+from tests.benchmarks.scrubbing.rates import removal
+
+WORD = "aB3" * 12
+SECRET = {
+    "Anthropic": f"sk-ant-api03-{WORD}",
+    "OpenAI": f"sk-{WORD}",
+    "Stripe": f"sk_live_{WORD}",
+    "GitHub": f"ghp_{WORD}",
+    "GitHub server": f"ghs_{WORD}",
+    "GitHub fine": f"github_pat_{WORD}_{WORD}",
+    "GitLab": f"glpat-{WORD}",
+    "Slack": f"xoxb-1234567890-{WORD}",
+    "webhook": f"https://hooks.slack.com/services/T000/B000/{WORD}",
+    "New Relic": "NRAK-" + "AB12" * 7,
+    "licence": "ab12" * 9 + "NRAL",
+    "AWS": "AKIA" + "AB12" * 4,
+    "AWS session": "ASIA" + "AB12" * 4,
+    "Google": "AIza" + "x" * 35,
+    "token": f"eyJhbGciOiJIUzI1NiJ9.{WORD}.{WORD}",
+    "header": f"Authorization: Basic {WORD}==",
+    "json header": f'{{"authorization": "token {WORD}"}}',
+    "bearer": f"bearer {WORD}",
+    "address": f"postgres://shop:{WORD}@db/shop",
+    "redis": f"redis://:{WORD}@cache",
+    "ruby": f'password: "{WORD}"',
+    "hash": f"'api_key' => '{WORD}'",
+    "env": f"DATABASE_PASSWORD={WORD}",
+    "yaml": f"client_secret: {WORD}",
+    "query": f"https://host/?access_token={WORD}&page=2",
+    "AWS secret": f"aws_secret_access_key = '{WORD}'",
+    "pem": f"-----BEGIN RSA PRIVATE KEY-----\n{WORD}\n{WORD}=\n-----END RSA PRIVATE KEY-----",
+    "cut pem": f"-----BEGIN PRIVATE KEY-----\n   12| {WORD}\n   13| {WORD}",
+    "encrypted pem": f"-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-256-CBC,{WORD}\n-----END PRIVATE",
+}
+HARMLESS = (
+    "return sum(line.price for line in lines)",
+    "token = Token.find(params[:token])",
+    "def login(user: str, password: str, token: int = 3) -> bool:",
+    "max_tokens: 32000, input_tokens=1200",
+    "sha 8f2c1d9e4b7a6c5d3e2f1a0b9c8d7e6f5a4b3c2d is the commit",
+    "GET /orders/17 → 500 in OrdersController#show",
+    "the bearer of bad news; basic authentication failed",
+    "skip-this task-runner at app/models/secret.rb:12",
+    "password = os.environ['PASSWORD']",
+    "see https://example.com:8080/path?page=2#top",
+)
+
+
+SCRUBBER = Scrubber(Masks(b"key"), ("hunter2/hunter2",))
+scrub = SCRUBBER.scrub
+HOSTILE = (
+    *("-----BEGIN PRIVATE KEY-----", "eyJ", "eyJ-", "eyJaaaaaaaa.", "sk-", 'password="', "token: "),
+    *(
+        "://a:",
+        "bearer ",
+        "secret=",
+        "authorization: ",
+        "-",
+        "A",
+        "a_",
+        "ghp_",
+        "a@",
+        "a@a.",
+        "%40a.",
+    ),
+    *(
+        "+1 2",
+        "4111 ",
+        "DE12AAAA",
+        "1",
+        "1.1.",
+        "a:",
+        "<password",
+        'name="key" ',
+        '\\"password\\":\\"',
+    ),
+    *("INSERT INTO a (b) VALUES ('", "''", "cookie: a=", "--password ", "-u a:", "PDO(a,'", "otp "),
+    *("your login code ", "name: password\nvalue: ", "$1$a$", "$argon2i$", "acme_key_", "api.key."),
+    *(
+        "x-a-token",
+        "mailto:",
+        "phone: 1 ",
+        "auth=('a',",
+        "<email-123456>",
+        "private key: ",
+        "\n",
+        "é",
+    ),
+)
+
+
+@pytest.mark.parametrize("kind", SECRET)
+def test_secrets_become_masks(kind):
+    kept = scrub(f"before {SECRET[kind]} after")
+    assert not any(piece in kept for piece in (WORD, "AB12AB12", "ab12ab12", "xxxxxxxx"))
+    assert holds_mask(kept)
+    assert kept.startswith("before ")
+
+
+@pytest.mark.parametrize("text", [*HARMLESS, *development.HARMLESS])
+def test_code_and_prose_stay(text):
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize("of", [development, blind], ids=["development", "blind"])
+def test_texts_with_secrets_and_people_lose_them(of):
+    assert removal(of.samples(of.SECRETS), scrub).share >= 0.95
+    assert removal(of.samples(of.PERSONAL), scrub).share >= 0.95
+
+
+def test_what_is_scrubbed_stays_scrubbed():
+    texts = [*SECRET.values(), *(text for _, text, _ in blind.samples(blind.SECRETS))]
+    for once in map(scrub, texts):
+        assert scrub(once) == once
+
+
+def test_one_person_has_one_mask_however_the_address_is_written():
+    kept = scrub(
+        "to mia.holm@acme.io, MIA.Holm@acme.io, card 4111111111111111, 4111 1111 1111 1111"
+    )
+    masks = MASK.findall(kept)
+    assert masks[0] == masks[1] != masks[2] == masks[3]
+    assert scrub("from mia.holm@acme.io").endswith(f"<email-{masks[0][1]}>")
+    assert Scrubber(Masks(b"other")).scrub("mia.holm@acme.io") != scrub("mia.holm@acme.io")
+
+
+def test_a_mask_can_be_put_back_where_it_stands_for_one_value():
+    kept = scrub("lookup of user mia.holm@acme.io failed")
+    assert "mia" not in kept
+    assert SCRUBBER.masks.unmask(kept) == "lookup of user mia.holm@acme.io failed"
+    assert REMOVAL.scrub("mia.holm@acme.io") == "<email-000000>"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *(
+            "hunter2/hunter2",
+            "2retnuh/2retnuh",
+            "hunter2%2Fhunter2",
+            "68756e746572322f68756e74657232",
+        ),
+        *("aHVudGVyMi9odW50ZXIy", "aHVudGVyMi9odW50ZXIyOg==", "Omh1bnRlcjIvaHVudGVyMg=="),
+        *("dToyaHVudGVyMi9odW50ZXIy", "68 75 6e 74 65 72 32 2f 68 75 6e 74 65 72 32"),
+    ],
+)
+def test_our_own_secrets_go_in_whatever_form(form):
+    assert "<own-" in scrub(f"zz{form}zz")
+
+
+def test_addresses_of_networks_go_where_that_is_asked():
+    text = (
+        "from 203.0.113.9 and 2001:db8::ff00:42:8329 at 10:20:30 to 127.0.0.1, version 1.2.3.4000"
+    )
+    assert scrub(text) == text
+    kept = Scrubber(Masks(b"key"), addresses=True).scrub(text)
+    assert [kind for kind, _ in MASK.findall(kept)] == ["ip", "ip"]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_takes_no_longer(piece):
+    """A pattern that is not linear would not come back from 100,000 characters."""
+    scrub((piece * (100_000 // len(piece) + 1))[:100_000])
+
+
+def test_rules_are_data():
+    kinds = {rule.kind for rule in RULES}
+    assert all(MASK.fullmatch(f"<{kind}-000000>") for kind in kinds)
+    assert all(need == need.lower() for rule in RULES for need in rule.needs)
