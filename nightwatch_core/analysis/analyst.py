@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from nightwatch_core.analysis import fix_alone, limits, second_look, tools
+from nightwatch_core.analysis import fix_alone, limits, run_context, second_look, tools
 from nightwatch_core.analysis.answer_complaints import complaints, mend_request
 from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.conventions import conventions
@@ -167,6 +167,7 @@ def _look(
         answer = answer.model_copy(update={"handover": None})
     shown = None if known else calls.shown  # its steps were seen when it was found
     found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown)
+    handed = () if budget.able.local else run_context.handed(briefing.research, found)
     counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
     return found.model_copy(
         update={
@@ -178,6 +179,7 @@ def _look(
             "truncated": calls.truncated,
             "recalled": len(briefing.research.priors),
             "code_reads": counted,
+            "handed": handed,
             "model": budget.able.model,
         }
     )

@@ -42,6 +42,10 @@ _MISFIT = (
     "one, no commit as the cause, and propose no fix; say what the record alone tells."
 )
 _SAME_CAUSE = "If this is the same cause, say so and do not read the same files again."
+_TONIGHT = (
+    "Looked up by code for other errors of this night, each with its place. It need not have to do "
+    "with this one: rest on it only where you have seen that it does."
+)
 _PRIORS = (
     "Similar errors of earlier nights. Use as context, verify independently: the cause may differ "
     "this time."
@@ -146,6 +150,10 @@ def _leader(known: Known) -> Iterable[str]:
     return [middle_out("\n".join(line(one, most) for one in findings), most)]
 
 
+def _tonight(known: Known) -> Iterable[str]:
+    return ["\n".join(line(fact.text, limits.RUN_FACT) for fact in known.research.run_facts)]
+
+
 def _source(*kinds: PreviewKind) -> Callable[[Known], Iterable[str]]:
     """Previews of these kinds."""
     return lambda known: preview_texts(
@@ -205,6 +213,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("error", 10, "## The error", lambda known: [error_text(known.case)]),
     Section("trace", 10, "## Trace", _trace),
     Section("leader", 8, "## Found earlier tonight for related errors", _leader, _SAME_CAUSE),
+    Section("tonight", 6, "## Known tonight from other errors", _tonight, _TONIGHT),
     Section("failing", 7, "## Where it fails, at the commit that failed", _source("failing")),
     Section("frames", 4, "## On the way there", _source("frame")),
     Section("callers", 3, "## Who calls the function that the trace begins in", _callers),

@@ -1,11 +1,20 @@
 """Who is looked at again when all were looked at once: weak verdicts, told tonight's findings."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from nightwatch_core.analysis import second_look
 from nightwatch_core.analysis.budget import split_budget
 from nightwatch_core.analysis.limits import LEADER_LINE, OTHER_FINDINGS
-from nightwatch_core.analysis.waves import Waves, assignment_of, finding_line, total_usage
+from nightwatch_core.analysis.run_context import told
+from nightwatch_core.analysis.waves import (
+    Prepared,
+    Waves,
+    assignment_of,
+    family_of,
+    finding_line,
+    total_usage,
+    with_found,
+)
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, WaveResult
 from nightwatch_core.models.conversation import Capabilities
@@ -33,10 +42,12 @@ def third_wave(
     A family's leader comes after its siblings here: what they found is told.
     """
     analyses = tuple(one for result in results for one in result.analyses)
+    waves = with_found(waves, analyses)
     wanted = (one for one in analyses if second_look.wanted(one))
     weak = tuple(sorted(wanted, key=lambda one: one.has_cause))  # those without a cause first
     findings = {one.fingerprint: _other_findings(one, analyses, waves) for one in weak}
-    reasons = {one.fingerprint: _hindrance(one, findings[one.fingerprint], able) for one in weak}
+    news = {one.fingerprint: (*findings[one.fingerprint], *_new_facts(one, waves)) for one in weak}
+    reasons = {one.fingerprint: _hindrance(one, news[one.fingerprint], able) for one in weak}
     chosen = tuple(one for one in weak if not reasons[one.fingerprint])
     failures = tuple(one for result in results for one in result.failures)
     shares = split_budget(options, len(chosen), total_usage(analyses, failures), able)
@@ -93,31 +104,41 @@ def _hindrance(one: Analysis, findings: tuple[str, ...], able: Capabilities | No
 def _assignment(
     waves: Waves, first: Analysis, findings: tuple[str, ...], allowance: Allowance
 ) -> Assignment:
-    prepared = next(one for one in waves.prepared if one.fingerprint == first.fingerprint)
-    assignment = assignment_of(waves, prepared, allowance)
+    assignment = assignment_of(waves, _prepared(waves, first), allowance)
     research = assignment.research.model_copy(update={"leader_findings": findings})
     return assignment.model_copy(update={"first": first, "research": research})
 
 
+def _prepared(waves: Waves, first: Analysis) -> Prepared:
+    return next(one for one in waves.prepared if one.fingerprint == first.fingerprint)
+
+
+def _new_facts(first: Analysis, waves: Waves) -> tuple[str, ...]:
+    """What the night's facts tell of other errors and the first look was not told."""
+    gathered, family = _prepared(waves, first).gathered, family_of(waves, first.fingerprint)
+    known = {one.text for one in first.handed}
+    facts = told(waves.facts, gathered, family)
+    return tuple(fact.text for fact, _ in facts if fact.text not in known)
+
+
 def _other_findings(one: Analysis, analyses: Iterable[Analysis], waves: Waves) -> tuple[str, ...]:
-    """Lines on what the night found for others, its family first; weak ones teach nothing."""
-    family = next((names for names in _families(waves) if one.fingerprint in names), frozenset())
+    """Lines on what the night found for related errors, its family first; weak ones teach nothing.
+
+    Related are its family, and errors whose analysis read a file it fails in. Of others it is told
+    facts, where they touch it.
+    """
+    family = family_of(waves, one.fingerprint)
     files = {frame.repo_path for frame in one.case.trace.in_app} if one.case.trace else set()
     others = [
         other
         for other in analyses
         if other.fingerprint != one.fingerprint
+        and (other.fingerprint in family or files & set(other.read))
         and other.has_cause
         and not second_look.wanted(other)
     ]
-    others.sort(key=lambda other: (other.fingerprint not in family, not files & set(other.read)))
+    others.sort(key=lambda other: other.fingerprint not in family)
     return tuple(finding_line(other)[:LEADER_LINE] for other in others[:OTHER_FINDINGS])
-
-
-def _families(waves: Waves) -> Iterator[frozenset[str]]:
-    for family in waves.families:
-        cases = (family.leader, *family.siblings)
-        yield frozenset(case.fingerprint for case in cases)
 
 
 def _within(left: Allowance, share: Allowance) -> Allowance:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.budget import split_budget
+from nightwatch_core.analysis.run_context import facts_found, told
+from nightwatch_core.analysis.run_facts import Gathered, facts_of
 from nightwatch_core.intake.cases import families
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.assignment import (
@@ -20,6 +22,7 @@ from nightwatch_core.models.error import Family
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.models.research import ResearchContext
+from nightwatch_core.models.run_context import RunFact
 from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 from nightwatch_core.text.error_classes import last_segment
@@ -38,6 +41,11 @@ class Prepared(Value):
         """The case's name."""
         return self.unknown.case.fingerprint
 
+    @property
+    def gathered(self) -> Gathered:
+        """The case and what was gathered, without what else is known of it."""
+        return Gathered(self.unknown.case, self.research)
+
 
 class Waves(Value):
     """The leaders' assignments, and the families to continue with."""
@@ -47,6 +55,8 @@ class Waves(Value):
     prepared: tuple[Prepared, ...]
     families: tuple[Family, ...]
     leaders: tuple[Assignment, ...]
+    tells: bool = False  # whether an error is told facts of others
+    facts: tuple[RunFact, ...] = ()  # that the errors say of each other before any is analysed
 
 
 def first_wave(
@@ -59,10 +69,21 @@ def first_wave(
     """Group the cases, the best ranked first, into families and assign the leaders.
 
     Every case gets its allowance by its rank (`able` is the model's, for what USD are worth); a
-    leader for whom nothing is left waits for what the first wave leaves.
+    leader for whom nothing is left waits for what the first wave leaves. What the errors say of
+    each other, an error is told where it touches it; rules read no such thing.
     """
     related = families(tuple(one.unknown.case for one in prepared))
-    waves = Waves(night=night, code=code, prepared=prepared, families=related, leaders=())
+    tells = options.run_context and able is not None and not able.local
+    facts = facts_of([one.gathered for one in prepared]) if tells else ()
+    waves = Waves(
+        night=night,
+        code=code,
+        prepared=prepared,
+        families=related,
+        leaders=(),
+        tells=tells,
+        facts=facts,
+    )
     shares = zip(prepared, split_budget(options, len(prepared), able=able), strict=True)
     by_name = {one.fingerprint: (one, allowance) for one, allowance in shares}
     leading = (by_name[family.leader.fingerprint] for family in related)
@@ -83,6 +104,7 @@ def second_wave(
         for family in waves.families
         for case in family.siblings
     }
+    waves = with_found(waves, first.analyses)
     waiting = tuple(one for one in waves.prepared if one.fingerprint not in begun)
     spent = total_usage(first.analyses, first.failures)
     allowances = split_budget(options, len(waiting), spent, able)
@@ -90,6 +112,12 @@ def second_wave(
         assignment_of(waves, one, allowance, leader_of.get(one.fingerprint))
         for one, allowance in zip(waiting, allowances, strict=True)
     )
+
+
+def with_found(waves: Waves, analyses: Iterable[Analysis]) -> Waves:
+    """Add to what the errors say of each other what their findings prove."""
+    found = facts_found(analyses) if waves.tells else ()
+    return waves.model_copy(update={"facts": (*waves.facts, *found)})
 
 
 def all_reads(
@@ -136,15 +164,30 @@ def assignment_of(
     """Put together what one analysis needs; a `leader`'s findings are told where it has a cause."""
     knows = leader is not None and leader.has_cause
     findings = leader_findings(leader) if leader and knows else one.research.leader_findings
+    facts = told(waves.facts, one.gathered, family_of(waves, one.fingerprint))
+    update = {
+        "leader_findings": findings,
+        "run_facts": tuple(fact for fact, _ in facts),
+        "run_because": tuple(because for _, because in facts),
+    }
     return Assignment(
         case=one.unknown.case,
         traces=one.unknown.traces,
-        research=one.research.model_copy(update={"leader_findings": findings}),
+        research=one.research.model_copy(update=update),
         allowance=allowance,
         commit=one.unknown.case.commit or waves.code.commit,
         night=waves.night.id,
         given=waves.night.given,
     )
+
+
+def family_of(waves: Waves, fingerprint: str) -> frozenset[str]:
+    """Name the cases of an error's family, itself included."""
+    named = (
+        frozenset(case.fingerprint for case in (family.leader, *family.siblings))
+        for family in waves.families
+    )
+    return next((names for names in named if fingerprint in names), frozenset((fingerprint,)))
 
 
 def _files(read: tuple[str, ...], room: int) -> str:

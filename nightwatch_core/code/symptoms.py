@@ -135,6 +135,18 @@ _SAME = {  # groups that say the same thing in different wordings
 WORDINGS = (*NAMES_AND_DATA, *NEIGHBOURS_AND_VALUES)
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in WORDINGS)
 _MEANT = re.compile(r"Did you mean: '(\w{1,100})'\?")
+_HOSTS = tuple(  # how messages name the neighbour that failed
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"https?://([\w.-]{1,100})",
+        r"host[=:]\s?'?\"?([\w.-]{1,100})",
+        r"connection to server (?:at|on socket) \"([\w./-]{1,100})\"",
+        r"(?:connect(?:ion|ing)? to|to host|at host|dial tcp:? (?:lookup )?)"
+        r"\s*\"?([\w.-]{1,100}(?::\d+)?)",
+        r"(?:ECONNREFUSED|ETIMEDOUT|ENOTFOUND|ECONNRESET|EAI_AGAIN)\s+([\w.:-]{1,100})",
+        r"UnknownHostException: ([\w.-]{1,100})",
+    )
+)
 _BARE_KEY = re.compile(r"'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|\d{1,20}")
 
 
@@ -173,6 +185,18 @@ def symptom_of(error_class: str, message: str) -> Symptom:
         if match:
             return _symptom(kind, match, said)
     return Symptom(kind="unknown", text=said)
+
+
+def neighbour(symptom: Symptom) -> str:
+    """Give the host that a message names, with its port where it stands beside; empty: none.
+
+    >>> neighbour(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
+    'pay.example'
+    >>> neighbour(Symptom(kind="connection", text="Error 111 connecting to redis:6379. Refused."))
+    'redis:6379'
+    """
+    matches = (pattern.search(symptom.text) for pattern in _HOSTS)
+    return next((match[1].rstrip(".:") for match in matches if match), "")
 
 
 def _symptom(kind: str, match: re.Match[str], said: str) -> Symptom:

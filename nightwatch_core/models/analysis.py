@@ -14,6 +14,7 @@ from nightwatch_core.models.answer import (
 )
 from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Suspect
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.run_context import HandedFact
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
@@ -107,6 +108,7 @@ class Analysis(Value):
     told: tuple[str, ...] = ()  # those lessons' fingerprints
     known_as: tuple[str, ...] = ()  # names of its error's lesson: those of earlier nights, too
     unsettled_nights: int = 0  # before tonight on which its lesson did not settle it, in a row
+    handed: tuple[HandedFact, ...] = ()  # facts of other errors of the night it was told
     fix_alone: bool = False  # its cause was known, only the fix was asked for
     rejected: tuple[str, ...] = ()  # digests of fixes that were turned down, or did not help
     failed_pulls: tuple[int, ...] = ()  # our pull requests that did not settle it, whatever came

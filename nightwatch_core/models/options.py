@@ -67,6 +67,9 @@ class NightOptions(Value):
     research_enabled: bool = _option(
         True, "Look up source, callers, history and suspects before an analysis."
     )
+    run_context: bool = _option(
+        True, "Tell an error what code drew from others of the night, where it touches it."
+    )
     lesson_days: int = _option(90, "Days until a known error is looked at afresh; 0: never.", ge=0)
     max_lessons: int = _option(500, "Lessons kept at hand; the least useful are archived.", ge=1)
     max_iterations: int = _option(20, "Ceiling of model turns an error.", ge=1, le=100)

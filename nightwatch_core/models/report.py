@@ -117,6 +117,8 @@ class Accounts(Value):
     knowledge_rate: float | None = None  # share of verdicts that earlier nights had helped
     missed: int = 0  # tool calls that named a file that is not there
     truncated: int = 0  # tool results that were shortened
+    facts_told: int = 0  # facts of other errors of the night that analyses were told
+    facts_used: int = 0  # thereof: that the finding rests on
     iterations_per_error: float | None = None
     tokens_per_error: float | None = None  # new tokens: cache reads left out
     cost_per_error: float | None = None  # USD; None also where a price is not known

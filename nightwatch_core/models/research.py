@@ -14,6 +14,7 @@ from nightwatch_core.models.code import (
 from nightwatch_core.models.error import DroppedGroup
 from nightwatch_core.models.knowledge import FoundLearning, PriorAnalysis
 from nightwatch_core.models.pattern import Pattern
+from nightwatch_core.models.run_context import RunFact
 from nightwatch_core.models.value import Value
 
 
@@ -121,3 +122,5 @@ class ResearchContext(Value):
     conventions: str = ""  # what the repository says about how its code is written
     misfit: str = ""  # why the record does not fit the commit; then nothing is suspected
     leader_findings: tuple[str, ...] = ()  # lines, at most 1,500 characters
+    run_facts: tuple[RunFact, ...] = ()  # of other errors of the night, at most 1,500 characters
+    run_because: tuple[str, ...] = ()  # for each of them: why it is told

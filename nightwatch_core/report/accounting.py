@@ -27,6 +27,7 @@ def accounts(
     reads = sum((one.code_reads for one in fresh if one.code_reads), before)
     known = (one for one in analyses if one.has_cause)
     helped = sum(one.ending.kind == "reused" or one.recalled > 0 for one in known)
+    told = [one for analysis in fresh for one in analysis.handed]
     led = [one.iterations for one in fresh if one.iterations]
     return Accounts(
         usage=spent,
@@ -41,6 +42,8 @@ def accounts(
         knowledge_rate=_share(helped, len(analyses)),
         missed=sum(one.missed for one in fresh),
         truncated=sum(one.truncated for one in fresh),
+        facts_told=len(told),
+        facts_used=sum(bool(one.used) for one in told),
         iterations_per_error=_share(sum(led), len(led)),
         tokens_per_error=_share(spent.new_tokens, errors),
         cost_per_error=None if spent.cost is None else _share(spent.cost, errors),

@@ -100,6 +100,12 @@ def _second_looks(accounts: Accounts) -> str:
     return f"{looked}, {looks.kept} replaced, {looks.surer} surer" if looks.made else looked
 
 
+def _run_context(accounts: Accounts) -> str:
+    if not accounts.facts_told:
+        return ""
+    return f"{plural(accounts.facts_told, 'fact')} of other errors told, {accounts.facts_used} used"
+
+
 _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
     ("Prices", lambda accounts: f"of {accounts.priced}" if accounts.priced else ""),
     ("Tokens", _tokens),
@@ -107,4 +113,5 @@ _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
     ("Hits", _rates),
     ("Tools", _missed),
     ("Second looks", _second_looks),
+    ("Run context", _run_context),
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.run_context import HandedFact
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.report.blocks import Fact
@@ -68,11 +69,22 @@ def how(analysis: Analysis) -> Iterator[Fact]:
         ("Files read", line(", ".join(analysis.read[:12]), 900) + left),
         ("Files asked for in vain", f"{analysis.missed:,}" if analysis.missed else ""),
         ("Code cache", caching(analysis.code_reads) if analysis.code_reads else ""),
+        ("Told of other errors", "; ".join(map(_handed, analysis.handed))),
         ("Read at commit", analysis.commit),
         ("Tags", ", ".join(analysis.tags)),
     ):
         if text:
             yield Fact(name=name, text=line(text, 1_000))
+
+
+def _handed(fact: HandedFact) -> str:
+    """A fact of another error, and what the finding made of it.
+
+    >>> _handed(HandedFact(text="the setting `TAX_URL` is not set", because="its source names it"))
+    'the setting `TAX_URL` is not set (because its source names it; not used)'
+    """
+    used = f"used: {fact.used}" if fact.used else "not used"
+    return f"{fact.text} (because {fact.because}; {used})"
 
 
 def news(analysis: Analysis) -> str:

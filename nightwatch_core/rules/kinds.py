@@ -3,7 +3,7 @@
 import re
 
 from nightwatch_core.code.line_reading import masked
-from nightwatch_core.code.symptoms import Symptom
+from nightwatch_core.code.symptoms import Symptom, neighbour
 from nightwatch_core.models.value import Value
 from nightwatch_core.rules.findings import FailingLine, Finding
 from nightwatch_core.rules.known_code import Context
@@ -131,12 +131,6 @@ KINDS: dict[str, Kind] = {
 }
 
 
-_HOSTS = (  # how messages name the neighbour that failed
-    r"https?://([\w.-]{1,100})",
-    r"host[=:]\s?'?\"?([\w.-]{1,100})",
-    r"(?:connect(?:ion)? to|to host|at host|dial tcp:? (?:lookup )?)\s*\"?([\w.-]{1,100}(?::\d+)?)",
-    r"(?:ECONNREFUSED|ETIMEDOUT|ENOTFOUND|ECONNRESET)\s+([\w.:-]{1,100})",
-)
 _CALL = re.compile(r"((?:[\w@$]+(?:\.|::|->))+[\w?!]+)\s*(?:\(|$| )")
 
 
@@ -155,16 +149,6 @@ def general(symptom: Symptom, failing: FailingLine, context: Context) -> Finding
         tags=kind.tags,
         steps=tuple(step.format(**words) for step in kind.steps),
     )
-
-
-def neighbour(symptom: Symptom) -> str:
-    """Give the host that a message names; empty where it names none.
-
-    >>> neighbour(Symptom(kind="timeout", text="ReadTimeout: http://pay.example/v1 timed out"))
-    'pay.example'
-    """
-    matches = (re.search(pattern, symptom.text, re.IGNORECASE) for pattern in _HOSTS)
-    return next((match[1].rstrip(".") for match in matches if match), "")
 
 
 def _call(failing: FailingLine) -> str:

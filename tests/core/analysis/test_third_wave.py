@@ -65,7 +65,7 @@ def test_the_night_bounds_all_of_them_together():
 
 
 def test_the_better_verdict_takes_the_place_of_the_first_and_a_failure_leaves_it():
-    weak, worse, good = verdict(A, "low"), verdict(C, "low"), verdict(B)
+    weak, worse, good = verdict(A, "low"), verdict(C, "low", next_steps=("look",)), verdict(B)
     results = (WaveResult(analyses=(weak, worse)), WaveResult(analyses=(good,)))
     wave = third_wave(NightOptions(), first(A, B, C), results, REMOTE)
     found = verdict(A, title="Found")
