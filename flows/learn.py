@@ -15,7 +15,13 @@ from tasks.futures import one_by_one
 from tasks.knowledge import archive_lessons, keep_lesson, keep_up, rebuild_index
 from tasks.night import reopened_report
 from tasks.parameters import takes_options
-from tasks.patterns import detect_patterns, keep_pattern, read_lessons, suggest_ignores
+from tasks.patterns import (
+    detect_patterns,
+    keep_pattern,
+    read_lessons,
+    relate_lessons,
+    suggest_ignores,
+)
 from tasks.runner import NightRunner
 
 
@@ -29,30 +35,32 @@ def learn(night: str, **choices: Any) -> LearningResult:
     """
     report = reopened_report(night, choices)
     options = report.options
-    kept, archived, upkeep = _keep(options, report)
-    found, suggestions = _compare(options, report, upkeep.lessons)
+    kept, upkeep = _keep(options, report)
+    found, suggestions, unrelated = _compare(options, report, upkeep.lessons)
+    archived = archive_lessons(options, report, upkeep.lessons) if options.compound_enabled else ()
     if options.compound_enabled or options.patterns_enabled:
         rebuild_index(options)
+    upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *unrelated)})
     return learning_result(report, kept, archived, upkeep, found, suggestions)
 
 
 def _keep(
     options: NightOptions, report: RunReport
-) -> tuple[tuple[WrittenLesson, ...], tuple[str, ...], UpdatedLessons]:
-    """Lessons that were written, what was archived, and all lessons; nothing where they are off."""
+) -> tuple[tuple[WrittenLesson, ...], UpdatedLessons]:
+    """Lessons that were written, and all there are; nothing where they are off."""
     if not options.compound_enabled:
-        return (), (), UpdatedLessons()
+        return (), UpdatedLessons()
     kept = one_by_one(keep_lesson, lasting(report.analyses), options, report)
-    upkeep = keep_up(options, report, read_lessons(options, rebuild_index(options)))
-    return kept, archive_lessons(options, report, upkeep.lessons), upkeep
+    return kept, keep_up(options, report, read_lessons(options, rebuild_index(options)))
 
 
 def _compare(
     options: NightOptions, report: RunReport, lessons: tuple[Lesson, ...]
-) -> tuple[tuple[Pattern, ...], tuple[IgnoreSuggestion, ...]]:
-    """Patterns and suggestions; without lessons, patterns of this night alone."""
+) -> tuple[tuple[Pattern, ...], tuple[IgnoreSuggestion, ...], tuple[str, ...]]:
+    """Patterns, suggestions, and what went wrong; without lessons those of this night alone."""
     if not options.patterns_enabled:
-        return (), ()
+        return (), (), ()
     found = detect_patterns(options, report, lessons)
     one_by_one(keep_pattern, found, options)
-    return found, suggest_ignores(options, report, lessons)
+    troubles = relate_lessons(options, lessons) if lessons else ()
+    return found, suggest_ignores(options, report, lessons), troubles

@@ -10,6 +10,7 @@ from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.patterns.ignore_suggestions.backtest import comparable_nights
 from nightwatch_core.patterns.ignore_suggestions.suggestions import suggest_rules
+from tasks.futures import attempt
 from tasks.wiring import publishing, reading
 
 
@@ -36,6 +37,18 @@ def detect_patterns(
 def keep_pattern(pattern: Pattern, options: NightOptions) -> str:
     """Write a pattern's document; returns its file."""
     return publishing(options).knowledge.write_pattern(pattern)
+
+
+@task(name="relate lessons", task_run_name="relate lessons to patterns")
+def relate_lessons(options: NightOptions, lessons: tuple[Lesson, ...]) -> tuple[str, ...]:
+    """Write into lessons which patterns they belong to today; returns what could not be written."""
+    knowledge = reading(options).knowledge
+    files = {entry.title: entry.file for entry in knowledge.index().patterns}
+    there = {files[one.title]: one for one in knowledge.read_patterns() if one.title in files}
+    changed = patterns.related_to_patterns(lessons, there)
+    writer = publishing(options).knowledge
+    ends = [attempt(f"relating {one.file}", writer.write, one, otherwise="") for one in changed]
+    return tuple(end.trouble for end in ends if end.trouble)
 
 
 @task(name="suggest ignore rules", task_run_name="suggest ignore rules")

@@ -16,8 +16,9 @@ from nightwatch_core.learnings.promotion import PATH, chosen_offers, numbered_of
 from nightwatch_core.memory.lessons.all_lessons import lessons_in
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Window
-from nightwatch_core.models.knowledge import Destination, LearningOffer, Lesson, Promotion
+from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.promotion import Destination, LearningOffer, Promotion
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings

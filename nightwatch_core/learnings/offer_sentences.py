@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 
 from nightwatch_core.learnings.limits import HEADLINE, LEARNING
-from nightwatch_core.models.knowledge import Decision, LearningOffer, Problem
+from nightwatch_core.models.knowledge import Decision, Problem
+from nightwatch_core.models.promotion import LearningOffer
 from nightwatch_core.text.escaping import MORE, line
 
 _SENTENCE = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<=[.!?…])\s+(?=[^\W\d_]|`|\()")

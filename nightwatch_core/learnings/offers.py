@@ -23,8 +23,9 @@ from nightwatch_core.learnings.offer_sentences import (
     of_problem,
     whole,
 )
-from nightwatch_core.models.knowledge import LearningKind, LearningOffer, Lesson, Notes, TaskFile
+from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
 from nightwatch_core.models.outcome import FAILED, MERGED
+from nightwatch_core.models.promotion import LearningKind, LearningOffer
 from nightwatch_core.text.escaping import line, markdown
 
 _GROUPS: dict[LearningKind, str] = {

@@ -8,7 +8,7 @@ through the plans of a night, and changes no other path.
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.offers import list_entry
 from nightwatch_core.models.code import Commit
-from nightwatch_core.models.knowledge import LearningOffer
+from nightwatch_core.models.promotion import LearningOffer
 from nightwatch_core.models.proposal import DraftPull, FileChange
 from nightwatch_core.publish.candidates import effect_key
 from nightwatch_core.publish.issue_text import LABEL

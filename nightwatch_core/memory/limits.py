@@ -10,6 +10,7 @@ MOST_ALIASES = 100
 MOST_FATES = MOST_PROPOSED = 40
 MOST_PROMOTED = 200
 MOST_TAGS = MOST_RELATED = 20  # tags, learnings, related errors
+MOST_RELATED_DOCUMENTS = 5  # patterns of a lesson, and similar errors
 MOST_TAGS_COMPARED = 30  # tags in the index and in a search
 MOST_WATCHED = 3  # files of frames, of a finding that did not settle its error
 MOST_QUOTED = 10  # words of reviewers about one item

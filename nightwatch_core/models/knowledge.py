@@ -1,4 +1,4 @@
-"""Words for what nights, people and agents taught, and for what is lifted into CLAUDE.md."""
+"""Words for what nights, people and agents taught."""
 
 from datetime import date, datetime
 from typing import Literal
@@ -6,9 +6,6 @@ from typing import Literal
 from nightwatch_core.models.answer import Confidence, Edit
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.models.value import Value
-
-LearningKind = Literal["problem", "gotcha", "decision"]
-Destination = Literal["checkout", "pull"]
 
 
 class Problem(Value):
@@ -51,6 +48,14 @@ class CitedLine(Value):
     quote: str = ""
     digest: str = ""
     commit: str = ""  # the line was read at; empty: at the lesson's
+
+
+class RelatedDocument(Value):
+    """A pattern that a lesson's error belongs to, or the lesson of a similar error."""
+
+    file: str  # "patterns/slow-rates.md"
+    title: str
+    note: str = ""  # what to do about a pattern; when a similar error was last seen
 
 
 class NightSeen(Value):
@@ -100,7 +105,9 @@ class Lesson(Value):
     edits: tuple[Edit, ...] = ()  # without `has_fix`: turned down, and no other came
     next_steps: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
-    related: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()  # documents: `related_tasks` of its front matter
+    related_patterns: tuple[RelatedDocument, ...] = ()
+    pattern_notes: tuple[str, ...] = ()  # what people wrote beside them, as it stands in the body
     causes: tuple[str, ...] = ()  # "Class: message" of the exceptions it wraps, root cause first
     places: tuple[str, ...] = ()  # frames nearest to where its exceptions were raised
     frames: tuple[str, ...] = ()  # "module.function" of the application's frames, innermost first
@@ -224,26 +231,3 @@ class FoundLearning(Value):
     source_sections: tuple[str, ...] = ()
     file: str = ""
     because: tuple[str, ...] = ()
-
-
-class LearningOffer(Value):
-    """A learning that was not promoted yet, condensed; untrusted until a person chooses it."""
-
-    number: int  # to choose it by, from 1; 0: refused, CLAUDE.md or another offer says it
-    kind: LearningKind
-    headline: str
-    text: str = ""  # one or two sentences
-    source: str  # a task's id, or a short fingerprint
-    document: str = ""  # the task's id, or the lesson's whole fingerprint
-    on: date | None = None
-    digest: str = ""  # names the learning: of what it says, wherever it stands
-    duplicate_of: str = ""  # what says the same, shortened; empty: nothing
-
-
-class Promotion(Value):
-    """What came of a choice."""
-
-    chosen: tuple[LearningOffer, ...] = ()
-    place: str = ""  # an address or a path
-    done: bool = False
-    said: str = ""  # one sentence for the person who chose

@@ -106,15 +106,21 @@ def file_for(folder: Path, lesson: Lesson, entries: IndexCache, at_hand: Iterabl
 
 
 def with_notes_of(lesson: Lesson, before: str) -> Lesson:
-    """The lesson with the notes of the document that it replaces: people may have added some."""
-    if "future-agent-notes" not in before.lower():
+    """The lesson with what people may have added to the document that it replaces.
+
+    These are notes, and rows about related patterns.
+    """
+    if not before:
         return lesson
     try:
-        kept = notes_in(read(before)[1])
+        body = read(before)[1]
     except GiveUp:
         return lesson
-    notes = dict.fromkeys((*kept, *map(normalised, lesson.notes)))
-    return lesson.model_copy(update={"notes": tuple(notes)})
+    notes = dict.fromkeys((*notes_in(body), *map(normalised, lesson.notes)))
+    rows = lesson.pattern_notes
+    with suppress(GiveUp, ValueError):
+        rows = lesson_of(before, lesson.file).pattern_notes
+    return lesson.model_copy(update={"notes": tuple(notes), "pattern_notes": rows})
 
 
 def drop_from_archive(folder: Path, lesson: Lesson) -> None:

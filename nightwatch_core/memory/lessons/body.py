@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from nightwatch_core.memory import limits
+from nightwatch_core.memory.lessons.related_patterns import related_patterns
 from nightwatch_core.memory.notes.note_layout import rendered
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.knowledge import Lesson, Notes
@@ -156,6 +157,7 @@ SECTIONS: tuple[Callable[[Lesson], str], ...] = (
     _next_steps,
     _file_changes,
     _learnings,
+    related_patterns,
     _outcome,
     _history,
 )

@@ -38,7 +38,7 @@ _PUBLISHED = ("done", "already there")
 _PROPOSED: Mapping[str, Literal["issue", "pull"]] = {"issue": "issue", "pull": "pull"}
 _KEPT = (  # of the earlier lesson, whatever a fresh analysis says
     "file", "issue_number", "pr_number", "proposed", "watch", "matched", "last_matched",
-    "notes", "promoted",
+    "notes", "promoted", "related_patterns", "pattern_notes",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ _OWN = ("new", "changed")  # verdicts of nights that analysed the error
 _VERDICTS = ("known", "changed", "new")  # the last says most
 _HISTORY = {  # what does not come from the newest analysis alone
     "file", "aliases", "analysed_at", "first_detected", "occurrences", "nights", "seen_until",
-    "tags", "related", "learnings", "notes", "promoted", "matched", "last_matched",
+    "tags", "related", "learnings", "notes", "promoted", "pattern_notes", "matched", "last_matched",
     "issue_number", "pr_number", "outcome", "fates", "proposed", "watch", "unsettled_since",
     "unsettled_nights",
 }  # fmt: skip
@@ -53,6 +53,7 @@ def merge_lessons(lessons: tuple[Lesson, ...]) -> Lesson:
             "related": _all(one.related for one in old_first)[-limits.MOST_TAGS :],
             "learnings": _all(one.learnings for one in reversed(old_first))[: limits.MOST_TAGS],
             "notes": _all(one.notes for one in old_first),
+            "pattern_notes": _all(one.pattern_notes for one in old_first)[: limits.MOST_ROWS],
             "promoted": _all(one.promoted for one in old_first)[-limits.MOST_PROMOTED :],
             "matched": max(one.matched for one in lessons),
             "last_matched": max((d for one in lessons if (d := one.last_matched)), default=None),

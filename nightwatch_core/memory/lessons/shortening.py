@@ -60,7 +60,7 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
     texts = {name: _cut(getattr(lesson, name), text) for name in TEXTS - {"fingerprint", "file"}}
     lists = {
         name: tuple(_cut(one, 120) for one in getattr(lesson, name)[:items])
-        for name in LISTS - {"aliases"}
+        for name in LISTS - {"aliases", "pattern_notes"}
     }
     aliases = tuple(name for name in lesson.aliases if len(name) <= 60)[-items:]
     return lesson.model_copy(
@@ -73,6 +73,9 @@ def _shortened(lesson: Lesson, text: int, items: int, nights: int) -> Lesson:
             ),
             "watched": tuple(_short(o, path=_cut(o.path, 200)) for o in lesson.watched[:items]),
             "nights": tuple(map(_short, lesson.nights[-nights:])),
+            "related_patterns": tuple(
+                _short(one, file=_cut(one.file, 200)) for one in lesson.related_patterns[:items]
+            ),
             "fates": tuple(_short(one, words=()) for one in lesson.fates[-items:]),
             "proposed": tuple(map(_short, lesson.proposed[-items:])),
             "edits": (),

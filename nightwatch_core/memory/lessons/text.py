@@ -1,8 +1,8 @@
 """A lesson as a Markdown document: typed fields in its front matter, the body for people.
 
-Only the front matter is read back, and the `<future-agent-notes>` sections of the body. The rest of
-the body is written from the lesson and may be edited or deleted without loss. Everything in it came
-from strangers, so it is escaped or fenced.
+Only the front matter is read back, and of the body the `<future-agent-notes>` sections and what
+people wrote under "Related Patterns". The rest of the body is written from the lesson and may be
+edited or deleted without loss. Everything in it came from strangers, so it is escaped or fenced.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.lessons.body import body, notes_text, short_body
+from nightwatch_core.memory.lessons.related_patterns import pattern_notes_in
 from nightwatch_core.memory.lessons.shortening import LISTS, SHORTENINGS, TEXTS, bounded
 from nightwatch_core.memory.limits import LONGEST_NAME
 from nightwatch_core.memory.notes.note_reader import notes_in
@@ -34,9 +35,11 @@ FIELDS = (  # of the front matter, in their order; those that are no seeds' only
     "aliases", "commit", "analysed_at", "stale", "superseded_by", "nights", "seen_until", "matched",
     "last_matched", "proposed", "fates", "watch", "evidence", "edits", "question", "sure_of_fix",
     "fix_owed", "unsettled_since", "unsettled_nights", "watched", "next_steps", "learnings",
-    "related", "causes", "places", "frames", "promoted", "schema_version",
+    "related_tasks", "related_patterns", "causes", "places", "frames", "promoted", "schema_version",
 )  # fmt: skip
 SCHEMA = Lesson.model_fields["schema_version"].default
+RELATED = ("related_tasks", "related")  # the key, and what earlier versions called it
+_OF_THE_BODY = {"notes", "pattern_notes", "file"}
 _ALWAYS = frozenset((*SEEDS, "title", "fingerprint", "schema_version"))
 
 
@@ -59,6 +62,7 @@ def document(lesson: Lesson) -> str:
         said.append(what)
     if len(meta) > LIMIT:
         raise GiveUp(f"the lesson of {line(lesson.fingerprint)} is too long to keep")
+    lesson = lesson.model_copy(update={"related_patterns": kept.related_patterns})
     text = body(lesson)
     if _size(text) > LONGEST_BODY:
         text = body(kept.model_copy(update={"edits": (), "evidence": (), "next_steps": ()}))
@@ -78,7 +82,8 @@ def lesson_of(text: str, file: str) -> Lesson:
     meta, rest = frontmatter.read(text)
     if not meta:
         raise GiveUp("it has no front matter")
-    values = {name: _plain(name, meta[name]) for name in FIELDS if meta.get(name) is not None}
+    given = (name for name in FIELDS if name not in RELATED and meta.get(name) is not None)
+    values = {name: _plain(name, meta[name]) for name in given} | {"related": _related(meta)}
     if any(abs(one) > LARGEST for one in _counts_in(values)):
         raise GiveUp("a number in it is too large to be one")
     try:
@@ -87,8 +92,18 @@ def lesson_of(text: str, file: str) -> Lesson:
         raise GiveUp(_first(problems)) from None
     if any(len(name) > LONGEST_NAME for name in lesson.names):
         raise GiveUp("a fingerprint or alias is too long")
-    lesson = lesson.model_copy(update={"notes": notes_in(rest)})
+    update = {"notes": notes_in(rest), "pattern_notes": pattern_notes_in(rest, lesson)}
+    lesson = lesson.model_copy(update=update)
     return _completed(lesson, "" if "title" in meta else rest)
+
+
+def _related(meta: Mapping[str, Any]) -> tuple[object, ...]:
+    """Related documents under either key, as a list or as a text with commas between them."""
+    lists = (meta.get(key) for key in RELATED)
+    items = (one.split(",") if isinstance(one, str) else one for one in lists)
+    every = (one for held in items if isinstance(held, list) for one in held)
+    each = (str(one).strip() for one in every if isinstance(one, str | int | float))
+    return tuple(dict.fromkeys(filter(None, each)))
 
 
 def _size(text: str) -> int:
@@ -97,12 +112,13 @@ def _size(text: str) -> int:
 
 def _front(lesson: Lesson) -> str:
     """The front matter; of one that must be too long only its texts, which is quicker."""
-    values = lesson.model_dump(mode="json", exclude={"notes", "file"}, exclude_defaults=True)
+    values = lesson.model_dump(mode="json", exclude=_OF_THE_BODY, exclude_defaults=True)
     texts = "".join(_texts_in(values))
     if len(texts) > LIMIT:
         return texts
     values |= {n: getattr(lesson, n) for n in _ALWAYS if n not in values}  # plain, as all defaults
     values |= {"tags": list(lesson.tags), "schema_version": SCHEMA}
+    values |= {RELATED[0]: list(lesson.related)} if lesson.related else {}
     return frontmatter.dumped({name: values[name] for name in FIELDS if name in values})
 
 

@@ -72,7 +72,8 @@ FULL = lesson(
 
 
 def test_every_field_is_kept_the_notes_in_the_body():
-    assert set(FIELDS) == set(Lesson.model_fields) - {"file", "notes"}
+    of_the_body = {"file", "notes", "pattern_notes"}
+    assert {*FIELDS, "related"} == {*Lesson.model_fields, "related_tasks"} - of_the_body
     assert lesson_of(document(FULL), FULL.file) == FULL
     assert entry_of(FULL).stale
     assert not entry_of(lesson()).stale

@@ -12,13 +12,13 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.memory.lessons.body import body, summary
 from nightwatch_core.memory.lessons.file_names import file_name
 from nightwatch_core.memory.lessons.maker import lesson_from
-from nightwatch_core.memory.lessons.text import FIELDS, LIMIT, document, lesson_of
+from nightwatch_core.memory.lessons.text import LIMIT, document, lesson_of
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.reuse import reused_analysis
 from nightwatch_core.memory.sightings import add_sighting, night_date
 from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.answer import Edit, Evidence, Learning
-from nightwatch_core.models.knowledge import CitedLine, Lesson
+from nightwatch_core.models.knowledge import CitedLine
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.text.frontmatter import LIMIT as MOST_READ
 
@@ -200,10 +200,6 @@ def test_a_document_gives_the_same_lesson_back(one, two, three):
     text = document(told)
     assert lesson_of(text, "errors/x.md") == told
     assert lesson_of(text.encode("utf-8", "replace").decode(), "errors/x.md").root_cause == three
-
-
-def test_every_field_but_the_file_is_in_the_document():
-    assert set(FIELDS) == set(Lesson.model_fields) - {"file", "notes"}
 
 
 def test_the_body_shows_what_there_is():
