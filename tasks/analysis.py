@@ -88,10 +88,7 @@ def ask_analyst(options: NightOptions) -> AnalystTonight:
     """
     ports = reading(options)
     able = ports.model.capabilities()
-    note = (f"{able.model}: {able.note}",) if able.note else ()
-    return AnalystTonight(
-        able=able, complaints=(*note, *agent_specs.agents_of(ports.agents).complaints)
-    )
+    return AnalystTonight(able=able, complaints=agent_specs.agents_of(ports.agents).complaints)
 
 
 @task(name="answer by rules", task_run_name="answer by rules · {left.assignment.case.leader.short}")

@@ -25,6 +25,7 @@ from tasks.wiring import (
     watermark_key,
     with_default_ports,
 )
+from tasks.wiring.health import begin_counting
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     Raises `StopTheNight` where they cannot be used, or name an agent that is not there.
     """
     reset_ports()
+    begin_counting()
     options = with_default_ports(night_options(choices))
     if options.agent:
         choose(agents_of(reading(options).agents), "", options.agent)

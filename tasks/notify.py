@@ -14,6 +14,7 @@ from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.view import view
 from tasks.futures import attempt
+from tasks.health import with_health
 from tasks.night import advice, banner
 from tasks.policies import PATIENTLY
 from tasks.wiring import publishing, reading
@@ -84,14 +85,16 @@ def tell_the_team(report: RunReport) -> RunReport:
 
     What earlier nights could not tell is told first.
     """
-    kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
+    done = builder.finish_report(report, reading(report.options).clock.now())
+    kept = keep_report(with_health(done))
     shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
     late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
     told = attempt("telling the team", notify, kept, otherwise="")
     if told.trouble:
         kept = builder.leave_untold(kept, told.trouble)
-    if shown.trouble or told.trouble or late.trouble:
-        kept = keep_report(builder.degrade(kept, shown.trouble, late.trouble))
+    whole = with_health(kept)  # now with how telling the team went
+    if shown.trouble or told.trouble or late.trouble or whole.health != kept.health:
+        kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
     publishing(kept.options).nights.finish(kept)
     log.info("%s (%s)", headline(kept), told.value)
     return kept

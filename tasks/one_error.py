@@ -23,6 +23,7 @@ from tasks.wiring import (
     reset_ports,
     with_default_ports,
 )
+from tasks.wiring.health import begin_counting
 
 
 def single_options(choices: Mapping[str, object], error: str, record: str) -> NightOptions:
@@ -31,6 +32,7 @@ def single_options(choices: Mapping[str, object], error: str, record: str) -> Ni
     A pasted record becomes a file source of its own.
     """
     reset_ports()
+    begin_counting()
     given = {name: value for name, value in choices.items() if value is not None}
     quiet = {"publish": "none", **given, "force": True, "max_errors": 1}
     if record:

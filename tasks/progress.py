@@ -13,6 +13,7 @@ from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
 from tasks.futures import attempt
+from tasks.health import with_health
 from tasks.night import banner, begin_night
 from tasks.notify import notify
 from tasks.wiring import publishing, reading
@@ -86,7 +87,7 @@ def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
 
 def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
     """Keep what is known and why it ends there, and tell it; returns where it can be read."""
-    report = _failed_report(options, progress, why)
+    report = with_health(_failed_report(options, progress, why))
     nights = publishing(options).nights
     folder = nights.keep(report)
     night = report.night.model_copy(update={"folder": folder})

@@ -6,6 +6,7 @@ from typing import Literal
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.error import DroppedGroup, RejectedRecord, Window
+from nightwatch_core.models.health import Health
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
@@ -78,6 +79,7 @@ class NightRecord(Value):
     traffic: int | None = None  # the application's transactions in the window; None: not known
     night: Night | None = None
     read_whole: bool = False  # all errors of its window, as far as the source lists them
+    well: tuple[str, ...] = ()  # services that answered
 
 
 class Confidences(Value):
@@ -158,5 +160,6 @@ class RunReport(Value):
     usage: Usage = Usage()
     code_reads: CodeReads | None = None  # of tracing, recall, research, analyses; None: not counted
     accounts: Accounts = Accounts()
+    health: Health | None = None  # how its services were; None: nobody looked
     started: datetime
     finished: datetime

@@ -32,6 +32,7 @@ class Limits(Value):
     handovers: Literal["all", "alone", "none"] = "all"  # errors without a cause shown in detail
     paths: int = 10  # where the report lies
     advice: bool = True  # what whoever runs it might set, and commands to type there
+    good_health: bool = True  # of the services, where nobody has to do anything
     without: frozenset[str] = frozenset()
     without_if_known: frozenset[str] = frozenset()
 

@@ -24,6 +24,8 @@ from nightwatch_core.report.error_rows import error_row
 from nightwatch_core.report.finding import Shown, finding, source_of
 from nightwatch_core.report.handover import handover_entry, in_detail
 from nightwatch_core.report.headline import headline, in_short
+from nightwatch_core.report.health import well_services
+from nightwatch_core.report.health_text import health_section
 from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
 from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import Publication, published_for
@@ -70,6 +72,7 @@ def record_of(report: RunReport) -> NightRecord:
         traffic=report.traffic,
         night=report.night,
         read_whole=report.read_whole,
+        well=well_services(report.health),
     )
 
 
@@ -142,6 +145,7 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     sections.dropped,
     sections.unreadable,
     sections.complaints,
+    health_section,
     sections.run,
     sections.files,
     sections.end,

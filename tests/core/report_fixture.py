@@ -12,6 +12,7 @@ from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEd
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Suspect
 from nightwatch_core.models.error import Case, DroppedGroup, ErrorGroup, RejectedRecord, Window
+from nightwatch_core.models.health import Health, ServiceCalls, ServiceHealth
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
@@ -394,9 +395,44 @@ def remembered(**changes: object) -> RunReport:
         *others[:-1],
         others[-1].model_copy(update={"waiting": "its fix is not deployed yet"}),
     )
-    update = {"learned": learned, "followed": followed(), "analyses": analyses}
+    update = {"learned": learned, "followed": followed(), "analyses": analyses, "health": unwell()}
     update |= {"code_reads": reads}
     return report.model_copy(update=update | changes)
+
+
+def well() -> Health:
+    """Services of which none failed."""
+    claude = ServiceCalls(service="Claude", requests=41)
+    return Health(
+        services=(
+            ServiceHealth(name="files of errors", roles=("errors",)),
+            ServiceHealth(name="Claude", roles=("model",), calls=claude),
+            ServiceHealth(name="knowledge", roles=("memory",), detail="12 lessons"),
+        )
+    )
+
+
+def unwell() -> Health:
+    """Services of which one is away and one was slow, and what is due."""
+    slow = ServiceCalls(service="GitHub", requests=212, unanswered=3, waits=3, waited=74.0)
+    away = ServiceCalls(
+        service="Slack", requests=4, unanswered=4, trouble="Slack cannot be reached: gaierror"
+    )
+    return Health(
+        services=(
+            *well().services,
+            ServiceHealth(name="GitHub", roles=("code",), state="troubled", calls=slow),
+            ServiceHealth(
+                name="Slack",
+                roles=("news",),
+                state="away",
+                calls=away,
+                detail=away.trouble,
+                last_well=NOW - timedelta(days=3),
+            ),
+        ),
+        due=("the sign-in to GitHub ends on 2026-11-25: make a new one",),
+    )
 
 
 def known(**changes: object) -> RunReport:
@@ -411,6 +447,7 @@ def known(**changes: object) -> RunReport:
         "commit": report.commit,
         "analyses": (one, other),
         "dropped": ignored,
+        "health": well(),
     }
     return empty(**(values | changes))
 
@@ -593,6 +630,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9))})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
     fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
+    fixed |= {"last_well", "expires"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

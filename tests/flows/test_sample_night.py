@@ -167,7 +167,7 @@ def test_the_commands_show_what_was_kept(sample: Sample, monkeypatch: pytest.Mon
     report = sample.second
     run = CliRunner().invoke
     assert report.night.id in run(app(), ["history"]).output
-    assert "root cause" in run(app(), ["report"]).output
+    assert "no cause found" in run(app(), ["report"]).output
     assert "root cause" in run(app(), ["report", report.night.id]).output
     assert "base-analyzer" in run(app(), ["agents"]).output
     found = run(app(), ["knowledge", "search", "AttributeError", "--sample"])

@@ -18,10 +18,12 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.claude import client as library
 from nightwatch_core.adapters.claude.features import Features, check_lifecycle, features_of
 from nightwatch_core.adapters.claude.limits import ASKING, LONGEST_WAIT, SILENCE
+from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import StopTheNight, TryLater
 
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
 EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON
+SERVICE = "Claude"
 T = TypeVar("T")
 
 
@@ -43,6 +45,7 @@ class Calls:
         silence: float = SILENCE,
         client: Callable[[], Any] | None = None,
         features: Features | None = None,
+        meter: ServiceMeter = PROCESS,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self.key, self.model = api_key.get_secret_value(), model
@@ -50,7 +53,7 @@ class Calls:
         self.attempts, self._patience = max(attempts, 1), patience
         self._compatible = client is not None or self.address != library.ADDRESS
         self._client = client or library.client_maker(api_key, self.address, silence)
-        self._asked = features
+        self._asked, self._meter = features, meter
         self._asking = threading.Lock()
 
     @property
@@ -80,7 +83,9 @@ class Calls:
                 async with asyncio.timeout(max(end - time.monotonic(), 0.0)):
                     return await work
             except TimeoutError as late:
-                raise library.translated(late) from None
+                error = library.translated(late)
+                self._meter.count(SERVICE, error)
+                raise error from None
 
         try:
             asyncio.get_running_loop()
@@ -97,15 +102,20 @@ class Calls:
         async with self._client() as client:
             for attempt in range(1, most + 1):
                 try:
-                    return await once(client)
+                    answer = await once(client)
                 except EXPECTED as problem:
                     error = library.translated(problem, self.key)
                     pause = self._pause(problem, attempt)
                 except TryLater as unfinished:
                     error, pause = unfinished, self._pause(unfinished, attempt)
+                else:
+                    self._meter.count(SERVICE)
+                    return answer
+                self._meter.count(SERVICE, error)
                 last = attempt == most or not isinstance(error, TryLater)
                 if last or pause > LONGEST_WAIT or time.monotonic() + pause >= end:
                     break
+                self._meter.wait(SERVICE, pause)
                 await asyncio.sleep(pause)
         raise error
 

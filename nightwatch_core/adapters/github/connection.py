@@ -22,6 +22,7 @@ from githubkit.versions import RestVersionSwitcher
 from nightwatch_core.adapters.github.errors import (
     SAFE,
     AnswerLost,
+    Forbidden,
     Rejected,
     Unavailable,
     printable,
@@ -39,11 +40,14 @@ from nightwatch_core.adapters.github.limits import (
     SECONDARY_WAIT,
     SILENCE,
 )
-from nightwatch_core.errors import GiveUp
+from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
+from nightwatch_core.errors import GiveUp, StopTheNight
 
 Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
 T = TypeVar("T")
+SERVICE = "GitHub"
+EXPIRES = "github-authentication-token-expiration"  # a header, of tokens that do
 
 
 class Server(NamedTuple):
@@ -54,6 +58,7 @@ class Server(NamedTuple):
     timeout: float = SILENCE
     read_only: bool = False
     pause: Callable[[float], None] = time.sleep  # waits that many seconds
+    meter: ServiceMeter = PROCESS
 
 
 class Connection(GitHub[BaseAuthStrategy]):
@@ -90,7 +95,10 @@ class Connection(GitHub[BaseAuthStrategy]):
     def _client(self) -> httpx.Client:
         hooks = {
             "request": [partial(_guard_request, _origin(self.config.base_url), self._server)],
-            "response": [_simplify_limits, _guard_redirect, _guard_size],
+            "response": [
+                partial(_note_expiry, self._server.meter),
+                *(_simplify_limits, _guard_redirect, _guard_size),
+            ],
         }
         client = CachingClient(self._answers, **self._get_client_defaults(), event_hooks=hooks)
         weakref.finalize(self, client.close)
@@ -122,11 +130,13 @@ class Connection(GitHub[BaseAuthStrategy]):
     def _repeat(self, ask: Callable[[], T], *, harmless: bool) -> T:
         for attempt in range(ATTEMPTS):
             try:
-                return _translated(ask)
+                with self._server.meter.request(SERVICE, (Forbidden, StopTheNight)):
+                    return _translated(ask)
             except (Unavailable, AnswerLost) as error:
                 is_last = attempt + 1 == ATTEMPTS
                 if is_last or not (harmless or error.safe) or error.wait > LONGEST_WAIT:
                     raise
+                self._server.meter.wait(SERVICE, error.wait)
                 self._server.pause(error.wait)
         raise AssertionError("unreachable")
 
@@ -176,6 +186,16 @@ def _guard_size(response: httpx.Response) -> None:
     size = response.headers.get("content-length", "")
     if size.isdigit() and int(size) > ANSWER_BYTES:
         raise GiveUp(f"GitHub's answer has {size[:20]} bytes: over {ANSWER_BYTES} are not read")
+
+
+def _note_expiry(meter: ServiceMeter, response: httpx.Response) -> None:
+    """GitHub says with every answer when a token ends; nonsense is no date."""
+    text = response.headers.get(EXPIRES, "").removesuffix(" UTC")
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return
+    meter.expires(SERVICE, at if at.tzinfo else at.replace(tzinfo=UTC))
 
 
 def _origin(url: httpx.URL) -> Origin:

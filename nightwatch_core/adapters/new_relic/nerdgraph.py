@@ -32,6 +32,7 @@ from nightwatch_core.adapters.new_relic.limits import (
     LONGEST_WAIT,
     QUERY_SECONDS,
 )
+from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.text.retry_after import retry_after
 
@@ -43,6 +44,7 @@ REGIONS: Mapping[str, str] = {
 }
 TIMES = httpx.Timeout(connect=5.0, read=QUERY_SECONDS + 10.0, write=10.0, pool=120.0)
 _DAY = 86_400.0  # seconds
+SERVICE = "New Relic"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -56,6 +58,7 @@ class NerdGraph:
         times: httpx.Timeout = TIMES,
         deadline: float = DEADLINE,
         pause: Callable[[float], None] = time.sleep,
+        meter: ServiceMeter = PROCESS,
     ) -> None:
         """Ask at `url`, a region's name or an address; nothing is asked yet."""
         self._key = api_key.strip()
@@ -64,6 +67,7 @@ class NerdGraph:
         self._url = address(url)
         self._deadline = deadline
         self._pause = pause
+        self._meter = meter
         self._gate = threading.BoundedSemaphore(AT_ONCE)
         self._client = httpx.Client(
             headers={"Api-Key": self._key, "Accept": "application/json"},
@@ -79,15 +83,20 @@ class NerdGraph:
         `StopTheNight` where there is no answer, or none of its parts came.
         """
         try:
-            answer, wait = self._asked(query, variables), 1.0
+            answer, wait = self._counted(query, variables), 1.0
             if not any(isinstance(f.error, Throttled | Unwell) for f in answer.failures):
                 return answer
         except (Throttled, Unwell) as error:
             wait = error.wait if isinstance(error, Throttled) else 1.0
             if wait > LONGEST_WAIT:
                 raise
+        self._meter.wait(SERVICE, wait)
         self._pause(wait)
-        return self._asked(query, variables)
+        return self._counted(query, variables)
+
+    def _counted(self, query: str, variables: Mapping[str, object]) -> Answer:
+        with self._meter.request(SERVICE):
+            return self._asked(query, variables)
 
     def _asked(self, query: str, variables: Mapping[str, object]) -> Answer:
         status, headers, body = self._exchange(json.dumps({"query": query, "variables": variables}))

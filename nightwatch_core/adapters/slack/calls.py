@@ -21,10 +21,12 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
+from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
 from nightwatch_core.text.retry_after import retry_after
 
+SERVICE = "Slack"
 TRIES = 4
 LONGEST_WAIT = 60.0  # seconds; told to wait longer, the night goes on without
 PATIENCE = 180.0  # seconds of waiting in all
@@ -97,6 +99,7 @@ class SlackCalls:
         clock: Clock,
         sleep: Callable[[float], None],
         timeout: int,
+        meter: ServiceMeter = PROCESS,
     ) -> None:
         """Take what every call needs; nothing is sent yet."""
         _SILENT.setLevel(logging.CRITICAL + 1)  # the client would log every failure as an error
@@ -110,32 +113,53 @@ class SlackCalls:
         self._clock = clock
         self._sleep = sleep
         self._patience = PATIENCE
+        self._meter = meter
 
     def __call__(self, method: Callable[..., SlackResponse], **given: Any) -> SlackResponse:
         """Slack's answer; raises `Refused`, `AnswerLost`, `TryLater`, or `GiveUp`."""
         for attempt in range(1, TRIES + 1):
             try:
-                return method(**given)
-            except SlackApiError as error:
-                self._wait(error.response, last=attempt == TRIES)
-            except URLError as error:
-                if isinstance(error.reason, _NOT_SENT):
-                    raise TryLater(f"Slack cannot be reached: {_name(error.reason)}") from None
-                raise AnswerLost(_lost(error.reason)) from None
-            except (OSError, HTTPException, ValueError, SlackClientError) as error:
-                raise AnswerLost(_lost(error)) from None
+                with self._meter.request(SERVICE, (Refused,)):
+                    return self._called(method, given)
+            except _Throttled as throttled:
+                self._wait(throttled.seconds, last=attempt == TRIES)
         raise TryLater("Slack asks to wait again and again")
 
-    def _wait(self, response: SlackResponse, *, last: bool) -> None:
-        """Wait where Slack asks for it; raise for any other error."""
+    def _called(
+        self, method: Callable[..., SlackResponse], given: Mapping[str, Any]
+    ) -> SlackResponse:
+        try:
+            return method(**given)
+        except SlackApiError as error:
+            raise self._meant(error.response) from None
+        except URLError as error:
+            if isinstance(error.reason, _NOT_SENT):
+                raise TryLater(f"Slack cannot be reached: {_name(error.reason)}") from None
+            raise AnswerLost(_lost(error.reason)) from None
+        except (OSError, HTTPException, ValueError, SlackClientError) as error:
+            raise AnswerLost(_lost(error)) from None
+
+    def _meant(self, response: SlackResponse) -> Exception:
         if response.status_code != 429:
-            raise _error(response)
+            return _error(response)
         now = self._clock.now().timestamp()
-        seconds = max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0)
+        return _Throttled(max(1.0, retry_after(_header(response, "retry-after"), now) or 1.0))
+
+    def _wait(self, seconds: float, *, last: bool) -> None:
+        """Wait as Slack asks for it; raise where that is for too long."""
         if last or seconds > min(LONGEST_WAIT, self._patience):
             raise TryLater(f"Slack asks to wait {seconds:,.0f} seconds: too many messages")
         self._patience -= seconds
+        self._meter.wait(SERVICE, seconds)
         self._sleep(seconds)
+
+
+class _Throttled(TryLater):
+    """Slack asks to wait."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"Slack asks to wait {seconds:,.0f} seconds")
+        self.seconds = seconds
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

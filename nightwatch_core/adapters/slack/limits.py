@@ -17,7 +17,7 @@ TABLE = 10_000  # characters of all cells
 TABLE_ROWS = 100
 # Characters of a part; what the parent message has left is the table's.
 PARENT = {"trouble": 1_500, "headline": 500, "banner": 500, "failures": 900, "dropped": 700}
-PARENT |= {"unreadable": 400, "source": 300, "end": 1_500}
+PARENT |= {"unreadable": 400, "health": 500, "source": 300, "end": 1_500}
 REPLY = {"about": 900, "caveats": 330, "message": 450, "cause": 1_400, "question": 330}
 REPLY |= {
     "evidence": 1_450,
@@ -45,6 +45,7 @@ SHOWN = Limits(
     handovers="none",
     paths=0,
     advice=False,
+    good_health=False,
     without=frozenset(
         {"verdict", "evidence_more", "considered", "learned", "capture", "how", "trace"}
         | {"scoreboard", "run", "files", "complaints", "unknown"}

@@ -1,0 +1,110 @@
+"""What is counted of requests to the services, in memory and over real HTTP."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from claude_talks import claude, shown
+from core.report_fixture import empty
+from github_world import bare_shop
+from pydantic import SecretStr
+from services.anthropic import Anthropic
+from services.github import GitHub
+from services.nerdgraph import KEY, NerdGraphService
+from slack_team import POST, a_team
+
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.sign_in import GitHubSignIn
+from nightwatch_core.adapters.new_relic.nerdgraph import NerdGraph
+from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
+from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+
+NEVER = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def _counted(service: str) -> tuple[int, int, int, int, float, bool]:
+    one = PROCESS.calls()[service]
+    return (
+        *(one.requests, one.unanswered, one.refused),
+        *(one.waits, one.waited, one.is_last_well),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    PROCESS.reset()
+    yield
+    PROCESS.reset()
+
+
+@pytest.mark.parametrize(
+    ("error", "counts"),
+    [
+        (TryLater("away"), (1, 1, 0, False)),
+        (StopTheNight("no such key"), (1, 0, 1, False)),
+        (GiveUp("no such file"), (1, 0, 0, True)),  # an answer
+        (ValueError("s3cret"), (1, 1, 0, False)),
+    ],
+)
+def test_an_error_is_a_refusal_an_answer_or_none(error, counts):
+    meter = ServiceMeter()
+    with pytest.raises(type(error)), meter.request("X"):
+        raise error
+    one = meter.calls()["X"]
+    assert (one.requests, one.unanswered, one.refused, one.is_last_well) == counts
+    assert "s3cret" not in one.trouble
+
+
+def test_threads_lose_no_count():
+    meter = ServiceMeter()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: meter.count("X"), range(500)))
+    assert meter.calls()["X"].requests == 500
+
+
+def test_claude_is_counted_with_what_broke():
+    with Anthropic() as server:
+        server.fail("529", times=2)
+        claude(server).reply(shown(), 20)
+        asked = len(server.requests)
+    assert _counted("Claude")[:4] == (asked, 2, 0, 2)
+    assert _counted("Claude")[5]
+
+
+def test_a_key_that_claude_refuses_is_a_refusal():
+    with Anthropic() as server:
+        server.fail("401", times=9)
+        with pytest.raises(StopTheNight):
+            claude(server).reply(shown(), 20)
+        assert server.key not in PROCESS.calls()["Claude"].trouble
+    assert _counted("Claude")[2] == 1
+
+
+def test_new_relic_is_counted_with_its_wait():
+    with NerdGraphService() as service:
+        service.fail("429", retry_after="7")
+        client = NerdGraph(KEY, service.url, pause=lambda _: None)
+        client.ask("{ actor { user { id } } }")
+    assert _counted("New Relic") == (2, 1, 0, 1, 7.0, True)
+
+
+def test_slack_is_counted_with_its_wait(tmp_path):
+    with a_team(tmp_path / "state") as team:
+        team.slack.fail(POST, "429", times=2, value="3")
+        team.tell(empty())
+        assert _counted("Slack") == (len(team.slack.requests), 2, 0, 2, 6.0, True)
+
+
+def test_github_is_counted_with_its_waits_and_the_end_of_its_token(tmp_path):
+    with GitHub(bare_shop(tmp_path)) as server:
+        sign_in = GitHubSignIn(token=SecretStr(server.token))
+        client = GitHubClient(sign_in, server.url, pause=lambda _: None)
+        headers = {"retry-after": "7"}
+        server.fail("GET", "shop$", status=429, headers=headers)
+        ends = {"github-authentication-token-expiration": "2026-12-01 00:00:00 UTC"}
+        server.fail("GET", "nowhere$", status=404, headers=ends)
+        client.ask(lambda rest: rest.repos.get("acme", "shop"))
+        with pytest.raises(GiveUp):
+            client.ask(lambda rest: rest.repos.get("acme", "nowhere"))
+    assert _counted("GitHub") == (3, 1, 0, 1, 7.0, True)
+    assert PROCESS.calls()["GitHub"].expires == NEVER

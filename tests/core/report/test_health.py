@@ -1,0 +1,157 @@
+"""The health of a night: who answered, who did not since when, and what is due."""
+
+from datetime import timedelta
+
+import pytest
+from core.report_fixture import NOW, degraded, empty, failed, hostile, shown
+
+from nightwatch_core.models.health import Health, ServiceCalls, StateFolder
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Accounts, NightRecord
+from nightwatch_core.report.blocks import Entries, Paragraphs
+from nightwatch_core.report.health import HealthFacts, health
+from nightwatch_core.report.limits import BRIEF, FULL
+from nightwatch_core.report.view import record_of, view
+
+CONNECTED = NightOptions(
+    source="newrelic", code="github", model="claude-opus-5-5", delivery="github", notify="slack"
+)
+ROOM = StateFolder(free=2**36, size=2**37)
+WELL = tuple(
+    ServiceCalls(service=name, requests=n)
+    for n, name in enumerate(("New Relic", "GitHub", "Claude", "Slack"), 10)
+)
+
+
+def _night(*calls: ServiceCalls, **changes: object):
+    facts = HealthFacts(calls=calls or WELL, lessons=12, state=ROOM)
+    report = empty(options=CONNECTED, **changes)
+    return report.model_copy(update={"health": health(report, facts)})
+
+
+def test_a_healthy_night_is_one_line():
+    assert view(_night()).section("health").blocks == (
+        Paragraphs(
+            text="All well: New Relic (10 requests), GitHub (11 requests), Claude (12 requests), "
+            "Slack (13 requests), knowledge (12 lessons), Prefect's store."
+        ),
+    )
+    assert (
+        view(_night(), FULL.model_copy(update={"good_health": False})).section("health").blocks
+        == ()
+    )
+    assert record_of(_night()).well == ("New Relic", "GitHub", "Claude", "Slack")
+
+
+def test_a_service_that_is_away_says_since_when():
+    away = ServiceCalls(
+        service="GitHub", requests=4, unanswered=3, refused=1, trouble="GitHub cannot be reached",
+        is_last_well=False,
+    )  # fmt: skip
+    earlier = tuple(
+        NightRecord(id=f"n{day}", status="complete", started=NOW - timedelta(days=day), well=well)
+        for day, well in ((1, ()), (2, ("GitHub",)), (3, ("GitHub", "Claude")))
+    )
+    report = empty(options=CONNECTED)
+    facts = HealthFacts(calls=(WELL[0], away), earlier=earlier, lessons=0, state=ROOM)
+    told = health(report, facts)
+    assert {one.name: one.state for one in told.services} == {
+        "New Relic": "well",
+        "GitHub": "away",
+        "Claude": "not asked",
+        "Slack": "not asked",
+        "knowledge": "well",
+        "Prefect's store": "well",
+    }
+    entries, rest = view(report.model_copy(update={"health": told})).section("health").blocks
+    assert isinstance(entries, Entries)
+    (entry,) = entries.items
+    assert (entry.head, entry.text) == ("GitHub did not answer", "GitHub cannot be reached")
+    assert entry.small == "4 requests, 3 without an answer, 1 refused"
+    assert entry.more == (f"last worked on {NOW - timedelta(days=2):%Y-%m-%d}",)
+    assert isinstance(rest, Paragraphs)
+    assert "Not asked: Claude." in rest.text
+
+
+def test_a_service_that_recovered_is_no_service_that_is_away():
+    slow = ServiceCalls(
+        service="Claude", requests=9, unanswered=2, waits=2, waited=31.4, trouble="529"
+    )
+    entry = shown(_night(slow), "health").items[0]
+    assert entry.head == "Claude answered in the end"
+    assert entry.small == "9 requests, 2 without an answer, 2 waits of 31 s in all"
+    assert entry.more == ()
+
+
+def test_what_cannot_be_kept_or_read_is_away():
+    report = failed()
+    facts = HealthFacts(knowledge_trouble="no right to read", records_trouble="it keeps nothing")
+    told = health(report, facts)
+    assert [(one.name, one.detail) for one in told.services if one.state == "away"] == [
+        ("files of errors", "nothing was read"),
+        ("knowledge", "no right to read"),
+        ("Prefect's store", "it keeps nothing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "due"),
+    [
+        ({}, ()),
+        (
+            {"calls": (WELL[1].model_copy(update={"expires": NOW + timedelta(days=5)}),)},
+            ("the sign-in to GitHub ends on 2026-11-25: make a new one",),
+        ),
+        ({"calls": (WELL[1].model_copy(update={"expires": NOW + timedelta(days=60)}),)}, ()),
+        (
+            {"model_note": "retires 2026-11-30: another takes its place"},
+            ("claude-opus-5-5 retires 2026-11-30: another takes its place",),
+        ),
+        (
+            {"state": StateFolder(free=2**29, size=2**37)},
+            ("0.5 GiB are free on the disk of the state folder",),
+        ),
+        (
+            {"state": ROOM.model_copy(update={"old_locks": ("/a/index.lock", "/b/index.lock")})},
+            ("/a/index.lock (and 1 more) is over an hour old: delete it, if no git runs there",),
+        ),
+        ({"lessons": 449}, ()),
+        (
+            {"lessons": 460},
+            ("460 lessons of 500 at hand: the least useful are archived from there on",),
+        ),
+    ],
+)
+def test_what_is_due(facts: dict[str, object], due: tuple[str, ...]):
+    values = {"calls": WELL, "lessons": 12, "state": ROOM} | facts
+    told = health(empty(options=CONNECTED), HealthFacts.model_validate(values))
+    assert told.due == due
+    assert told.is_good == (not due)
+
+
+def test_old_prices_and_gaps_are_due():
+    report = empty(options=CONNECTED, accounts=Accounts(priced="2026-05-01"))
+    night = report.night.model_copy(update={"left_out": "3 h before the window were never read"})
+    report = report.model_copy(update={"night": night})
+    told = health(report, HealthFacts(calls=WELL, lessons=1, state=ROOM))
+    assert told.due == (
+        "3 h before the window were never read",
+        "prices are 6 months old (2026-05-01): costs are reckoned with them",
+    )
+    block = view(report.model_copy(update={"health": told})).section("health").blocks[0]
+    assert isinstance(block, Entries)
+    assert [one.head for one in block.items] == ["Due", "Due"]
+
+
+def test_a_report_of_before_has_no_health():
+    assert view(degraded()).section("health").blocks == ()
+    assert record_of(degraded()).well == ()
+
+
+def test_hostile_words_stay_words():
+    report = hostile()
+    assert isinstance(report.health, Health)
+    for limits in (FULL, BRIEF):
+        for block in view(report, limits).section("health").blocks:
+            assert "\x1b" not in block.model_dump_json()
+            assert "\\u001b" not in block.model_dump_json()
