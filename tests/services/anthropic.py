@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from services import anthropic_context, anthropic_mind, anthropic_models
+from services import anthropic_batches, anthropic_context, anthropic_mind, anthropic_models
 from services.anthropic_billing import Bills, Cache, digest, unmarked
 from services.anthropic_context import tokens
 from services.anthropic_rules import Refused, bad, check
@@ -44,7 +44,7 @@ ANSWERS = {  # faults that are an answer: status, type, words, details
 }  # fmt: skip
 BREAKS = {
     *BROKEN, *SSE_ERRORS, "slow", "502", "redirect", "no json", "no events", "drop", "news",
-    "news in blocks",
+    "news in blocks", *anthropic_batches.FAULTS,
 }  # fmt: skip
 STOPS = {"refusal", "max_tokens", "pause_turn", "model_context_window_exceeded", "no summary"}
 
@@ -81,6 +81,7 @@ class Anthropic:
     def __post_init__(self):
         self._lock, self._faults, self._issued = threading.Lock(), [], {}
         self._cache, self._number, self._paused, self.bills = Cache(), 0, [], Bills()
+        self.batches = anthropic_batches.Batches(self)
         self.closing = threading.Event()
 
     def __enter__(self):
@@ -164,7 +165,10 @@ class Anthropic:
         return anthropic_context.counted(body)
 
     def _said(self, shown, body, stop, number):
-        content, reason = self.mind(shown, self.reads, self.fixes, number)
+        if anthropic_batches.asks_first_sight(body):
+            content, reason = anthropic_batches.first_sight(body)
+        else:
+            content, reason = self.mind(shown, self.reads, self.fixes, number)
         content, reason = ended(content, reason, "" if stop == "no summary" else stop)
         thoughts = []
         if body.get("thinking") and content:
@@ -232,11 +236,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):  # noqa: N802
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-        self._answer(json.loads(raw))
+        self._answer(json.loads(raw), len(raw))
 
-    def _answer(self, body):
+    def _answer(self, body, size=0):
         headers = {name.lower(): value for name, value in self.headers.items()}
-        path = self.path.partition("?")[0]
+        path, _, query = self.path.partition("?")
         self.service.requests.append(Request(self.command, path, headers, body))
         fault = self.service.fault(path)
         try:
@@ -244,12 +248,18 @@ class _Handler(BaseHTTPRequestHandler):
             if fault and fault.kind in ANSWERS:
                 status, kind, words, details = ANSWERS[fault.kind]
                 raise Refused(status, kind, words, **details)
-            self._routed(path, body, headers, fault.kind if fault else "")
+            kind = fault.kind if fault else ""
+            if path.startswith(anthropic_batches.PATH) and not self.service.compatible:
+                self._broken(kind) or anthropic_batches.answer(
+                    self, self.command, path, query, body, size, kind
+                )
+            else:
+                self._broken(kind) or self._routed(path, body, headers, kind)
         except Refused as no:
             error = {"type": no.kind, "message": no.words}
             error |= {"details": no.details} if no.details else {}
             said = fault.said if fault else {}
-            self._send(no.status, {"type": "error", "error": error}, **said)
+            self.send(no.status, {"type": "error", "error": error}, **said)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -261,32 +271,40 @@ class _Handler(BaseHTTPRequestHandler):
         if "anthropic-version" not in headers:
             raise bad("anthropic-version: header is required")
 
-    def _routed(self, path, body, headers, fault):
+    def _broken(self, fault):
+        """Whether a fault of any call has answered."""
         if fault == "slow":
             self.service.closing.wait(20)
         if fault == "drop":
             raise ConnectionResetError
         if fault == "502":
-            return self._plain(502, "<html>Bad gateway</html>", "text/html")
+            self._plain(502, "<html>Bad gateway</html>", "text/html")
         if fault == "redirect":
-            return self._send(307, {}, location="https://elsewhere.invalid/v1/messages")
+            self.send(307, {}, location="https://elsewhere.invalid/v1/messages")
         if fault == "no json":
-            return self._plain(200, "{not json", "application/json")
+            self._plain(200, "{not json", "application/json")
+        return fault in ("502", "redirect", "no json")
+
+    def _routed(self, path, body, headers, fault):
         if path == "/v1/messages":
             message = self.service.message(body, headers, fault if fault in STOPS else "")
             bills = self.service.bills
             if body.get("stream"):
                 return Stream(self, message, fault, bills).write()
             bills.close(bills.open(message, message["usage"]), message)
-            return self._send(200, message)
+            return self.send(200, message)
         if path == "/v1/messages/count_tokens" and not self.service.compatible:
-            return self._send(200, self.service.count(body, headers))
+            return self.send(200, self.service.count(body, headers))
         if path.startswith("/v1/models/") and not self.service.compatible:
-            return self._send(200, self.service.model(path.rpartition("/")[2]))
+            return self.send(200, self.service.model(path.rpartition("/")[2]))
         raise Refused(404, "not_found_error", "Not found")
 
-    def _send(self, status, value, **headers):
+    def send(self, status, value, **headers):
         self._plain(status, json.dumps(value), "application/json", **headers)
+
+    def chunk(self, raw):
+        """A piece of an answer in chunks; an empty one ends it."""
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(raw), raw))
 
     def _plain(self, status, text, kind, **headers):
         self.send_response(status)

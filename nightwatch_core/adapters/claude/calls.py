@@ -19,7 +19,7 @@ from nightwatch_core.adapters.claude import client as library
 from nightwatch_core.adapters.claude.features import Features, check_lifecycle, features_of
 from nightwatch_core.adapters.claude.limits import ASKING, LONGEST_WAIT, SILENCE
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
-from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.errors import MayHaveArrived, StopTheNight, TryLater
 
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
 EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON
@@ -97,7 +97,10 @@ class Calls:
     async def patiently(
         self, once: Callable[[Any], Awaitable[T]], end: float, attempts: int = 0
     ) -> T:
-        """Attempts until one succeeds, or the next one makes no sense."""
+        """Attempts until one succeeds, or the next one makes no sense.
+
+        What may have been done is never asked for again.
+        """
         most = attempts or self.attempts
         async with self._client() as client:
             for attempt in range(1, most + 1):
@@ -106,6 +109,9 @@ class Calls:
                 except EXPECTED as problem:
                     error = library.translated(problem, self.key)
                     pause = self._pause(problem, attempt)
+                except MayHaveArrived as unsure:
+                    self._meter.count(SERVICE, unsure)
+                    raise
                 except TryLater as unfinished:
                     error, pause = unfinished, self._pause(unfinished, attempt)
                 else:

@@ -26,3 +26,17 @@ LOOK_BACK = 18  # blocks; the cache is found up to 20 blocks before a marker
 MOST_STRICT = 20  # tools of a request
 MOST_LEFT_OUT = 24  # properties, of all its schemas, that need not be there
 LONGEST_WORDS = 300  # characters of the service's words
+
+# Batches.
+LISTING = 60.0  # seconds for one page of the service's list, or for one batch's state
+SUBMITTING = 900.0  # seconds for a batch to be sent and taken
+COLLECTING = 1_800.0  # seconds for all of its results to be read once
+OVERDUE = 3_600.0  # seconds after which a batch that should have expired is called late
+MOST_REQUESTS = 100_000  # of a batch: the service's own bound
+MOST_BATCH_BYTES = 100_000_000  # the service takes 256 MB; a batch is whole in memory while sent
+PAGE = 100  # batches of one page of the list
+MOST_PAGES = 50
+MOST_READS = 20  # of the results of one batch, where they break off again and again
+MOST_LINE = 2_000_000  # bytes of one result
+MEAN_LINE = 50_000  # bytes that results may have on average
+LONGEST_CAUSE = 2_000  # characters of a likely cause

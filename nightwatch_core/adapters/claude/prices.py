@@ -7,6 +7,7 @@ that is not in the table has no price: its cost is unknown, never zero.
 from collections.abc import Mapping
 from math import inf
 
+from nightwatch_core.models.batch import TokenPrice
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
@@ -75,13 +76,43 @@ def priced(model: str, usage: Usage) -> Usage:
     prices = PRICES.get(model)
     if prices is None:
         return usage.model_copy(update={"cost": None, "saved": None})
-    price = next(tier for tier in prices.tiers if usage.prompt_tokens <= tier.up_to)
+    return priced_by(token_prices(model), prices.date, usage)
+
+
+def token_prices(model: str) -> tuple[TokenPrice, ...]:
+    """The list prices as they can be kept; empty where there are none."""
+    prices = PRICES.get(model)
+    return tuple(
+        TokenPrice(
+            up_to=None if tier.up_to == inf else int(tier.up_to),
+            input=tier.input,
+            output=tier.output,
+            cache_read=tier.read,
+            cache_write=tier.write,
+            cache_write_1h=tier.write_1h,
+        )
+        for tier in (prices.tiers if prices else ())
+    )
+
+
+def priced_by(prices: tuple[TokenPrice, ...], date: str, usage: Usage, share: float = 1.0) -> Usage:
+    """One request's usage at a share of these prices; unknown where no price covers it.
+
+    >>> kept = token_prices("claude-opus-5-5")
+    >>> priced_by(kept, "2026-09-25", Usage(input_tokens=1000, output_tokens=100), 0.5).cost
+    0.003
+    """
+    covering = (one for one in prices if one.up_to is None or usage.prompt_tokens <= one.up_to)
+    price = next(covering, None)
+    if price is None:
+        return usage.model_copy(update={"cost": None, "saved": None, "priced": ""})
     cached = (
-        usage.cache_write_5m_tokens * price.write
-        + usage.cache_write_1h_tokens * price.write_1h
-        + usage.cache_read_tokens * price.read
+        usage.cache_write_5m_tokens * price.cache_write
+        + usage.cache_write_1h_tokens * price.cache_write_1h
+        + usage.cache_read_tokens * price.cache_read
     )
     fresh = (usage.cache_write_tokens + usage.cache_read_tokens) * price.input
     rest = usage.input_tokens * price.input + usage.output_tokens * price.output
-    cost, saved = (rest + cached) / 1_000_000, (fresh - cached) / 1_000_000
-    return usage.model_copy(update={"cost": cost, "saved": saved, "priced": prices.date})
+    per_token = share / 1_000_000
+    told = {"cost": (rest + cached) * per_token, "saved": (fresh - cached) * per_token}
+    return usage.model_copy(update={**told, "priced": date})

@@ -1,0 +1,358 @@
+"""Message Batches over real HTTP: what is sent, what comes back, what it costs."""
+
+import json
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from batch_worlds import HAIKU, batches_of, items, kinds, submitted, talk
+from services.anthropic import Anthropic
+from twins.batches import MemoryBatchStore
+from twins.reading import MemoryClock
+
+from nightwatch_core.analysis.batch_submission import settle, submit_once
+from nightwatch_core.analysis.tools import SPECS
+from nightwatch_core.errors import GiveUp, MayHaveArrived, StopTheNight, TryLater
+from nightwatch_core.models.usage import Usage
+
+CLOCK = MemoryClock()
+
+
+def _create(server):
+    path = "/v1/messages/batches"
+    return [one for one in server.requests if one.method == "POST" and one.path == path]
+
+
+def test_a_batch_is_sent_read_and_paid_by_half():
+    with Anthropic() as server:
+        model, asked = batches_of(server), items(40)
+        alone = model.ask_one(asked[0], 20)
+        batch = submitted(model, asked[1:], CLOCK)
+        assert model.state(batch).status == "ended"
+        results = list(model.results(batch))
+        server.batches.fates = {asked[1].key: "standard"}
+        again = submitted(model, asked[1:2], CLOCK)
+        (full,) = model.results(again)
+    assert (alone.kind, alone.usage.calls) == ("answered", 1)
+    assert Counter(one.kind for one in results) == {"answered": 39}
+    assert [one.key for one in results] != [one.key for one in batch.items]
+    assert {one.fingerprint: one.key for one in results} == {
+        one.fingerprint: one.key for one in asked[1:]
+    }
+    flagged = {one.fingerprint for one in results if one.first_sight.needs_deep_investigation}
+    assert flagged == {f"v1:{number:05}" for number in range(4, 40, 4)}
+    half = next(one for one in results if one.key == asked[1].key)
+    assert half.usage.cost == pytest.approx(_list_price(half.usage) / 2)
+    assert full.usage.cost == pytest.approx(_list_price(full.usage))
+    assert (half.usage.priced, alone.usage.cost > 0) == ("2026-10-10", True)
+    assert half.usage.cache_read_tokens > 0  # of what the item asked alone had written
+    assert half.usage.saved > 0
+
+
+def _list_price(usage):
+    cached = usage.cache_read_tokens * 0.01 + usage.cache_write_5m_tokens * 0.125
+    cached += usage.cache_write_1h_tokens * 0.2
+    return (usage.input_tokens * 0.10 + usage.output_tokens * 0.50 + cached) / 1_000_000
+
+
+def test_prices_are_those_of_the_day_it_was_submitted():
+    with Anthropic() as server:
+        model = batches_of(server)
+        batch = submitted(model, items(1), CLOCK)
+        dearer = tuple(
+            one.model_copy(update={name: getattr(one, name) * 10 for name in one.model_fields_set
+                                   if name != "up_to"})
+            for one in batch.prices
+        )  # fmt: skip
+        then = batch.model_copy(update={"prices": dearer, "priced": "2025-01-01"})
+        (now,), (before,) = list(model.results(batch)), list(model.results(then))
+        (unknown,) = model.results(batch.model_copy(update={"prices": ()}))
+    assert before.usage.cost == pytest.approx(now.usage.cost * 10)
+    assert before.usage.priced == "2025-01-01"
+    assert unknown.usage.cost is None
+
+
+def test_what_is_asked_alone_is_what_a_batch_sends():
+    with Anthropic() as server:
+        model, asked = batches_of(server), items(2)
+        model.ask_one(asked[0], 20)
+        submitted(model, asked[:1], CLOCK)
+        (alone,), (created,) = server.bodies, _create(server)
+    (request,) = created.body["requests"]
+    assert alone == {**request["params"], "stream": True}
+    assert request["custom_id"] == asked[0].key
+    assert set(request["params"]) == {
+        "model", "max_tokens", "system", "messages", "thinking", "output_config",
+    }  # fmt: skip
+    assert request["params"]["system"][-1]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+    assert request["params"]["output_config"]["effort"] == "low"
+    assert "anthropic-beta" not in created.headers
+    assert created.headers["content-type"] == "application/json"
+
+
+def test_every_way_a_request_can_end_has_its_kind():
+    fates = (
+        "errored", "refusal", "max_tokens", "no json", "no schema", "empty", "unknown",
+        "no message", "left out", "torn line", "no usage",
+    )  # fmt: skip
+    with Anthropic() as server:
+        model, asked = batches_of(server), items(12)
+        server.batches.fates = dict(zip([one.key for one in asked], fates, strict=False))
+        batch = submitted(model, asked, CLOCK)
+        results = {one.key: one for one in model.results(batch)}
+    told = {fate: results[one.key] for fate, one in zip(fates, asked, strict=False)}
+    assert {fate: one.kind for fate, one in told.items()} == {
+        "errored": "errored", "refusal": "refused", "max_tokens": "unreadable",
+        "no json": "unreadable", "no schema": "unreadable", "empty": "unreadable",
+        "unknown": "unreadable", "no message": "unreadable", "left out": "missing",
+        "torn line": "missing", "no usage": "answered",
+    }  # fmt: skip
+    assert results[asked[11].key].kind == "answered"
+    assert all(bool(one.first_sight) == (one.kind == "answered") for one in results.values())
+    assert all(one.reason for one in results.values() if one.kind != "answered")
+    assert "invalid_request_error: something of this request" in told["errored"].reason
+    assert told["refusal"].reason == "the model refused: cyber"
+    assert "cut off at its greatest length" in told["max_tokens"].reason
+    assert "postponed" in told["unknown"].reason
+    assert told["max_tokens"].usage.cost > 0
+    assert told["errored"].usage == Usage()
+
+
+@pytest.mark.parametrize(
+    "fault", ["cut results", "torn results", "doubled results", "noise", "endless line"]
+)
+def test_results_that_break_off_are_read_again_and_nothing_is_doubled_or_lost(fault):
+    with Anthropic() as server:
+        model, asked = batches_of(server), items(15)
+        batch = submitted(model, asked, CLOCK)
+        server.fail(fault, times=2, path=f"/v1/messages/batches/{batch.id}/results")
+        results = list(model.results(batch))
+    assert Counter(one.key for one in results) == Counter(one.key for one in asked)
+    assert {one.kind for one in results} == {"answered"}
+
+
+@pytest.mark.parametrize("fault", ["500", "529", "drop", "502"])
+def test_results_that_cannot_be_read_are_for_later(fault):
+    with Anthropic() as server:
+        model = batches_of(server)
+        batch = submitted(model, items(2), CLOCK)
+        server.fail(fault, times=2, path=f"/v1/messages/batches/{batch.id}/results")
+        assert len(list(model.results(batch))) == 2
+        server.fail(fault, times=99, path=f"/v1/messages/batches/{batch.id}/results")
+        with pytest.raises(TryLater, match="later"):
+            list(model.results(batch))
+
+
+def test_results_that_never_come_to_an_end_are_for_later():
+    with Anthropic() as server:
+        model = batches_of(server)
+        batch = submitted(model, items(15), CLOCK)
+        server.fail("cut results", times=99, path=f"/v1/messages/batches/{batch.id}/results")
+        got = []
+        with pytest.raises(TryLater, match="12 are missing: collect them later"):
+            got.extend(model.results(batch))
+        assert server.batches.reads == 4  # three in vain
+
+
+def test_a_batch_works_by_the_services_clock_and_expires():
+    with Anthropic() as server:
+        server.batches.per_item = timedelta(hours=1)
+        model = batches_of(server)
+        batch = submitted(model, items(30), CLOCK)
+        server.batches.pass_by(hours=3)
+        state = model.state(batch)
+        assert (state.status, state.processing, state.total) == ("in progress", 30, 30)
+        assert not state.readable
+        with pytest.raises(TryLater, match="has not ended"):
+            list(model.results(batch))
+        server.batches.pass_by(hours=21)
+        state = model.state(batch)
+        assert (state.status, state.succeeded, state.expired) == ("ended", 24, 6)
+        assert (
+            state.expires == batch.expires == server.batches.kept[batch.id].created + timedelta(1)
+        )
+        results = list(model.results(batch))
+        assert Counter(one.kind for one in results) == {"answered": 24, "expired": 6}
+        server.batches.per_item = timedelta(hours=25)
+        none = submitted(model, items(3), CLOCK)
+        server.batches.pass_by(hours=24)
+        assert model.state(none).status == "expired"
+        assert {one.kind for one in model.results(none)} == {"expired"}
+
+
+def test_a_canceled_batch_gives_what_it_has():
+    with Anthropic() as server:
+        server.batches.per_item = timedelta(hours=1)
+        model = batches_of(server)
+        batch = submitted(model, items(5), CLOCK)
+        server.batches.pass_by(hours=2)
+        server.batches.cancel(batch.id)
+        state = model.state(batch)
+        assert (state.status, state.reason) == ("in progress", "it is being canceled")
+        server.batches.pass_by(minutes=1)
+        assert model.state(batch).status == "ended"
+        assert Counter(kinds(list(model.results(batch))).values()) == {
+            "answered": 2, "canceled": 3,
+        }  # fmt: skip
+
+
+def test_a_batch_that_is_gone_or_too_old_says_so():
+    with Anthropic() as server:
+        model = batches_of(server)
+        batch = submitted(model, items(2), CLOCK)
+        server.batches.pass_by(days=29)
+        assert (model.state(batch).status, model.state(batch).readable) == ("gone", False)
+        with pytest.raises(GiveUp, match="29 days"):
+            list(model.results(batch))
+        server.batches.kept.clear()
+        assert model.state(batch).status == "gone"
+        with pytest.raises(GiveUp, match="another workspace"):
+            list(model.results(batch))
+
+
+def test_limits_make_several_batches_and_one_item_alone_can_be_too_large():
+    with Anthropic() as server:
+        asked = items(25)
+        by_number = batches_of(server, most_requests=10).intents(asked, "n1", CLOCK.now())
+        assert [len(one.items) for one in by_number] == [10, 10, 5]
+        model = batches_of(server, most_bytes=40_000)
+        intents = model.intents(asked, "n1", CLOCK.now())
+        assert len(intents) > 2
+        assert [one.key for each in intents for one in each.items] == [one.key for one in asked]
+        for intent in intents:
+            model.submit(intent, asked)
+        sizes = [int(one.headers["content-length"]) for one in _create(server)]
+        assert max(sizes) <= 40_000 < sum(sizes)
+        with pytest.raises(GiveUp, match="v1:00000 alone has"):
+            model.intents(items(1, about="x" * 50_000), "n1", CLOCK.now())
+        with pytest.raises(GiveUp, match="the same key"):
+            model.intents((*asked, asked[0]), "n1", CLOCK.now())
+
+
+def test_questions_have_no_tools():
+    (item,) = items(1)
+    tooled = item.model_copy(
+        update={"conversation": talk(item.group).model_copy(update={"tools": SPECS})}
+    )
+    with Anthropic() as server, pytest.raises(GiveUp, match="no turn to answer a tool"):
+        batches_of(server).intents((tooled,), "n1", CLOCK.now())
+    assert not _create(server)
+
+
+def test_a_server_without_batches_is_refused_before_anything_is_sent():
+    with Anthropic(compatible=True) as server:
+        model = batches_of(server)
+        with pytest.raises(GiveUp, match="has no Message Batches: run without --batch"):
+            model.probe()
+        with pytest.raises(GiveUp, match="has no Message Batches"):
+            model.intents(items(3), "n1", CLOCK.now())
+    assert {one.method for one in server.requests} == {"GET"}
+
+
+def test_a_probe_says_what_there_is_or_what_is_wrong():
+    with Anthropic() as server:
+        assert batches_of(server).probe().startswith("Message Batches at http://127.0.0.1")
+        server.fail("401", path="/v1/messages/batches")
+        with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY"):
+            batches_of(server).probe()
+
+
+def test_the_list_is_read_page_by_page_until_it_is_old_enough():
+    with Anthropic() as server:
+        model = batches_of(server)
+        start = server.batches.now
+        for _ in range(250):
+            server.batches.create({"requests": [{"custom_id": "a", "params": {}}]}, 10)
+            server.batches.pass_by(minutes=1)
+        listed = model.newest(start + timedelta(minutes=30))
+        asked = [one for one in server.requests if one.method == "GET"]
+    assert [one.id for one in listed] == [f"msgbatch_{n:04}" for n in range(250, 30, -1)]
+    assert len(asked) == 3
+    assert listed[0].state.total == 1
+
+
+@pytest.mark.parametrize("fate", ["lost", "lost 500"])
+def test_a_batch_whose_answer_was_lost_is_found_and_never_sent_again(fate):
+    clock, store = MemoryClock(), MemoryBatchStore()
+    with Anthropic() as server:
+        clock.time = server.batches.now
+        server.batches.per_item = timedelta(minutes=1)
+        server.batches.create({"requests": [{"custom_id": "x", "params": {}}] * 1}, 9)
+        model, asked = batches_of(server, clock), items(9)
+        server.fail(fate, path="/v1/messages/batches", after=1)  # after a look at the list
+        first = submit_once(asked, "n1", model, store, clock, 20)
+        assert first.batches == ()
+        assert "may be msgbatch_0002" in first.unsure[0]
+        again = submit_once(asked, "n1", model, store, clock, 20)
+        assert len(again.waiting) == 9
+        server.batches.pass_by(hours=1)
+        clock.pass_by(3_600)
+        (batch,) = settle(model, store, clock).open
+        assert batch.id == "msgbatch_0002"
+        assert len(list(model.results(batch))) == 8
+        assert len(_create(server)) == 1
+    assert [one.kind for one in batch.answered] == ["answered"]
+
+
+def test_somebody_elses_batch_of_the_same_size_is_not_taken_for_ours():
+    clock = MemoryClock()
+    with Anthropic() as server:
+        model, asked = batches_of(server, clock), items(4)
+        (intent,) = model.intents(asked, "n1", clock.now())
+        other = submitted(model, items(4, night="theirs"), clock)
+        ours = model.submit(intent, asked)
+        assert model.is_of(other.id, intent) is False
+        assert model.is_of(ours.id, intent) is True
+        server.batches.per_item = timedelta(hours=1)
+        slow = submitted(model, asked, clock)
+        assert model.is_of(slow.id, intent) is None
+        assert model.is_of("msgbatch_9999", intent) is False
+
+
+@pytest.mark.parametrize("fault", ["429", "529", "500", "drop", "no json", "slow"])
+def test_only_what_certainly_did_not_arrive_is_sent_again(fault):
+    with Anthropic() as server:
+        model, asked = batches_of(server, silence=1.0), items(3)
+        (intent,) = model.intents(asked, "n1", CLOCK.now())
+        server.fail(fault, path="/v1/messages/batches")
+        if fault == "429":
+            assert model.submit(intent, asked).id
+        else:
+            with pytest.raises(MayHaveArrived, match="not known whether the batch arrived"):
+                model.submit(intent, asked)
+        assert len(_create(server)) == (2 if fault == "429" else 1)
+        server.closing.set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [("400", GiveUp), ("401", StopTheNight), ("413", GiveUp), ("429", TryLater)]
+)
+def test_a_refused_batch_is_certain_and_leaves_no_intent(fault, kind):
+    clock, store = MemoryClock(), MemoryBatchStore()
+    with Anthropic() as server:
+        model = batches_of(server, clock)
+        server.fail(fault, path="/v1/messages/batches", times=9, after=1)
+        with pytest.raises(kind) as raised:
+            submit_once(items(3), "n1", model, store, clock, 20)
+    assert not isinstance(raised.value, MayHaveArrived)
+    assert server.key not in str(raised.value)
+    assert store.batches() == ()
+
+
+def test_a_parameter_that_the_service_refuses_is_known_before_anything_is_submitted():
+    clock, store = MemoryClock(), MemoryBatchStore()
+    with Anthropic() as server:
+        server.fail("400", path="/v1/messages", after=1)  # after the look at the list
+        with pytest.raises(GiveUp, match="something is wrong"):
+            submit_once(items(3), "n1", batches_of(server, clock), store, clock, 20)
+        assert not _create(server)
+
+
+def test_text_no_encoder_accepts_does_not_stop_a_batch():
+    with Anthropic() as server:
+        model, asked = batches_of(server), items(2, about="half \ud83d of a character")
+        batch = submitted(model, asked, CLOCK)
+        assert {one.kind for one in model.results(batch)} == {"answered"}
+        said = json.dumps(_create(server)[0].body)
+    assert "half ? of" in said
+    assert HAIKU in said
