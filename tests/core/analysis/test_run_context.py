@@ -141,6 +141,10 @@ def test_the_same_night_or_the_same_minute_alone_is_no_reason():
     other = Gathered(COUNTS.case.model_copy(update={"leader": late}), COUNTS.research)
     facts = facts_of([SESSIONS, QUEUE])
     assert told(facts, COUNTS, frozenset()) == told(facts, other, frozenset()) == ()
+    shown = Preview(path="web/sessions.py", start=1, end=1, text="import redis", kind="guess")
+    near = COUNTS.research.model_copy(update={"previews": (shown,)})
+    proved = facts_found([analysis(SESSIONS.case, score=0.8)])
+    assert told(proved, COUNTS._replace(research=near), frozenset()) == ()
 
 
 def test_ten_lines_and_their_characters_are_the_most():
