@@ -9,55 +9,61 @@ from typing import Any
 
 from prefect import flow
 
-from flows.act import publish_findings
-from flows.causes import find_causes
-from flows.learn import learn
-from nightwatch_core.models.assignment import PublishResult
-from nightwatch_core.models.report import LearningResult, RunReport
+from flows.morning import until_morning
+from flows.triage_batch import close_tail, collect_due, collect_night, submit_all, submit_tail
+from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
+from nightwatch_core.report.tail_builder import add_long_tail, with_submitted
 from tasks.errors import fetch_errors
 from tasks.futures import attempt
 from tasks.night import open_night, run_name, tonights_options
-from tasks.notify import keep_report, open_report, tell_the_team
+from tasks.notify import open_report, tell_the_team
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
 from tasks.progress import report_on_failure
-from tasks.records import prune_records
 from tasks.runner import NightRunner
 from tasks.selection import known_errors, select_groups
+from tasks.triage import take_turns
 
 
 @flow(name="nightly", flow_run_name=run_name, task_runner=NightRunner())
 @takes_options
-def nightly(**choices: Any) -> RunReport:
-    """Read the production errors of the window; have causes, issues and drafts by morning."""
+def nightly(collect: bool = False, **choices: Any) -> RunReport:
+    """Read the production errors of the window; have causes, issues and drafts by morning.
+
+    Args:
+        collect: Collect the newest batch of first sights, and go on with what it flagged.
+    """
+    if collect:
+        return collect_night("", choices)
     options = tonights_options(choices)
+    return submit_all(options) if options.batch_mode else whole_night(options, choices)
+
+
+def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
+    """Everything a night does; the long tail is collected first and submitted last."""
     with report_on_failure(options) as progress:
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         night = progress.begin(open_night(options))
+        tail = attempt("collecting first sights", collect_due, options, night, otherwise=LongTail())
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selection = progress.select(select_groups(options, fetched, known))
+        selected = take_turns(options, select_groups(options, fetched, known), tail.value)
+        selection = progress.select(selected)
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
         )
+        report = progress.update(add_long_tail(report, tail.value))
 
         earlier = builder.follow_up_input(fetched, outcomes.value)
-        found = find_causes(options, night, selection, earlier, progress.hear_findings)
-        report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
+        report = until_morning(report, progress, selection, earlier, outcomes, **choices)
 
-        acted = attempt(
-            "publishing",
-            *(publish_findings, report, outcomes.value, progress.hear_receipt),
-            otherwise=PublishResult(),
+        sent = attempt(
+            "submitting the long tail",
+            *(submit_tail, report, fetched, known),
+            otherwise=report.long_tail,
         )
-        published = progress.published(acted.value)
-        report = progress.update(builder.add_publications(report, published))
-        report = progress.update(keep_report(report))
-
-        learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
-        report = progress.update(builder.add_learning(report, learned.value))
-
-        attempt("pruning records", prune_records, otherwise=None)
-        troubles = (outcomes.trouble, acted.trouble, learned.trouble)
-        return tell_the_team(builder.degrade(report, *troubles))
+        report = progress.update(with_submitted(report, sent.value))
+        return close_tail(tell_the_team(builder.degrade(report, tail.trouble, sent.trouble)))

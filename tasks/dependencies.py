@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import (
     AgentStore,
+    BatchModel,
+    BatchStore,
     Clock,
     CodeHost,
     ErrorSource,
@@ -41,6 +43,7 @@ class ReadingPorts:
     tasks: TaskStore | None = None  # without it only lessons hold notes
     libraries: LibraryReader | None = None  # without it nothing outside the repository is read
     source_maps: SourceMaps | None = None  # without it frames of bundles stay where they are
+    batches: BatchModel | None = None  # without it nothing can be asked for half the price
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class PublishingPorts:
     notifier: Notifier
     knowledge: KnowledgeWriter
     nights: Nights
+    batch_store: BatchStore | None = None  # there where batches are
 
 
 @dataclass(frozen=True)

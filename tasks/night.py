@@ -15,6 +15,7 @@ from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, RunReport
 from nightwatch_core.settings import night_options
+from nightwatch_core.triage.needs import check_batch_mode
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import (
     half_described,
@@ -33,11 +34,13 @@ log = logging.getLogger(__name__)
 def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     """The choices over the settings, every port filled.
 
-    Raises `StopTheNight` where they cannot be used, or name an agent that is not there.
+    Raises `StopTheNight` where they cannot be used, name an agent that is not there, or ask for a
+    batch without a model.
     """
     reset_ports()
     begin_counting()
     options = with_default_ports(night_options(choices))
+    check_batch_mode(options)
     if options.agent:
         choose(agents_of(reading(options).agents), "", options.agent)
     return options

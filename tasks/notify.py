@@ -80,6 +80,14 @@ def tell_earlier(report: RunReport) -> None:
             nights.keep(late.model_copy(update={"untold": False}))
 
 
+def keep_and_show(report: RunReport) -> RunReport:
+    """Keep and show a report that is no news for the team; the night is over."""
+    kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
+    attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
+    publishing(kept.options).nights.finish(kept)
+    return kept
+
+
 def tell_the_team(report: RunReport) -> RunReport:
     """Keep, show and tell; a failed delivery degrades the night, and the report says so.
 

@@ -63,7 +63,7 @@ def follow_up(
     board = scoreboard(confirmed_by_tracker(lesson, own) for lesson in lessons)
     tonight = Tonight(
         night=night,
-        groups=(*selection.kept, *(one.group for one in selection.dropped)),
+        groups=selection.tonight,
         read_whole=earlier.whole,
         traffic=earlier.traffic,
         commit=code.commit,

@@ -47,7 +47,7 @@ def test_every_entrypoint_is_a_flow_of_that_name(name: str) -> None:
 
 
 def test_every_flow_is_deployed() -> None:
-    files = {path.stem for path in (ROOT / "flows").glob("*.py")} - {"__init__", "causes"}
+    files = {path.stem for path in (ROOT / "flows").glob("*.py")} - {"__init__", "causes", "morning"}
     assert {one["entrypoint"].partition(":")[0] for one in DEPLOYMENTS.values()} == {
         f"flows.{stem}" for stem in files
     }
@@ -61,8 +61,9 @@ def test_the_night_has_a_time_and_a_zone() -> None:
     assert schedule["cron"].split()[2:] == ["*", "*", "*"]  # every day
 
 
-def test_only_the_night_comes_by_itself() -> None:
-    assert [name for name, one in DEPLOYMENTS.items() if one.get("schedules")] == ["nightly"]
+def test_only_the_night_and_what_collects_its_batch_come_by_themselves() -> None:
+    scheduled = [name for name, one in DEPLOYMENTS.items() if one.get("schedules")]
+    assert scheduled == ["nightly", "triage-collect"]
 
 
 def test_one_night_at_a_time() -> None:

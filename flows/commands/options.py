@@ -11,6 +11,8 @@ from tasks.parameters import spell_out_choices
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SPELLINGS = {"batch_mode": ("--batch-mode/--no-batch-mode", "--batch")}  # where there are several
+
 
 def with_option_flags(command: F) -> F:
     """Replace a command's `**choices` by a flag for every option of a night.
@@ -29,7 +31,11 @@ def _flags() -> list[inspect.Parameter]:
             default=None,
             annotation=Annotated[
                 field.annotation | None,  # type: ignore[operator]
-                typer.Option(help=_help(field.description, field.default), show_default=False),
+                typer.Option(
+                    *SPELLINGS.get(name, ()),
+                    help=_help(field.description, field.default),
+                    show_default=False,
+                ),
             ],
         )
         for name, field in NightOptions.model_fields.items()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from nightwatch_core.errors import GiveUp, MayHaveArrived, NightWatchError
-from nightwatch_core.models.batch import Batch, Settled, Submission, TriageItem
+from nightwatch_core.models.batch import Batch, BatchItem, Settled, Submission, TriageItem
 from nightwatch_core.ports import BatchModel, BatchStore, Clock
 
 SKEW = timedelta(hours=1)  # between the service's clock and ours
@@ -83,9 +83,11 @@ def _submitted(
     answered = tuple(model.ask_one(one, seconds) for one in alone)
     batches = list[Batch]()
     for intent in intents:
-        kept = intent.model_copy(
-            update={"submitted": clock.now(), "answered": () if batches else answered}
+        errors = tuple(
+            BatchItem(key=one.key, fingerprint=one.fingerprint, group=one.group) for one in alone
         )
+        first = {} if batches else {"answered": answered, "alone": errors}
+        kept = intent.model_copy(update={"submitted": clock.now(), **first})
         store.keep(kept)
         try:
             batches.append(model.submit(kept, rest))

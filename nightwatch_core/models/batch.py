@@ -95,7 +95,10 @@ class Batch(Value):
     priced: str = ""  # date of the prices
     share: float = 0.5  # of the list prices that a batch costs
     account: str = ""  # names address and key, so that nobody looks for it with another one
+    alone: tuple[BatchItem, ...] = ()  # the errors of `answered`
+    results: tuple[ItemResult, ...] = ()  # as they were read; empty: not yet
     collected_by: str = ""  # the night whose report has the results
+    taken: tuple[str, ...] = ()  # fingerprints that a night analysed since
 
     @property
     def is_intent(self) -> bool:

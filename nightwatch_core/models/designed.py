@@ -70,14 +70,11 @@ DESIGNED: tuple[Designed, ...] = (
     Designed(
         kind="setting",
         name="NIGHTWATCH_BATCH_MODE",
-        today="",
-        refused="nights in batches are not there yet: unset it to analyse at once",
+        today="NIGHTWATCH_BATCH_MODE",
+        note="NIGHTWATCH_LONG_TAIL asks only about what a night has no room for.",
     ),
     Designed(kind="flag", name="--agent", today="--agent"),
-    *(
-        Designed(kind="flag", name=name, today="", refused="nights in batches are not there yet")
-        for name in ("--batch", "--collect")
-    ),
+    *(Designed(kind="flag", name=name, today=name) for name in ("--batch", "--collect")),
     Designed(
         kind="verb",
         name="run",

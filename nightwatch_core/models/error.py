@@ -184,6 +184,13 @@ class Selection(Value):
     kept: tuple[ErrorGroup, ...] = ()
     dropped: tuple[DroppedGroup, ...] = ()
     told: tuple[str, ...] = ()  # ignore rules that do not hold tonight, and why
+    earlier: tuple[str, ...] = ()  # fingerprints of kept groups that only earlier nights saw
+
+    @property
+    def tonight(self) -> tuple[ErrorGroup, ...]:
+        """Every group of the window, kept or not."""
+        seen = (group for group in self.kept if group.fingerprint not in self.earlier)
+        return (*seen, *(one.group for one in self.dropped))
 
 
 class RejectedRecord(Value):

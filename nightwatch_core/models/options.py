@@ -76,6 +76,22 @@ class NightOptions(Value):
     iterations: int | None = _option(
         None, "Model turns an error; empty: by its class.", ge=1, le=100
     )
+    batch_mode: bool = _option(
+        False,
+        "Ask a model about all errors at first sight, as one batch for half the price, and exit; "
+        "--collect goes on with those that deserve an analysis. Short flag: --batch.",
+    )
+    long_tail: bool = _option(
+        False,
+        "Ask at a night's end about errors it had no room for, as a batch; the next night collects "
+        "it. Off: it costs money, and pays from dozens of errors on. Needs a model with batches.",
+    )
+    collect_minutes: int = _option(
+        60,
+        "Minutes that --collect waits for a batch to end; then it is collected later.",
+        ge=0,
+        le=120,
+    )
     effort: EffortChoice = _option(
         "", "How hard the model thinks: low, medium, high; empty: by class."
     )

@@ -7,6 +7,7 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads, Commit
 from nightwatch_core.models.error import DroppedGroup, RejectedRecord, Window
 from nightwatch_core.models.health import Health
+from nightwatch_core.models.long_tail import LongTail
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
@@ -157,6 +158,7 @@ class RunReport(Value):
     ] = ()  # what tonight brought for lessons we had proposals for
     traffic: int | None = None  # the application's transactions in the window; None: not known
     learned: LearningResult = LearningResult()
+    long_tail: LongTail = LongTail()  # judged in batches; `usage` holds what they took
     usage: Usage = Usage()
     code_reads: CodeReads | None = None  # of tracing, recall, research, analyses; None: not counted
     accounts: Accounts = Accounts()

@@ -91,7 +91,7 @@ def add_findings(
             "complaints": _complaints(report, findings),
             "outcomes": outcomes,
             "followed": findings.memory.past.followed,
-            "usage": total_usage(fresh, failures),
+            "usage": total_usage(fresh, failures) + report.long_tail.usage,
             "code_reads": code_reads(fresh, findings.code_reads),
             "accounts": accounting.accounts(
                 (*findings.memory.known, *fresh), failures, findings.code_reads

@@ -44,7 +44,7 @@ from nightwatch_core.ports import (
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import local, services
+from tasks.wiring import batches, local, services
 
 DEFAULT_MODEL = "claude-opus-5-5"
 
@@ -177,6 +177,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         tasks=None if default_ports.is_sample(options) else task_store(),
         libraries=local.libraries(options, at),
         source_maps=local.source_maps(options),
+        batches=batches.model(options, at),
     )
 
 
@@ -195,6 +196,7 @@ def _publishing(options: NightOptions, at: Settings) -> PublishingPorts:
         notifier=_notifier(options, at),
         knowledge=MemoryKnowledge() if quiet else local.knowledge(options, at),
         nights=NightStore(at.state, SystemClock()),
+        batch_store=batches.store(options, at),
     )
 
 

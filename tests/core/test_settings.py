@@ -135,11 +135,9 @@ def test_a_misspelt_setting_is_not_passed_over(wrong, right, home, monkeypatch):
         night_options()
 
 
-@pytest.mark.parametrize("value", ["1", "true", "yes"])
-def test_a_setting_that_nothing_does_yet_is_refused(value, home, monkeypatch):
-    (home / ".env").write_text(f"NIGHTWATCH_BATCH_MODE={value}\n")
-    with pytest.raises(StopTheNight, match="NIGHTWATCH_BATCH_MODE: nights in batches"):
-        night_options()
+def test_batch_mode_is_a_setting_by_its_name_in_the_design(home, monkeypatch):
+    (home / ".env").write_text("NIGHTWATCH_BATCH_MODE=yes\n")
+    assert night_options().batch_mode
     monkeypatch.setenv("NIGHTWATCH_BATCH_MODE", "false")
     assert night_options() == NightOptions()
 

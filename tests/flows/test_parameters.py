@@ -27,7 +27,7 @@ def test_every_option_is_a_flow_parameter(flow: object) -> None:
 
 def test_the_form_in_the_ui_has_bounds_and_descriptions() -> None:
     schema = parameter_schema(nightly.fn)
-    assert set(schema.properties) == set(OPTIONS)
+    assert set(schema.properties) == {*OPTIONS, "collect"}
     for name, field in OPTIONS.items():
         assert schema.properties[name]["description"] == field.description
         assert schema.properties[name]["default"] is None

@@ -26,4 +26,5 @@ RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go
 
 # Batches
 BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
-COLLECTED_DAYS = 7  # between a batch that was collected, and one that makes it go
+COLLECTED_DAYS = 100  # between a batch that was collected, and one that makes it go: what was
+# said of an error holds as long as a lesson, and is not asked again meanwhile

@@ -1,0 +1,45 @@
+"""From selected errors to the morning: causes, issues and drafts, lessons, the report."""
+
+from typing import Any
+
+from flows.act import publish_findings
+from flows.causes import find_causes
+from flows.learn import learn
+from nightwatch_core.models.assignment import FollowUpInput, PublishResult
+from nightwatch_core.models.error import Selection
+from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.report import LearningResult, RunReport
+from nightwatch_core.report import builder
+from tasks.futures import Attempt, attempt
+from tasks.notify import keep_report
+from tasks.progress import Progress
+from tasks.records import prune_records
+
+
+def until_morning(
+    report: RunReport,
+    progress: Progress,
+    selection: Selection,
+    earlier: FollowUpInput,
+    outcomes: Attempt[tuple[OwnItem, ...] | None],
+    **choices: Any,
+) -> RunReport:
+    """Find causes, publish, keep the report, learn; telling the team is left to the caller."""
+    options, night = report.options, report.night
+    found = find_causes(options, night, selection, earlier, progress.hear_findings)
+    report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
+
+    acted = attempt(
+        "publishing",
+        *(publish_findings, report, outcomes.value, progress.hear_receipt),
+        otherwise=PublishResult(),
+    )
+    published = progress.published(acted.value)
+    report = progress.update(builder.add_publications(report, published))
+    report = progress.update(keep_report(report))
+
+    learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
+    report = progress.update(builder.add_learning(report, learned.value))
+
+    attempt("pruning records", prune_records, otherwise=None)
+    return builder.degrade(report, outcomes.trouble, acted.trouble, learned.trouble)

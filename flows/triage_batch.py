@@ -1,0 +1,151 @@
+"""First sight in batches: submit questions about many errors, collect the answers, go on from them.
+
+The night calls `submit_tail` and `collect_due`; the flows do each alone, over all errors.
+"""
+
+from typing import Any
+
+from prefect import flow
+
+from flows.morning import until_morning
+from nightwatch_core.models.assignment import FollowUpInput, KnownErrors
+from nightwatch_core.models.batch import Settled
+from nightwatch_core.models.error import ErrorGroup, Fetched
+from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.report import builder
+from nightwatch_core.report.tail_builder import add_long_tail
+from nightwatch_core.triage.collecting import is_waiting, with_complaints, with_submission
+from nightwatch_core.triage.needs import asks_tail, without_tail
+from nightwatch_core.triage.planning import long_tail
+from tasks.collection import (
+    collect_name,
+    collecting_options,
+    nothing_to_collect,
+    open_collection,
+    submit_name,
+)
+from tasks.errors import fetch_errors
+from tasks.futures import attempt, one_by_one
+from tasks.night import open_night, tonights_options
+from tasks.notify import keep_and_show, keep_report, open_report, tell_the_team
+from tasks.outcomes import read_outcomes
+from tasks.parameters import takes_options
+from tasks.progress import report_on_failure
+from tasks.runner import NightRunner
+from tasks.selection import known_errors
+from tasks.triage import (
+    close_batches,
+    due_batches,
+    patiently,
+    plan_batch,
+    probe_batches,
+    put_together,
+    read_batch,
+    select_every,
+    select_flagged,
+    settle_batches,
+    submit_batch,
+    triage_options,
+    write_questions,
+)
+
+
+@flow(name="triage-submit", flow_run_name=submit_name, task_runner=NightRunner())
+@takes_options
+def submit(**choices: Any) -> RunReport:
+    """Ask about all errors of the window at first sight, as a batch; `collect` goes on from it."""
+    return submit_all(tonights_options({**choices, "batch_mode": True}))
+
+
+@flow(name="triage-collect", flow_run_name=collect_name, task_runner=NightRunner())
+@takes_options
+def collect(night: str = "", **choices: Any) -> RunReport | None:
+    """Collect the newest batch, and analyse what it flagged; ends at once where there is none.
+
+    Args:
+        night: Night whose batch is meant, as `nightwatch batches` lists it; empty: the newest.
+    """
+    return None if nothing_to_collect(night) else collect_night(night, choices)
+
+
+def submit_all(options: NightOptions) -> RunReport:
+    """Submit every error that nobody ignores and no lesson covers; nothing is analysed."""
+    with report_on_failure(options) as progress:
+        probe_batches(options)
+        night = progress.begin(open_night(options))
+        fetched = fetch_errors(options, night)
+        known = known_errors(options, night)
+        selection = progress.select(select_every(options, fetched, known))
+        report = builder.add_errors(open_report(options, night), fetched, selection)
+        report = progress.update(keep_report(report))
+        sent = submit_errors(options, night, selection.kept, LongTail(), 0.0)
+        return keep_and_show(add_long_tail(report, sent))
+
+
+def submit_tail(report: RunReport, fetched: Fetched, known: KnownErrors) -> LongTail:
+    """Submit the errors that the night had no room for, where that was asked for."""
+    if not asks_tail(report.options):
+        return report.long_tail
+    groups = long_tail(fetched, report.dropped, known.names)
+    return submit_errors(report.options, report.night, groups, report.long_tail, report.usage.cost)
+
+
+def submit_errors(
+    options: NightOptions,
+    night: Night,
+    groups: tuple[ErrorGroup, ...],
+    tail: LongTail,
+    spent: float | None,
+) -> LongTail:
+    """Ask about each error once, as far as the night's USD go; returns the tail with it."""
+    asking = triage_options(options, night)
+    settled = settle_batches(asking)
+    questions = write_questions(asking, night, groups)
+    planned = plan_batch(asking, night, questions, spent)
+    sent = submit_batch(asking, night, planned)
+    told = with_complaints(tail, questions.complaint, planned.over, *settled.unsure)
+    return with_submission(told, sent, planned.cost.text, questions)
+
+
+def collect_due(options: NightOptions, night: Night) -> LongTail:
+    """Read the batches of these sources that have ended, where that was asked for."""
+    if not asks_tail(options):
+        return without_tail(options)
+    return read_batches(options, night, settle_batches(options))
+
+
+def read_batches(options: NightOptions, night: Night, settled: Settled) -> LongTail:
+    """Read every open batch of these sources that has ended, and wait for none."""
+    read = one_by_one(read_batch, due_batches(options, night, settled), options)
+    return put_together(options, night, read, settled)
+
+
+def close_tail(report: RunReport) -> RunReport:
+    """Write down what the night has told of batches, where it had to do with any."""
+    if asks_tail(report.options):
+        close_batches(report)
+    return report
+
+
+def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
+    """Wait for a night's batch, then go on as a night over the errors that it flagged."""
+    options = collecting_options(name, choices)
+    with report_on_failure(options) as progress:
+        night = progress.begin(open_collection(options, name))
+        settled = settle_batches(options)
+        due = due_batches(options, night, settled)
+        attempt("waiting", patiently(options), options, due, otherwise=None)
+        tail = read_batches(options, night, settled)
+        report = progress.update(add_long_tail(open_report(options, night), tail))
+        if is_waiting(tail):
+            return keep_and_show(builder.degrade(report, *tail.running))
+        outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
+        fetched = fetch_errors(options, night)
+        selection = progress.select(select_flagged(options, fetched, tail))
+        report = progress.update(builder.add_errors(report, fetched, selection))
+        done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
+        told = tell_the_team(builder.degrade(done, *tail.running))
+        close_batches(told)
+        return told

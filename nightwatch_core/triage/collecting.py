@@ -1,0 +1,117 @@
+"""What was read of batches, as one value of the night."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ResultKind, Submission
+from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.report import NightRecord
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.units import moment, plural
+from nightwatch_core.triage.asking import sightings, waiting
+from nightwatch_core.triage.planning import Questions, submitted
+
+_ENDS: dict[str, tuple[ResultKind, str]] = {  # of items of which no result can be read any more
+    "expired": ("expired", "the batch expired before the service came to it"),
+    "canceled": ("canceled", "the batch was canceled"),
+    "ended": ("missing", "the service keeps the results no longer"),
+    "gone": ("missing", "the service no longer knows the batch"),
+}
+LATER = "`nightwatch night --collect` collects it later"
+
+
+class ReadBatch(Value):
+    """A batch with its results, or a sentence on why there are none so far."""
+
+    batch: Batch
+    running: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether everything that will ever come of it is there."""
+        return not self.running
+
+
+def of_sources(
+    batches: Iterable[Batch], history: Iterable[NightRecord], key: str
+) -> tuple[Batch, ...]:
+    """Batches of nights that read the same sources, in their order.
+
+    One whose night is not known belongs to nobody.
+    """
+    keys = {one.id: one.night.kind.key for one in history if one.night}
+    return tuple(one for one in batches if keys.get(one.night) == key)
+
+
+def running_text(batch: Batch, state: BatchState | None = None) -> str:
+    """Say of a batch that it has not ended, or that nobody knows whether it was submitted."""
+    errors = plural(len(batch.items), "error")
+    if batch.is_intent:
+        return (
+            f"a batch of {errors} of {moment(batch.submitted)} may have been submitted: the "
+            f"service says so when it has ended, and nothing is asked again before. {LATER}"
+        )
+    processed = f", {state.total - state.processing:,} of them done" if state else ""
+    return f"the batch {batch.id} of {errors} is still running{processed}. {LATER}"
+
+
+def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:
+    """One result for every error of a batch that ended without results that can be read."""
+    kind, reason = _ENDS[state.status]
+    return tuple(
+        ItemResult(
+            key=one.key, fingerprint=one.fingerprint, kind=kind, reason=state.reason or reason
+        )
+        for one in batch.items
+    )
+
+
+def collected(
+    read: Sequence[ReadBatch], every: Iterable[Batch], now: datetime, complaints: Sequence[str] = ()
+) -> LongTail:
+    """Make the night's value of what was read; `every` has the other batches of these sources."""
+    done = [one.batch for one in read if one.is_read]
+    digests = {one.digest for one in done}
+    others = [one for one in every if one.digest not in digests and one.collected_by]
+    judged = tuple(one for batch in done for one in sightings(batch) if one.result)
+    newer = {one.group.fingerprint for one in judged}
+    usages = (one.usage for batch in done for one in (*batch.answered, *batch.results))
+    return LongTail(
+        judged=judged,
+        waiting=tuple(one for one in waiting(others, now) if one.group.fingerprint not in newer),
+        running=tuple(one.running for one in read if one.running),
+        complaints=tuple(complaints),
+        usage=sum(usages, Usage()),
+    )
+
+
+def with_submission(tail: LongTail, sent: Submission, cost: str, questions: Questions) -> LongTail:
+    """Add what was submitted, and earlier words that still hold, to the night's value."""
+    told = {one.group.fingerprint for one in tail.judged}
+    kept = (one for one in questions.kept if one.group.fingerprint not in told)
+    update = {
+        "submitted": (*tail.submitted, *map(submitted, sent.batches)),
+        "cost": cost if sent.batches else tail.cost,
+        "kept": tuple(one for one in kept if one.result),
+        "awaited": sum(one.result is None for one in questions.kept),
+    }
+    return with_complaints(tail.model_copy(update=update), *sent.unsure)
+
+
+def with_complaints(tail: LongTail, *complaints: str) -> LongTail:
+    """Add complaints, each once; empty ones say nothing."""
+    every = dict.fromkeys((*tail.complaints, *filter(None, complaints)))
+    return tail.model_copy(update={"complaints": tuple(every)})
+
+
+def is_waiting(tail: LongTail) -> bool:
+    """Tell whether nothing could be read because batches are still running."""
+    return bool(tail.running) and not tail.judged
+
+
+def taken(batch: Batch, names: frozenset[str]) -> tuple[str, ...]:
+    """The fingerprints of a batch that nights have analysed, with tonight's `names`."""
+    known = {one.group.fingerprint: frozenset(one.group.names) for one in sightings(batch)}
+    new = (name for name, every in known.items() if every & names)
+    return tuple(dict.fromkeys((*batch.taken, *new)))

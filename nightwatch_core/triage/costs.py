@@ -1,0 +1,90 @@
+"""What a batch of questions costs: what is usual, and what it cannot pass."""
+
+import json
+from collections.abc import Sequence
+
+from nightwatch_core.models.batch import Batch, TokenPrice, TriageItem
+from nightwatch_core.models.conversation import Conversation, UserTurn
+from nightwatch_core.models.value import Value
+from nightwatch_core.text.units import estimated_tokens, money, plural
+from nightwatch_core.triage.limits import USUAL_ANSWER_TOKENS
+
+
+class BatchCost(Value):
+    """USD of all items, at the batch's share of the list prices; None: no price is known."""
+
+    usual: float | None = 0.0
+    most: float | None = 0.0
+
+    def __add__(self, other: "BatchCost") -> "BatchCost":
+        """Both together; an unknown price stays unknown."""
+        return BatchCost(usual=_sum(self.usual, other.usual), most=_sum(self.most, other.most))
+
+    @property
+    def text(self) -> str:
+        """For people.
+
+        >>> BatchCost(usual=0.004, most=1.5).text, BatchCost(usual=None, most=None).text
+        ('about under $0.01, at most $1.50', 'price unknown')
+        """
+        if self.usual is None or self.most is None:
+            return "price unknown"
+        return f"about {money(self.usual)}, at most {money(self.most)}"
+
+
+def cost_of(items: Sequence[TriageItem], prices: Batch) -> BatchCost:
+    """Reckon what these items cost at the prices, and the share of them, that a batch names."""
+    return sum((_one(each.conversation, prices) for each in items), BatchCost())
+
+
+def affordable(items: Sequence[TriageItem], prices: Batch, left: float | None) -> int:
+    """Count the first items that together cannot cost more than `left` USD; None: no cap.
+
+    Where no price is known, none is, unless there is no cap.
+    """
+    if left is None:
+        return len(items)
+    spent = 0.0
+    for count, each in enumerate(items):
+        most = _one(each.conversation, prices).most
+        if most is None or (spent := spent + most) > left:
+            return count
+    return len(items)
+
+
+def left_over(count: int, left: float | None) -> str:
+    """Say why errors were not asked about; empty for none.
+
+    >>> left_over(3, 0.5)
+    '3 errors were not asked about at first sight: $0.50 of cost_per_night are left'
+    """
+    if not count:
+        return ""
+    verb = "was" if count == 1 else "were"
+    return (
+        f"{plural(count, 'error')} {verb} not asked about at first sight: {money(left)} of "
+        "cost_per_night are left"
+    )
+
+
+def _one(conversation: Conversation, prices: Batch) -> BatchCost:
+    turns = [turn.text for turn in conversation.turns if isinstance(turn, UserTurn)]
+    texts = (conversation.system, json.dumps(conversation.answer_schema), *turns)
+    prompt = sum(map(estimated_tokens, texts))
+    price = _price(prices.prices, prompt)
+    if price is None:
+        return BatchCost(usual=None, most=None)
+    read, share = prompt * price.input, prices.share / 1_000_000
+    usual = min(USUAL_ANSWER_TOKENS, conversation.max_tokens)
+    return BatchCost(
+        usual=(read + usual * price.output) * share,
+        most=(read + conversation.max_tokens * price.output) * share,
+    )
+
+
+def _price(prices: Sequence[TokenPrice], prompt: int) -> TokenPrice | None:
+    return next((one for one in prices if one.up_to is None or prompt <= one.up_to), None)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other

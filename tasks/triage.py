@@ -1,0 +1,213 @@
+"""First sight: what is asked about many errors at once, and what came of it."""
+
+import logging
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from prefect import Task, task
+
+from nightwatch_core.analysis.batch_submission import settle, submit_once
+from nightwatch_core.analysis.request_sets import request_set
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
+from nightwatch_core.intake import limits as intake
+from nightwatch_core.intake import selection as selecting
+from nightwatch_core.intake.ignore_rules import rules_in_force
+from nightwatch_core.models.assignment import KnownErrors
+from nightwatch_core.models.batch import Batch, Settled, Submission
+from nightwatch_core.models.error import ErrorGroup, Fetched, Selection
+from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.models.trace import Trace
+from nightwatch_core.ports import BatchModel, BatchStore
+from nightwatch_core.triage import asking, collecting, limits, planning, polling, turns
+from nightwatch_core.triage.collecting import ReadBatch
+from nightwatch_core.triage.planning import Plan, Questions
+from nightwatch_core.triage.question import model_of, question, triage_agent
+from tasks.policies import PATIENTLY, when_unwell
+from tasks.wiring import publishing, reading
+
+log = logging.getLogger(__name__)
+SECONDS = 120.0  # for the one error that is asked alone
+
+
+@task(name="settle batches", task_run_name="settle batches", **PATIENTLY)
+def settle_batches(options: NightOptions) -> Settled:
+    """Look what became of batches that killed nights may have submitted, and which are open."""
+    ports = reading(options)
+    return settle(_desk(options), _store(options), ports.clock)
+
+
+@task(name="probe batches", task_run_name="probe batches", **PATIENTLY)
+def probe_batches(options: NightOptions) -> str:
+    """Say that the service takes batches; raises what is wrong before anything is done."""
+    return _desk(options).probe()
+
+
+@task(name="choose errors for a batch", task_run_name="choose errors for a batch")
+def select_every(options: NightOptions, fetched: Fetched, known: KnownErrors) -> Selection:
+    """Rank all errors that nobody ignores and no lesson covers."""
+    every = reading(options).knowledge.ignore_rules()
+    rules, sentences = rules_in_force(every, fetched.groups, fetched.window)
+    selected = selecting.select(fetched.groups, rules, len(fetched.groups), fetched.window)
+    names = frozenset(known.names)
+    new = tuple(group for group in selected.kept if names.isdisjoint(group.names))
+    return selected.model_copy(update={"kept": new, "told": sentences})
+
+
+@task(name="let flagged errors take turns", task_run_name="let flagged errors take turns")
+def take_turns(options: NightOptions, selection: Selection, tail: LongTail) -> Selection:
+    """Tonight's errors and those that earlier batches flagged, in turns."""
+    candidates = intake.GROUPS_A_CASE * (options.max_errors or 5)
+    return turns.with_flagged(selection, tail.flagged, candidates)
+
+
+@task(name="select flagged errors", task_run_name="select flagged errors")
+def select_flagged(options: NightOptions, fetched: Fetched, tail: LongTail) -> Selection:
+    """Select what batches flagged and nothing else, the worst first."""
+    candidates = intake.GROUPS_A_CASE * (options.max_errors or 5)
+    return turns.only_flagged(fetched.groups, tail.flagged, candidates)
+
+
+@task(name="write the questions", task_run_name="write the questions", **PATIENTLY)
+def write_questions(
+    options: NightOptions, night: Night, groups: tuple[ErrorGroup, ...]
+) -> Questions:
+    """Ask about each error that is not waiting for an answer and has none that still holds."""
+    ports, batches = reading(options), _store(options).batches()
+    ask, kept = asking.to_ask(groups, batches, ports.clock.now(), options.lesson_days)
+    agent, complaint = triage_agent(ports.agents)
+    traces = _traces(options, ask)
+    asked = [(group, question(group, traces.get(group.fingerprint), agent)) for group in ask]
+    return Questions(items=request_set(night.id, asked), kept=kept, complaint=complaint)
+
+
+@task(name="plan a batch", task_run_name="plan a batch", **PATIENTLY)
+def plan_batch(
+    options: NightOptions, night: Night, questions: Questions, spent: float | None
+) -> Plan:
+    """What is submitted within what is left of the night's USD; nothing is submitted yet."""
+    if not questions.items:
+        return Plan()
+    prices = _desk(options).intents(questions.items, night.id, reading(options).clock.now())[0]
+    left = max(options.cost_per_night - (spent or 0.0), 0.0) if options.cost_per_night else None
+    return planning.plan(questions.items, prices, left)
+
+
+@task(name="submit a batch", task_run_name="submit a batch", **PATIENTLY)
+def submit_batch(options: NightOptions, night: Night, planned: Plan) -> Submission:
+    """Submit what was planned, once: whatever is not sure is not submitted again."""
+    clock = reading(options).clock
+    return submit_once(planned.items, night.id, _desk(options), _store(options), clock, SECONDS)
+
+
+@task(name="wait for batches", task_run_name="wait for batches")
+def wait_for(options: NightOptions, batches: tuple[Batch, ...]) -> None:
+    """Raise `TryLater` while one of them is running."""
+    desk = _desk(options)
+    running = [one for one in batches if desk.state(one).status == "in progress"]
+    if running:
+        raise TryLater(collecting.running_text(running[0]))
+
+
+def patiently(options: NightOptions) -> Task[[NightOptions, tuple[Batch, ...]], None]:
+    """The step that waits, as long as the options say."""
+    pauses = list(polling.pauses(options.collect_minutes))
+    return wait_for.with_options(
+        retries=len(pauses), retry_delay_seconds=pauses, retry_condition_fn=when_unwell
+    )
+
+
+@task(name="read a batch", task_run_name="read the batch {batch.id}", **PATIENTLY)
+def read_batch(batch: Batch, options: NightOptions) -> ReadBatch:
+    """Read every result, once: what was read is kept before anything else is done with it."""
+    if batch.is_intent:
+        return ReadBatch(batch=batch, running=collecting.running_text(batch))
+    if batch.results:
+        return ReadBatch(batch=batch)
+    desk = _desk(options)
+    state = desk.state(batch)
+    if state.status == "in progress":
+        return ReadBatch(batch=batch, running=collecting.running_text(batch, state))
+    gone = not state.readable
+    results = collecting.without_results(batch, state) if gone else tuple(desk.results(batch))
+    read = batch.model_copy(update={"results": results})
+    _store(options).keep(read)
+    return ReadBatch(batch=read)
+
+
+@task(name="put batches together", task_run_name="put batches together")
+def put_together(
+    options: NightOptions, night: Night, read: tuple[ReadBatch, ...], settled: Settled
+) -> LongTail:
+    """What the batches say, and what earlier ones flagged that no night has analysed."""
+    now, history = reading(options).clock.now(), publishing(options).nights.history()
+    every = collecting.of_sources(_store(options).batches(), history, night.kind.key)
+    return collecting.collected(read, every, now, settled.unsure)
+
+
+@task(name="choose batches", task_run_name="choose batches")
+def due_batches(options: NightOptions, night: Night, settled: Settled) -> tuple[Batch, ...]:
+    """Open batches of nights over the same sources, oldest first."""
+    history = publishing(options).nights.history()
+    return collecting.of_sources(settled.open, history, night.kind.key)
+
+
+@task(name="close batches", task_run_name="close batches")
+def close_batches(report: RunReport) -> None:
+    """Write down which night's report has the results, and which errors were analysed since."""
+    store, told = _store(report.options), {one.night for one in report.long_tail.judged}
+    names = frozenset(
+        name for one in report.analyses for group in one.case.groups for name in group.names
+    )
+    for batch in store.batches():
+        if not batch.results:
+            continue
+        closed = batch.model_copy(
+            update={
+                "collected_by": batch.collected_by or (report.night.id * (batch.night in told)),
+                "taken": collecting.taken(batch, names),
+            }
+        )
+        if closed != batch:
+            store.keep(closed)
+
+
+def triage_options(options: NightOptions, night: Night) -> NightOptions:
+    """The options under which the model at first sight is asked."""
+    agent, _ = triage_agent(reading(options).agents)
+    model = model_of(agent, options, night.given)
+    return options.model_copy(update={"model": model})
+
+
+def _desk(options: NightOptions) -> BatchModel:
+    desk = reading(options).batches
+    if desk is None:
+        raise GiveUp("no model that takes batches is connected: set ANTHROPIC_API_KEY")
+    return desk
+
+
+def _store(options: NightOptions) -> BatchStore:
+    store = publishing(options).batch_store
+    if store is None:
+        raise GiveUp("there is no place where batches could be kept")
+    return store
+
+
+def _traces(options: NightOptions, groups: tuple[ErrorGroup, ...]) -> Mapping[str, Trace]:
+    """The newest trace of each error that has one; of very many only the first are looked up."""
+    errors = reading(options).errors
+
+    def newest(group: ErrorGroup) -> Trace | None:
+        try:
+            return next(iter(errors.traces(group, 1)), None)
+        except StopTheNight:
+            raise
+        except NightWatchError as trouble:
+            log.warning("%s: asked about without its trace: %s", group.short, trouble)
+            return None
+
+    some = groups[: limits.TRACED]
+    with ThreadPoolExecutor(options.concurrency) as beside:
+        traces = zip(some, beside.map(newest, some), strict=True)
+        return {group.fingerprint: trace for group, trace in traces if trace}

@@ -1,0 +1,154 @@
+"""First sight in batches, in memory: submitted once, collected by whoever comes, gone on from."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from night_world import CART, PAY, TRACES, group, trace, worlds
+from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
+from twins.batches import HALF, MemoryBatches, MemoryBatchStore, unremarkable
+
+from flows.nightly import nightly
+from flows.triage_batch import collect
+from nightwatch_core.errors import GiveUp, NotTonight, StopTheNight
+from nightwatch_core.models.batch import FirstSight, ItemResult, TriageItem
+from nightwatch_core.models.error import ErrorGroup
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.trace import Trace
+from tasks.dependencies import Dependencies, using
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_server")]
+TAIL = tuple(
+    group("KeyError", f"tail/{name}", 4 - at)
+    for at, name in enumerate(("ant", "bee", "cow", "dog"))
+)
+Answer = Callable[[TriageItem], ItemResult]
+
+
+@pytest.fixture(autouse=True)
+def own_results(tmp_path: Path):
+    with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: tmp_path / "results"}):
+        yield
+
+
+def flagging(*transactions: str) -> Answer:
+    """Answers that ask for an analysis of errors in these transactions."""
+
+    def answer(item: TriageItem) -> ItemResult:
+        assert item.group
+        plain = unremarkable(item)
+        if item.group.transaction not in transactions:
+            return plain
+        sight = FirstSight(severity="critical", likely_cause="Lost.", needs_deep_investigation=True)
+        return plain.model_copy(update={"first_sight": sight})
+
+    return answer
+
+
+def traced(error: ErrorGroup) -> tuple[Trace, ...]:
+    """A trace of its own, so that each is a case of its own."""
+    return (trace("KeyError", f"shop/{error.transaction.partition('/')[2]}.py", "find"),)
+
+
+def with_batches(world: Dependencies, answer: Answer = unremarkable) -> Dependencies:
+    clock, own = world.reading.clock, {one.fingerprint: traced(one) for one in TAIL}
+    world.reading.errors.known_traces = {**TRACES, **own}
+    desk = MemoryBatches(answer=answer, now=clock.now())
+    reading = replace(world.reading, batches=desk)
+    publishing = replace(world.publishing, batch_store=MemoryBatchStore())
+    return Dependencies(reading=reading, publishing=publishing)
+
+
+def night(world: Dependencies, **choices: object) -> RunReport:
+    with using(world):
+        return nightly(**{"model": "memory", "cost_per_night": 0.0, **choices})
+
+
+def asked(world: Dependencies) -> list[str]:
+    """Transactions of everything that was asked, in any way."""
+    desk = world.reading.batches
+    sent = [item for batch in desk.sent.values() for item in batch]
+    return sorted(item.group.transaction for item in (*desk.asked, *sent))
+
+
+def test_a_night_submits_its_tail_and_the_next_collects_it() -> None:
+    world = with_batches(worlds((CART, *TAIL)), flagging("tail/dog"))
+    first = night(world, long_tail=True, max_errors=1)
+    assert [one.errors for one in first.long_tail.submitted] == [4]
+    assert asked(world) == ["tail/ant", "tail/bee", "tail/cow", "tail/dog"]
+    assert first.status == "complete"
+
+    world.reading.clock.pass_by(86_400)
+    running = night(world, long_tail=True, max_errors=1)
+    assert len(running.long_tail.running) == 1
+    assert "still running" in running.long_tail.running[0]
+    assert len(asked(world)) == 4, "what waits for its answer is not asked again"
+
+    world.reading.batches.end()
+    world.reading.clock.pass_by(86_400)
+    third = night(world, long_tail=True, max_errors=1)
+    assert len(third.long_tail.judged) == 4
+    analysed = [a.case.leader.transaction for a in third.analyses if a.ending.kind != "reused"]
+    assert analysed == ["tail/dog"], "flagged, it comes before those that rank above it"
+    asked_alone, in_the_batch = 2 * HALF.cost, 3 * HALF.cost
+    assert third.long_tail.usage.cost == pytest.approx(asked_alone + in_the_batch)
+    analyses = third.analyses[-1].usage.cost
+    assert third.usage.cost == pytest.approx(analyses + asked_alone + in_the_batch)
+    assert len(asked(world)) == 4, "what was judged and has not changed is not asked again"
+
+    world.reading.clock.pass_by(86_400)
+    fourth = night(world, long_tail=True, max_errors=1)
+    assert not fourth.long_tail.judged
+    assert {one.group.transaction for one in fourth.long_tail.kept} >= {"tail/ant", "tail/bee"}
+    assert not fourth.long_tail.waiting
+
+
+def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> None:
+    world = with_batches(worlds((CART, PAY, *TAIL)), flagging("cart/pay"))
+    first = night(world, batch_mode=True)
+    assert first.status == "complete"
+    assert not first.analyses
+    assert len(asked(world)) == 6
+    assert not world.publishing.notifier.told, "that something was asked is no news"
+
+    again = night(world, batch_mode=True)
+    assert (again.long_tail.awaited, len(again.long_tail.kept)) == (5, 1), "one was asked alone"
+    assert len(asked(world)) == 6
+
+    early = night(world, collect=True, collect_minutes=0)
+    assert early.status == "degraded"
+    assert "nightwatch night --collect" in early.degraded[0]
+    world.reading.batches.end()
+    done = night(world, collect=True, collect_minutes=0)
+    assert done.status == "complete"
+    assert [a.case.leader for a in done.analyses] == [PAY]
+    assert len(done.long_tail.judged) == 6
+    assert done.receipts
+    assert done.learned.lessons
+    assert [one.night.id for one in world.publishing.notifier.told] == [done.night.id]
+    with pytest.raises(NotTonight, match="no batch to collect"):
+        night(world, collect=True)
+    with using(world):
+        assert collect() is None
+
+
+def test_without_a_model_a_batch_is_refused_before_any_work() -> None:
+    world = with_batches(worlds((CART, *TAIL)))
+    with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY"):
+        night(world, batch_mode=True, model="rules")
+    assert not asked(world)
+
+
+def test_a_service_without_batches_fails_before_any_work() -> None:
+    world = with_batches(worlds((CART,)))
+
+    def none_here() -> str:
+        raise GiveUp("the server takes no batches")
+
+    world.reading.batches.probe = none_here
+    with pytest.raises(GiveUp, match="takes no batches"):
+        night(world, batch_mode=True)
+    assert not asked(world)
+    (told,) = world.publishing.notifier.told
+    assert told.status == "failed"
