@@ -1,5 +1,6 @@
 """Batches: who answers many errors at once, and where they are kept from night to night."""
 
+from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.local.quiet_batches import QuietBatches, QuietBatchStore
 from nightwatch_core.adapters.stores.batch_files import BatchFiles
 from nightwatch_core.intake.default_ports import RULES
@@ -7,6 +8,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.ports import BatchModel, BatchStore
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import replacement
+from tasks.wiring import services
 
 
 def kept_batches() -> BatchStore:
@@ -19,9 +21,7 @@ def model(options: NightOptions, at: Settings) -> BatchModel | None:
     """The service, quiet in a dry run; None without a language model."""
     if options.model == RULES:
         return None
-    real: BatchModel | None = None
-    if real is None:
-        return None
+    real = services.claude_batches(options, at, SystemClock())
     return QuietBatches(real) if options.dry_run else real
 
 

@@ -20,6 +20,7 @@ from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
 
 if TYPE_CHECKING:
+    from nightwatch_core.adapters.claude.batches import ClaudeBatches
     from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
     from nightwatch_core.adapters.github.client import GitHubClient
@@ -121,6 +122,14 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     url, wanted = settings.anthropic_base_url, tuning(options, settings)
     return Claude(key, options.model, url, tuning=wanted)
+
+
+def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> ClaudeBatches:
+    """The same for many errors at once."""
+    from nightwatch_core.adapters.claude.batches import ClaudeBatches
+
+    key = settings.anthropic_api_key or SecretStr(NO_KEY)
+    return ClaudeBatches(key, options.model, clock, settings.anthropic_base_url)
 
 
 def priced(model: str, usage: Usage) -> Usage:
