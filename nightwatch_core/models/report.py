@@ -48,6 +48,28 @@ class WrittenLesson(Value):
     what: Literal["new", "refreshed", "reused", "unknown"]  # "unknown": it names no cause
 
 
+class Duplicate(Value):
+    """An analysis that came to a cause that was there."""
+
+    fingerprint: str
+    same_as: str  # another one's fingerprint, or a lesson's file
+    is_lesson: bool = False
+
+
+class Duplicates(Value):
+    """Analyses of a night that came to a cause that was there (`report.duplicates`)."""
+
+    judged: int  # analyses that name a cause with more than low confidence
+    count: int = 0  # thereof, duplicates
+    of_lessons: int = 0  # thereof, of what a lesson on another error tells
+    listed: tuple[Duplicate, ...] = ()  # the best ranked
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return self.count / self.judged if self.judged else 0.0
+
+
 class LearningResult(Value):
     """What the learning steps left behind."""
 
@@ -61,6 +83,7 @@ class LearningResult(Value):
     patterns: tuple[Pattern, ...] = ()
     suggestions: tuple[IgnoreSuggestion, ...] = ()
     scoreboard: Scoreboard | None = None  # how right earlier analyses proved; None: not reckoned
+    duplicates: Duplicates | None = None  # None: not counted, or nothing to count
     failure: str = ""  # why learning is incomplete
 
 
@@ -127,6 +150,7 @@ class Accounts(Value):
     cost_per_error: float | None = None  # USD; None also where a price is not known
     confidences: Confidences = Confidences()
     second_looks: SecondLooks = SecondLooks()
+    duplicates: Duplicates | None = None  # None: no analysis that could be one
 
 
 class RunReport(Value):

@@ -6,6 +6,7 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.report import Accounts, Confidences, SecondLooks
 from nightwatch_core.models.usage import Usage
+from nightwatch_core.report.duplicates import duplicates
 
 SUREST_FIRST = ("high", "medium", "low")
 NOTHING_READ = CodeReads()
@@ -49,6 +50,7 @@ def accounts(
         cost_per_error=None if spent.cost is None else _share(spent.cost, errors),
         confidences=_confidences(analyses),
         second_looks=second_looks(fresh),
+        duplicates=duplicates(fresh),
     )
 
 

@@ -31,7 +31,7 @@ def accounts_line(accounts: Accounts) -> str:
     """
     if not accounts.analysed + accounts.failed:
         return ""
-    used, looks = accounts.usage, accounts.second_looks
+    used, looks, same = accounts.usage, accounts.second_looks, accounts.duplicates
     cost = "price unknown" if used.cost is None else f"${used.cost:.2f}"
     parts = (
         f"{used.new_tokens:,} new tokens ({accounts.tokens_per_error or 0:,.0f} an error)",
@@ -42,6 +42,7 @@ def accounts_line(accounts: Accounts) -> str:
         f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
         f"{used.compactions} summaries" if used.compactions else "",
         f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
+        f"{same.share:.0%} found twice" if same and same.count else "",
     )
     return " · ".join(part for part in parts if part)
 
@@ -92,6 +93,22 @@ def _missed(accounts: Accounts) -> str:
     return ", ".join(filter(None, (missed, cut)))
 
 
+def _duplicates(accounts: Accounts) -> str:
+    """How many analyses came to a cause that was there, and where it was."""
+    counted = accounts.duplicates
+    if not counted:
+        return ""
+    text = f"{counted.count} of {plural(counted.judged, 'cause')} ({counted.share:.0%})"
+    if not counted.count:
+        return text
+    tonight = counted.count - counted.of_lessons
+    where = (
+        f"{tonight} of tonight's others" if tonight else "",
+        f"{counted.of_lessons} of lessons on other errors" if counted.of_lessons else "",
+    )
+    return f"{text}: {', '.join(filter(None, where))}"
+
+
 def _second_looks(accounts: Accounts) -> str:
     looks = accounts.second_looks
     if not looks.wanted:
@@ -113,5 +130,6 @@ _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
     ("Hits", _rates),
     ("Tools", _missed),
     ("Second looks", _second_looks),
+    ("Found twice", _duplicates),
     ("Run context", _run_context),
 )

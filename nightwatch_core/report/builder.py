@@ -25,6 +25,7 @@ from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
 from nightwatch_core.report import accounting
+from nightwatch_core.report.duplicates import duplicates
 from nightwatch_core.text.units import plural
 
 MANY_UNREAD = 0.1  # share of records
@@ -152,13 +153,17 @@ def learning_result(
         patterns=patterns,
         suggestions=suggestions,
         scoreboard=scoreboard(upkeep.lessons),
+        duplicates=duplicates(report.analyses, upkeep.lessons),
         failure=_few(upkeep.troubles),
     )
 
 
 def add_learning(report: RunReport, learned: LearningResult) -> RunReport:
-    """Add what was learned."""
-    return degrade(report.model_copy(update={"learned": learned}), learned.failure)
+    """Add what was learned, also about duplicates of what earlier nights taught."""
+    counted = learned.duplicates or report.accounts.duplicates
+    held = report.accounts.model_copy(update={"duplicates": counted})
+    update = {"learned": learned, "accounts": held}
+    return degrade(report.model_copy(update=update), learned.failure)
 
 
 def finish_report(report: RunReport, now: datetime) -> RunReport:
