@@ -1,7 +1,8 @@
 """Items as requests of a batch: one turn each, no tools, and as many batches as the limits make."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
 
 from nightwatch_core.adapters.claude.features import Features, Json, Tuning
 from nightwatch_core.adapters.claude.request import request_for
@@ -37,9 +38,19 @@ def encoded(item: TriageItem, features: Features) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def body(requests: Sequence[bytes]) -> bytes:
-    """The whole batch as it is sent."""
-    return _OPENING + b",".join(requests) + _CLOSING
+def body(requests: Iterable[bytes]) -> bytes:
+    """The whole batch as it is sent; nothing of it is in memory twice.
+
+    >>> body([b"{}", b"{}"])
+    b'{"requests":[{},{}]}'
+    """
+    whole = BytesIO()
+    whole.write(_OPENING)
+    for number, request in enumerate(requests):
+        whole.write(b"," if number else b"")
+        whole.write(request)
+    whole.write(_CLOSING)
+    return whole.getvalue()
 
 
 def parts(

@@ -97,7 +97,7 @@ class ClaudeBatches:
         """Submit the intent's items once; returns the intent with its id."""
         features = self._calls.features(time.monotonic() + ASKING)
         wanted = {one.key for one in intent.items}
-        whole = body([encoded(one, features) for one in items if one.key in wanted])
+        whole = body(encoded(one, features) for one in items if one.key in wanted)
         made = batch_calls.create(self._calls, whole)
         told = {"id": made["id"], "expires": moment(made.get("expires_at"))}
         return Batch.model_validate({**dict(intent), **told})

@@ -10,6 +10,7 @@ from services.anthropic import Anthropic
 from twins.batches import MemoryBatchStore
 from twins.reading import MemoryClock
 
+from nightwatch_core.adapters.stores.batch_files import BatchFiles
 from nightwatch_core.analysis.batch_submission import settle, submit_once
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.errors import GiveUp, MayHaveArrived, StopTheNight, TryLater
@@ -356,3 +357,19 @@ def test_text_no_encoder_accepts_does_not_stop_a_batch():
         said = json.dumps(_create(server)[0].body)
     assert "half ? of" in said
     assert HAIKU in said
+
+
+def test_hundreds_of_errors_are_collected_while_the_service_breaks_off(tmp_path):
+    clock, store = MemoryClock(), BatchFiles(tmp_path)
+    with Anthropic() as server:
+        model, asked = batches_of(server, clock, most_requests=150), items(400)
+        batches = submit_once(asked, "n1", model, store, clock, 20).batches
+        assert [len(one.items) for one in batches] == [150, 150, 99]
+        assert submit_once(asked, "n2", model, store, clock, 20).batches == ()
+        for fault in ("cut results", "429", "torn results", "noise", "doubled results"):
+            server.fail(fault, path=f"/v1/messages/batches/{batches[1].id}/results")
+        kept = settle(model, BatchFiles(tmp_path), clock).open
+        results = [one for batch in kept for one in (*batch.answered, *model.results(batch))]
+    assert Counter(one.fingerprint for one in results) == Counter(one.fingerprint for one in asked)
+    assert {one.kind for one in results} == {"answered"}
+    assert len(_create(server)) == 3
