@@ -4,14 +4,15 @@ A file that cannot be read is left as it is, and named.
 """
 
 import json
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.limits import BATCH_BYTES, COLLECTED_DAYS
+from nightwatch_core.adapters.stores.limits import BATCH_BYTES, COLLECTED_DAYS, COLLECTED_ERRORS
 from nightwatch_core.adapters.stores.private_folder import make_private
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.batch import Batch
@@ -23,24 +24,23 @@ _ADVICE = "it stays as it is. Mend it, or move it away"
 class BatchFiles:
     """Batches below the folder `state`."""
 
-    def __init__(self, state: Path) -> None:
-        """Nothing is touched before it is needed."""
+    def __init__(self, state: Path, most_collected: int = COLLECTED_ERRORS) -> None:
+        """Nothing is touched before it is needed; `most_collected` errors were, and are kept."""
         self._folder = state / "batches"
+        self._most = most_collected
 
     def keep(self, batch: Batch) -> None:
-        """Write or replace a batch, by its digest; those collected long before it are removed.
+        """Write or replace a batch, by its digest; raises `StopTheNight` where that cannot be.
 
-        Raises `StopTheNight` where that cannot be.
+        With a new intent those go that were collected long before, or are too many, oldest first.
         """
         kept = {"schema": SCHEMA, "batch": batch.model_dump(mode="json", exclude_defaults=True)}
         raw = json.dumps(kept, ensure_ascii=False).encode("utf-8", "replace")
         try:
             make_private(self._folder)
             atomic_files.write(self._file(batch), raw, mode=atomic_files.OWNERS)
-            before = batch.submitted - timedelta(days=COLLECTED_DAYS)
-            for old in self.batches() if batch.is_intent else ():
-                if old.collected_by and old.submitted < before:
-                    atomic_files.remove(self._file(old))
+            for old in self._outlived(batch.submitted) if batch.is_intent else ():
+                atomic_files.remove(self._file(old))
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -63,6 +63,14 @@ class BatchFiles:
         """What cannot be read, why, and what to do."""
         complaints = ((file, reason) for file in self._files() if (reason := _read(file)[1]))
         return tuple(f"{file}: {reason}: {_ADVICE}" for file, reason in complaints)
+
+    def _outlived(self, now: datetime) -> Iterator[Batch]:
+        """Collected batches that are too old at this time, or beyond the errors that are kept."""
+        errors, oldest = 0, now - timedelta(days=COLLECTED_DAYS)
+        for batch in reversed(self.batches()):
+            errors += len(batch.items) if batch.collected_by else 0
+            if batch.collected_by and (batch.submitted < oldest or errors > self._most):
+                yield batch
 
     def _file(self, batch: Batch) -> Path:
         return self._folder / f"{batch.digest}.json"

@@ -72,13 +72,24 @@ def test_an_intent_is_forgotten_a_batch_is_not(tmp_path: Path) -> None:
 
 
 def test_what_was_collected_long_ago_goes_with_a_new_intent(tmp_path: Path) -> None:
-    store, later = BatchFiles(tmp_path), datetime(2026, 12, 21, tzinfo=UTC)
+    store, later = BatchFiles(tmp_path), datetime(2027, 3, 21, tzinfo=UTC)
     store.keep(_batch("aa" * 8, id="msgbatch_1", collected_by="2026-11-22"))
     store.keep(_batch("bb" * 8, id="msgbatch_2"))
-    store.keep(_batch("cc" * 8, id="msgbatch_3", collected_by="2026-12-21", submitted=later))
+    store.keep(_batch("cc" * 8, id="msgbatch_3", collected_by="2027-03-21", submitted=later))
     assert len(store.batches()) == 3
     store.keep(_batch("dd" * 8, submitted=later))
     assert [one.id for one in store.batches()] == ["msgbatch_2", "msgbatch_3", ""]
+
+
+def test_collected_batches_are_bounded_by_how_many_errors_they_hold(tmp_path: Path) -> None:
+    store = BatchFiles(tmp_path, most_collected=5)
+    two = tuple(BatchItem(key=f"s-{n}", fingerprint=f"v1:{n}") for n in range(2))
+    for hour in range(4):
+        done = {"id": f"msgbatch_{hour}", "collected_by": "n"}
+        store.keep(_batch(f"{hour}{hour}" * 8, hour=hour, items=two, **done))
+    store.keep(_batch("dd" * 8, hour=1, id="msgbatch_open", items=two))
+    store.keep(_batch("ee" * 8, hour=9))
+    assert [one.id for one in store.batches()] == ["msgbatch_open", "msgbatch_2", "msgbatch_3", ""]
 
 
 @pytest.mark.parametrize(
