@@ -27,9 +27,14 @@ _COUNTED = (
 )
 
 
+def is_told(message: Mapping[str, Any]) -> bool:
+    """Whether an answer says which edits were applied."""
+    return isinstance(message.get("context_management"), Mapping)
+
+
 def is_silent(request: Json, message: Mapping[str, Any]) -> bool:
     """Whether something may have been cleared from the request, and its answer does not say."""
-    if isinstance(message.get("context_management"), Mapping):
+    if is_told(message):
         return False
     edits = inside(request, "context_management").get("edits", ())
     return any(_may_clear(edit, request["messages"]) for edit in edits)
@@ -41,13 +46,14 @@ def count_request(request: Json) -> Json:
 
 
 def _may_clear(edit: Json, messages: list[Json]) -> bool:
-    """Whether there are results that this edit clears: more than it keeps, and long enough."""
+    """Whether this edit finds a prompt that is long enough, and enough to clear in it."""
     if edit["type"] != CLEAR_RESULTS:
         return False
     blocks = [block for one in messages for block in one["content"]]
-    results = sum(block["type"] == "tool_result" for block in blocks)
-    long = estimated_tokens(str(messages)) > number(edit["trigger"], "value")
-    return long and results > number(edit["keep"], "value")
+    results = [str(block["content"]) for block in blocks if block["type"] == "tool_result"]
+    old = estimated_tokens("".join(results[: -number(edit["keep"], "value") or None]))
+    is_long = estimated_tokens(str(messages)) > number(edit["trigger"], "value")
+    return is_long and old >= max(number(edit["clear_at_least"], "value"), 1)
 
 
 def counted(answer: Mapping[str, Any]) -> Usage:

@@ -53,6 +53,7 @@ class Claude:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self._calls = Calls(api_key, model, base_url, attempts, patience, silence, client, features)
         self._tuning, self._gate = tuning or Tuning(), gate
+        self._tells = False  # whether the server says what it cleared, as soon as it once did
         self._counts = True  # whether the server can count tokens, until it shows that it cannot
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
@@ -84,7 +85,8 @@ class Claude:
 
     def _uncounted(self, request: Json, message: Json, end: float) -> Usage:
         """What was cleared from a request whose answer does not say so; it never fails."""
-        if not clearing.is_silent(request, message):
+        self._tells = self._tells or clearing.is_told(message)
+        if self._tells or not clearing.is_silent(request, message):
             return Usage()
         if not self._counts:
             return clearing.UNTOLD
