@@ -43,6 +43,9 @@ mutants: $(VENV)/.developing ## break lines one by one: which do tests miss? ONL
 bench: $(VENV)/.developing ## figures on the development data in ../shared/eval
 	$(BIN)/python tests/benchmarks/run.py
 
+efficiency: $(VENV)/.developing ## what an analysis costs, before and after: is EFFICIENCY.md what comes out?
+	$(BIN)/python -m tests.benchmarks.tokens.efficiency
+
 sample: $(VENV)/.installed ## capture the sample's errors again; must equal the committed ones
 	$(BIN)/python -m nightwatch_core.sample.capture
 
@@ -64,4 +67,4 @@ $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $@
 
-.PHONY: help night try ui test test-slow fuzz mutants bench sample format clean
+.PHONY: help night try ui test test-slow fuzz mutants bench efficiency sample format clean

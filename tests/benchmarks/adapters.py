@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import recall_data
+from failures import case_of, trace_of
 from recall_shelf import new_shelf
 
 from nightwatch_core.adapters.files.file_reader import FileReader
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.intake.cases import signature
-from nightwatch_core.intake.fingerprint import fingerprint
 from nightwatch_core.memory.lessons.index_text import entry_of
 from nightwatch_core.memory.recall import seed_score as matching
 from nightwatch_core.memory.recall.ranking import nearest
@@ -27,10 +27,10 @@ from nightwatch_core.memory.recall.search_document import (
     terms_of,
 )
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.models.error import Case, ErrorGroup, Occurrence
+from nightwatch_core.models.error import Occurrence
 from nightwatch_core.models.knowledge import Index, IndexEntry
 from nightwatch_core.models.research import LikelyFile
-from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
+from nightwatch_core.models.trace import ExceptionLink
 from nightwatch_core.text.message_templates import message_template
 from nightwatch_core.traces import parsing
 
@@ -64,7 +64,7 @@ class SeedRetriever:
 
     def search(self, err: Err, k: int) -> list[tuple[str, float]]:
         """(id, score) of the nearest."""
-        found = matching.recall(_case(err), self._index, limit=k, threshold=0.01)
+        found = matching.recall(case_of(err), self._index, limit=k, threshold=0.01)
         return [(entry.file, match.score) for entry, match in found]
 
 
@@ -107,7 +107,7 @@ def _row(seen: Occurrence) -> dict[str, Any]:
 
 def localise(err: Err) -> list[str]:
     """eval_localise.py: files that may hold the fault, best first."""
-    return [place.path for place in ranked_places(_trace(err))]
+    return [place.path for place in ranked_places(trace_of(err))]
 
 
 def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
@@ -123,19 +123,19 @@ def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
         for commit in commits
     )
     named = tuple(LikelyFile(path=path, score=1.0) for path in err.get("suspect_files", ()))
-    found = candidates(_case(err), named, pulls, limit=len(pulls))
+    found = candidates(case_of(err), named, pulls, limit=len(pulls))
     return [one.pull.sha for one in found]
 
 
 def key(err: Err) -> Hashable:
     """eval_grouping.py: what one case is: root class and top in-app frame."""
-    case = _case(err)
+    case = case_of(err)
     return signature(case.leader, case.trace) or case.fingerprint
 
 
 def name(err: Err) -> Hashable:
     """eval_grouping.py: what one group is: the fingerprint, which knows no frames."""
-    return _case(err).fingerprint
+    return case_of(err).fingerprint
 
 
 def normalise(msg: str) -> str:
@@ -161,40 +161,3 @@ def _entry(doc: Err) -> IndexEntry:
         transaction=transaction,
         tags=matching.seed_tags(error_class, transaction),
     )
-
-
-def _case(err: Err) -> Case:
-    error_class, message = err.get("error_class") or "", err.get("message") or ""
-    transaction = err.get("transaction") or ""
-    seen = datetime.fromtimestamp(err["ts"], UTC) if err.get("ts") else None
-    leader = ErrorGroup(
-        fingerprint=fingerprint("", error_class, transaction, message),
-        source="eval",
-        error_class=error_class,
-        transaction=transaction,
-        message=message,
-        first_seen=seen,
-        last_seen=seen,
-    )
-    return Case(leader=leader, trace=_trace(err) if err.get("frames") else None)
-
-
-def _trace(err: Err) -> Trace:
-    frames = [
-        Frame(
-            path=frame.get("file") or "",
-            line=frame.get("line"),
-            function=frame.get("function") or "",
-            module=frame.get("module") or "",
-            in_app=bool(frame.get("in_app")),
-        )
-        for frame in err["frames"]
-    ]
-    if err.get("lang") == "python":
-        frames.reverse()
-    link = ExceptionLink(
-        error_class=err.get("error_class") or "",
-        message=err.get("message") or "",
-        frames=tuple(frames),
-    )
-    return Trace(language=err.get("lang") or "", links=(link,), raw=err.get("raw") or "")

@@ -38,6 +38,7 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import CodeReader
 
 TURNS, PREVIEWS, PREVIEW_LINES, SUMMARIES = 15, 5, 100, 4
+SEED_TURNS = {"auth": 5, "simple": 7, "database": 10, "complex": 15, "other": 10}
 TRACE = 4_000  # characters of a printed trace
 _WRAP_UP = "Time to conclude: no more tools. Answer now, in the schema, with what you have seen."
 
@@ -121,7 +122,7 @@ def _one_after_another(
     for scenario in night.scenarios:
         case, began = case_of(scenario, code, night.app_prefixes), time.perf_counter()
         name = scenario.error_class
-        turns = complexity.ITERATIONS[complexity.tier(name)] if by_class else TURNS
+        turns = SEED_TURNS[complexity.tier(name)] if by_class else TURNS
         effort = complexity.EFFORTS[complexity.tier(name)] if by_class else "medium"
         first = opening(scenario, case, code, told)
         answer, usage = _talk(client, first, turns, effort, _runner(case, code, cut))
@@ -131,8 +132,8 @@ def _one_after_another(
             f"Error #{len(told) + 1}: {name} in {scenario.transaction} — Root cause: "
             f"{cause[:200]}. Files: {_files(answer)}"
         )
-        seconds = time.perf_counter() - began
-        done.append(Outcome(scenario.key, quotes, cause, usage, seconds))
+        seconds, sure = time.perf_counter() - began, answer.get("confidence", "")
+        done.append(Outcome(scenario.key, quotes, cause, usage, seconds, confidence=sure))
     return done
 
 

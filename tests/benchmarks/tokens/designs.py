@@ -34,6 +34,7 @@ class Outcome:
     usage: Usage = Usage()
     seconds: float = 0.0
     trouble: str = ""
+    confidence: str = ""
 
     def is_right(self, scenario: Scenario) -> bool:
         """All facts cited and the cause named."""

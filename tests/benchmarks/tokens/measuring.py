@@ -38,11 +38,12 @@ class Played:
     seconds: float
     trouble: str
     cited: Cited | None = None  # of its first message
+    confidence: str = ""
 
     @property
     def billed(self) -> Usage:
         """The stand-in's own sum."""
-        return sum((_usage(call) for call in self.calls), Usage())
+        return sum((used(call) for call in self.calls), Usage())
 
     @property
     def late(self) -> tuple[Call, ...]:
@@ -61,11 +62,16 @@ def all_nights(data: Path = real.EVAL) -> tuple[Night, ...]:
 
 def play(night: Night, design: Design) -> tuple[Played, ...]:
     """One night from a cold cache."""
+    return play_counting(night, design)[0]
+
+
+def play_counting(night: Night, design: Design) -> tuple[tuple[Played, ...], int]:
+    """The same, and how many rounds of model calls it took."""
     began = time.perf_counter()
     with Service(night.scenarios) as service:
         found = design(night, service)
     seconds = (time.perf_counter() - began) / max(len(night.scenarios), 1)
-    return played(night, found, service, seconds)
+    return played(night, found, service, seconds), service.rounds.number
 
 
 def played(
@@ -90,11 +96,12 @@ def _played(
     mine = tuple(call for call in service.calls if call.scenario == scenario.key)
     return Played(
         night.name, scenario.key, outcome.is_right(scenario), mine, outcome.usage, seconds,
-        outcome.trouble, service.cited.get(scenario.key),
+        outcome.trouble, service.cited.get(scenario.key), outcome.confidence,
     )  # fmt: skip
 
 
-def _usage(call: Call) -> Usage:
+def used(call: Call) -> Usage:
+    """One call's tokens, priced."""
     return priced(
         MODEL,
         Usage(

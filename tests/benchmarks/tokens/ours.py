@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Barrier
@@ -14,18 +15,21 @@ from benchmarks.tokens.words import Night
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude.cache_gate import Gate
+from nightwatch_core.adapters.claude.features import Tuning
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.adapters.local.clock import SystemClock
 from nightwatch_core.adapters.stores.agent_files import AgentFiles
 from nightwatch_core.analysis import agent_specs, plans
-from nightwatch_core.analysis.analyst import Briefing, analyse
+from nightwatch_core.analysis.analyst import Briefing, analyse, look_again
 from nightwatch_core.analysis.research import gather
 from nightwatch_core.analysis.waves import Prepared, first_wave, second_wave
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.assignment import Assignment, CodeTonight, UnexplainedCase, WaveResult
 from nightwatch_core.models.error import Case, Window
+from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night as NightId
+from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import CodeReader, Model
@@ -35,15 +39,35 @@ TONIGHT = NightId(id="2026-11-20-bench", window=Window(since=DAY, until=DAY), no
 AGENTS = Path(__file__).resolve().parents[3] / "agents"
 
 
-def ours(night: Night, service: Service) -> Sequence[Outcome]:
+@dataclass(frozen=True)
+class Features:
+    """What a night does beyond asking; each can be switched off to see what it gives."""
+
+    previews: bool = True  # what is gathered of the code stands in the first message
+    priors: bool = True  # so does what an earlier night said of a like error
+    sharing: bool = True  # siblings come second and are told what their leader found
+    tuning: Tuning | None = None  # of context editing; None: as it comes
+    options: NightOptions = OPTIONS
+    given: tuple[str, ...] = ()  # options that count before tiers and agent files
+    again: bool = False  # weak verdicts are looked at once more
+
+
+EVERYTHING = Features()
+
+
+def ours(night: Night, service: Service, features: Features = EVERYTHING) -> Sequence[Outcome]:
     """Leaders side by side, then siblings who are told, within the night's allowances."""
     code = code_of(night)
     cases = cases_of(night, code)
     known = tuple(
-        UnexplainedCase(case=case, traces=_traces(case), priors=priors_of(scenario))
+        UnexplainedCase(
+            case=case,
+            traces=_traces(case),
+            priors=priors_of(scenario) if features.priors else (),
+        )
         for scenario, case in zip(night.scenarios, cases, strict=True)
     )
-    return outcomes(night, analysed(known, code, service))
+    return outcomes(night, analysed(known, code, service, features))
 
 
 def cases_of(night: Night, code: CodeReader) -> tuple[Case, ...]:
@@ -52,29 +76,49 @@ def cases_of(night: Night, code: CodeReader) -> tuple[Case, ...]:
 
 
 def analysed(
-    unknown: Sequence[UnexplainedCase], code: CodeReader, service: Service
+    unknown: Sequence[UnexplainedCase],
+    code: CodeReader,
+    service: Service,
+    features: Features = EVERYTHING,
 ) -> list[tuple[Analysis | Failure, float]]:
     """What comes of these cases, and the seconds each took."""
     index = PathIndex(code.paths())
     prepared = tuple(
-        Prepared(
-            unknown=one,
-            research=gather(
-                one.case, index=index, read=code.read_file, priors=one.priors, search=code.search
-            ),
-        )
-        for one in unknown
+        Prepared(unknown=one, research=_research(one, index, code, features)) for one in unknown
     )
     tonight = CodeTonight(commit=code.commit)
     gate = Gate(event=lambda: Held(service.rounds))
-    model = Claude(SecretStr(service.key), MODEL, service.url, gate=gate)
-    able = model.capabilities()
-    waves = first_wave(OPTIONS, TONIGHT, tonight, prepared, able)
-    first = _mapped(waves.leaders, code, model, service)
+    key, tuning = SecretStr(service.key), features.tuning
+    desk = _Desk(Claude(key, MODEL, service.url, gate=gate, tuning=tuning), code, features)
+    able, night = desk.model.capabilities(), TONIGHT.model_copy(update={"given": features.given})
+    waves = first_wave(features.options, night, tonight, prepared, able)
+    if not features.sharing:
+        nothing = WaveResult(analyses=(), failures=())
+        others = second_wave(features.options, waves, nothing, able)
+        return _mapped((*waves.leaders, *others), desk, service)
+    first = _mapped(waves.leaders, desk, service)
     found = tuple(one for one, _ in first if isinstance(one, Analysis))
     failed = tuple(one for one, _ in first if isinstance(one, Failure))
-    siblings = second_wave(OPTIONS, waves, WaveResult(analyses=found, failures=failed), able)
-    return [*first, *_mapped(siblings, code, model, service)]
+    result = WaveResult(analyses=found, failures=failed)
+    siblings = second_wave(features.options, waves, result, able)
+    return [*first, *_mapped(siblings, desk, service)]
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """What every analysis of a night works with."""
+
+    model: Model
+    code: CodeReader
+    features: Features
+
+
+def _research(
+    one: UnexplainedCase, index: PathIndex, code: CodeReader, features: Features
+) -> ResearchContext:
+    if not features.previews:
+        return ResearchContext(priors=one.priors)
+    return gather(one.case, index=index, read=code.read_file, priors=one.priors, search=code.search)
 
 
 def outcomes(night: Night, found: Sequence[tuple[Analysis | Failure, float]]) -> Sequence[Outcome]:
@@ -89,7 +133,7 @@ def _traces(case: Case) -> tuple[Trace, ...]:
 
 
 def _mapped(
-    assignments: Sequence[Assignment], code: CodeReader, model: Model, service: Service
+    assignments: Sequence[Assignment], desk: _Desk, service: Service
 ) -> list[tuple[Analysis | Failure, float]]:
     """As many at once as the options allow."""
     workers = min(OPTIONS.concurrency, len(assignments))
@@ -105,7 +149,7 @@ def _mapped(
             service.rounds.wait_for(number, before)
             while True:
                 began = time.perf_counter()
-                done.append((_analysed(assignment, code, model), time.perf_counter() - began))
+                done.append((_analysed(assignment, desk), time.perf_counter() - began))
                 try:
                     assignment = todo.get_nowait()
                 except Empty:
@@ -118,25 +162,25 @@ def _mapped(
         return [one for found in pool.map(work, range(workers)) for one in found]
 
 
-def _analysed(assignment: Assignment, code: CodeReader, model: Model) -> Analysis | Failure:
+def _analysed(assignment: Assignment, desk: _Desk) -> Analysis | Failure:
     case = assignment.case
     shelved = agent_specs.agents_of(AgentFiles(AGENTS))
     agent = agent_specs.choose(shelved, case.trace.language if case.trace else "")
-    plan = plans.plan(case, agent, OPTIONS, assignment.given)
+    plan = plans.plan(case, agent, desk.features.options, assignment.given)
+    briefing = Briefing(
+        case=case,
+        traces=assignment.traces,
+        research=assignment.research,
+        code=desk.code,
+        model=desk.model,
+        agent=agent,
+        plan=plan,
+        allowance=assignment.allowance,
+        clock=SystemClock(),
+    )
     try:
-        return analyse(
-            Briefing(
-                case=case,
-                traces=assignment.traces,
-                research=assignment.research,
-                code=code,
-                model=model,
-                agent=agent,
-                plan=plan,
-                allowance=assignment.allowance,
-                clock=SystemClock(),
-            )
-        )
+        first = analyse(briefing)
+        return look_again(briefing, first) if desk.features.again else first
     except NightWatchError as trouble:
         return Failure(case=case, reason=str(trouble), usage=trouble.usage or Usage())
 
@@ -145,4 +189,4 @@ def _outcome(one: Analysis | Failure, key: str, seconds: float) -> Outcome:
     if isinstance(one, Failure):
         return Outcome(key, usage=one.usage, seconds=seconds, trouble=one.reason)
     quotes = tuple(evidence.quote for evidence in one.evidence if evidence.verified)
-    return Outcome(key, quotes, one.root_cause, one.usage, seconds)
+    return Outcome(key, quotes, one.root_cause, one.usage, seconds, confidence=one.confidence)

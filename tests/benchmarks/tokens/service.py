@@ -28,6 +28,8 @@ from services import anthropic_context
 from services.anthropic import Anthropic, _before
 from services.anthropic_rules import bad
 
+from nightwatch_core.code.code_view import MARK
+
 SMALLEST, LOOK_BACK = 512, 20
 PER_TOKEN, PER_BLOCK = 3, 4
 NOT_THERE = ("There is no file", "There is no folder")
@@ -45,6 +47,8 @@ class Call:
     output: int
     asked: str
     missed: int  # answers to its last calls that said that there is no such file
+    thought: int = 0  # thereof, of the output
+    cut: int = 0  # answers to its last calls that were shortened
 
     @property
     def prompt(self) -> int:
@@ -78,7 +82,7 @@ class Service(Anthropic):
             ),
         ]
         with self._lock:
-            usage = self._billed(scenario, shown, content, asked)
+            usage = self.bill(scenario, shown, content, asked)
             if answer:
                 self.cited[scenario.key] = cited(_first(body), json.loads(answer))
             self._remember(body, content)
@@ -102,9 +106,10 @@ class Service(Anthropic):
         key = _before(body, len(body["messages"]))
         self._issued.setdefault(key, []).append(content)
 
-    def _billed(
-        self, scenario: Scenario, body: Any, content: Any, asked: list[mind.Call]
+    def bill(
+        self, scenario: Scenario, body: Any, content: Any, asked: Sequence[mind.Call] = ()
     ) -> dict[str, Any]:
+        """Bill one answered request, as the `usage` of its response says it."""
         prefixes, marked = _prefixes(body)
         total = prefixes[-1][1]
         found = {
@@ -121,7 +126,9 @@ class Service(Anthropic):
         self.calls.append(
             Call(
                 scenario.key, 1 + sum(one["role"] == "assistant" for one in body["messages"]),
-                total - read - written, read, written, said, _in_words(asked), _missed(body),
+                total - read - written, read, written, said, _in_words(asked), missed(body),
+                sum(tokens([one]) for one in content if one["type"] == "thinking"),
+                _shortened(body),
             )
         )  # fmt: skip
         return {
@@ -205,13 +212,22 @@ def _told(scenario: Scenario, first: str) -> bool:
     return scenario.message.splitlines()[0][:100] in first
 
 
-def _missed(body: Any) -> int:
-    last = body["messages"][-1]
-    results = [one for one in _blocks(last) if one.get("type") == "tool_result"]
-    texts = ("".join(_texts(one.get("content", ""))) for one in results if one.get("is_error"))
-    return sum(text.startswith(NOT_THERE) for text in texts)
+def missed(body: Any) -> int:
+    """Answers to the last calls that said that there is no such file."""
+    return sum(text.startswith(NOT_THERE) for text, is_error in _answers(body) if is_error)
 
 
-def _in_words(asked: list[mind.Call]) -> str:
+def _shortened(body: Any) -> int:
+    return sum(f"\n{MARK}" in text for text, _ in _answers(body))
+
+
+def _answers(body: Any) -> Iterator[tuple[str, bool]]:
+    """What the tools last called said, and whether as an error."""
+    for one in _blocks(body["messages"][-1]):
+        if one.get("type") == "tool_result":
+            yield "".join(_texts(one.get("content", ""))), bool(one.get("is_error"))
+
+
+def _in_words(asked: Sequence[mind.Call]) -> str:
     said = (f"{tool}({', '.join(map(str, given.values()))})" for tool, given in asked)
     return "; ".join(said) or "answer"

@@ -116,7 +116,7 @@ def billed(*requests):
     rows = []
     for one in requests:
         service.rounds.arrive()
-        rows.append(service._billed(SHOP.scenarios[0], one, [{"type": "text", "text": "x"}], []))
+        rows.append(service.bill(SHOP.scenarios[0], one, [{"type": "text", "text": "x"}], []))
     return [
         (row["input_tokens"], row["cache_creation_input_tokens"], row["cache_read_input_tokens"])
         for row in rows

@@ -1,0 +1,81 @@
+"""How many analyses of one night would explain a bug that another one explains, too.
+
+Real failures with the bug of each (Defects4J, in ../shared/eval), a night for each project. One
+analysis is made for every group. It is a duplicate where an earlier group holds mostly the same
+bug; a bug is hidden where no group holds mostly it: its failures went into another bug's group.
+"""
+
+import gzip
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.failures import case_of
+
+from nightwatch_core.intake.cases import signature
+
+Err = dict[str, Any]
+DATA = "defects4j_traces.jsonl.gz"
+
+
+class Share(NamedTuple):
+    """What a way to group comes to."""
+
+    errors: int
+    bugs: int
+    analyses: int
+    duplicates: int
+    hidden: int
+
+
+def seed_key(err: Err) -> Hashable:
+    """The seed's group: class and transaction."""
+    return err["error_class"], err["transaction"]
+
+
+def case_key(err: Err) -> Hashable:
+    """Our case: root class and top frame of the application."""
+    case = case_of(err)
+    return signature(case.leader, case.trace) or case.fingerprint
+
+
+WAYS: dict[str, Callable[[Err], Hashable]] = {
+    "the seed's: class and transaction": seed_key,
+    "ours: cases": case_key,
+}
+
+
+def nights(folder: Path) -> list[list[Err]]:
+    """The failures of every project; none where there is no such data."""
+    found: dict[str, list[Err]] = defaultdict(list)
+    if (folder / "data" / DATA).is_file():
+        for err in _rows(folder / "data" / DATA):
+            found[err["project"]].append(err)
+    return list(found.values())
+
+
+def share(way: Callable[[Err], Hashable], told: list[list[Err]]) -> Share:
+    """Add up the nights."""
+    analyses = explained = bugs = 0
+    for night in told:
+        groups: dict[Hashable, Counter[str]] = defaultdict(Counter)
+        for err in night:
+            groups[way(err)][err["bug"]] += 1
+        analyses += len(groups)
+        explained += len({group.most_common(1)[0][0] for group in groups.values()})
+        bugs += len({err["bug"] for err in night})
+    errors = sum(map(len, told))
+    return Share(errors, bugs, analyses, analyses - explained, bugs - explained)
+
+
+def _rows(file: Path) -> Iterator[Err]:
+    """Failures with a frame of the application; the outermost one is the transaction."""
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for err in map(json.loads, lines):
+            frames = [one for one in err["frames"] if not one.get("is_test")]
+            ours = [one for one in frames if one["in_app"]]
+            if ours:
+                outer = f"{ours[-1].get('module') or ours[-1]['file']}#{ours[-1]['function']}"
+                yield {**err, "frames": frames, "transaction": outer}

@@ -1,0 +1,66 @@
+"""`python -m tests.benchmarks.tokens.efficiency`: the tables of EFFICIENCY.md, computed again.
+
+Without an argument it compares them with the document and ends with 1 where they differ; `--write`
+puts them into it. Tables for which there is no evaluation data are left as they are, and said.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))  # tests/, as pytest has it
+
+from benchmarks.tokens import report_tables as tables  # noqa: E402
+from benchmarks.tokens.real import EVAL  # noqa: E402
+
+DOCUMENT = HERE.parents[2] / "nightwatch_core" / "analysis" / "EFFICIENCY.md"
+NEEDS_DATA: Mapping[str, Callable[[], str]] = {
+    "targets": tables.targets,
+    "designs": tables.designs,
+    "ablation": tables.ablation,
+    "nights": tables.nights,
+    "looks": tables.looks,
+    "duplicates": tables.duplicate_shares,
+}
+ALONE: Mapping[str, Callable[[], str]] = {
+    "invented": tables.invented_nights,
+    "clearing": tables.clearing,
+    "hopeless": tables.hopeless,
+    "plays": tables.plays,
+}
+_TABLE = re.compile(r"(<!-- (?P<name>\w+) -->\n\n)(?P<table>.*?)(\n\n<!-- end -->)", re.DOTALL)
+
+
+def committed(text: str) -> dict[str, str]:
+    """The tables that a document holds, by their names."""
+    return {one["name"]: one["table"] for one in _TABLE.finditer(text)}
+
+
+def written(text: str, made: Mapping[str, str]) -> str:
+    """The document with these tables in their places."""
+    return _TABLE.sub(lambda one: f"{one[1]}{made.get(one['name'], one['table'])}{one[4]}", text)
+
+
+def main() -> int:
+    """Compute; compare or write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the tables into the document")
+    asked = parser.parse_args()
+    wanted = {**ALONE, **NEEDS_DATA} if (EVAL / "data").is_dir() else ALONE
+    if wanted is ALONE:
+        print(f"skipped: {', '.join(NEEDS_DATA)}: there is no evaluation data at {EVAL}")
+    made = {name: table() for name, table in wanted.items()}
+    text = DOCUMENT.read_text(encoding="utf-8")
+    kept = committed(text)
+    for name, table in made.items():
+        print(f"\n{name}{'' if kept.get(name) == table else ': NOT as committed'}\n\n{table}")
+    if asked.write:
+        DOCUMENT.write_text(written(text, made), encoding="utf-8")
+    return int(not asked.write and any(kept.get(name) != table for name, table in made.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,251 @@
+"""The tables of EFFICIENCY.md, each computed by a function; nothing in them depends on a clock."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from benchmarks import duplicates
+from benchmarks.tokens import hard, invented
+from benchmarks.tokens.baselines import before, seed
+from benchmarks.tokens.designs import Design
+from benchmarks.tokens.features import ABLATION, CLEARING, LOOKS
+from benchmarks.tokens.measuring import DESIGNS, Played, all_nights, play_counting
+from benchmarks.tokens.ours import ours
+from benchmarks.tokens.real import EVAL
+from benchmarks.tokens.returning import NIGHTS, lived
+from benchmarks.tokens.words import Night
+
+PLAYS = Path(__file__).with_name("plays.json")
+
+
+class Sum(NamedTuple):
+    """What a design made of some nights."""
+
+    played: tuple[Played, ...]
+    rounds: int  # model calls one after another, waiting for the cache included
+
+    def mean(self, value: Callable[[Played], float]) -> float:
+        """The mean over errors."""
+        return fmean(map(value, self.played))
+
+    @property
+    def new(self) -> float:
+        """New tokens an error."""
+        return self.mean(lambda one: one.billed.new_tokens)
+
+    @property
+    def all_tokens(self) -> float:
+        """Tokens an error, those read from the cache included."""
+        return self.mean(lambda one: one.billed.new_tokens + one.billed.cache_read_tokens)
+
+    @property
+    def usd(self) -> float:
+        """USD an error."""
+        return self.mean(lambda one: one.billed.cost or 0.0)
+
+    @property
+    def iterations(self) -> float:
+        """Model calls an error."""
+        return self.mean(lambda one: len(one.calls))
+
+    @property
+    def missed(self) -> float:
+        """Answers an error that there is no such file."""
+        return self.mean(lambda one: sum(call.missed for call in one.calls))
+
+
+def summed(nights: Iterable[Night], design: Design) -> Sum:
+    """Play the nights, each from a cold cache."""
+    done = [play_counting(night, design) for night in nights]
+    return Sum(tuple(one for found, _ in done for one in found), sum(rounds for _, rounds in done))
+
+
+COLUMNS: Mapping[str, Callable[[Sum], str]] = {
+    "right": lambda one: f"{sum(each.right for each in one.played)} of {len(one.played)}",
+    "turns": lambda one: f"{one.iterations:.2f}",
+    "input": lambda one: _whole(one.mean(lambda each: each.billed.input_tokens)),
+    "cache write": lambda one: _whole(one.mean(lambda each: each.billed.cache_write_tokens)),
+    "cache read": lambda one: _whole(one.mean(lambda each: each.billed.cache_read_tokens)),
+    "output": lambda one: _whole(one.mean(lambda each: each.billed.output_tokens)),
+    "of it thinking": lambda one: _whole(one.mean(lambda e: sum(c.thought for c in e.calls))),
+    "new tokens": lambda one: _whole(one.new),
+    "USD": lambda one: f"{one.usd:.4f}",
+    "not found": lambda one: f"{one.missed:.2f}",
+    "cut": lambda one: f"{one.mean(lambda each: sum(call.cut for call in each.calls)):.2f}",
+    "low": lambda one: str(sum(each.confidence == "low" for each in one.played)),
+    "rounds": lambda one: str(one.rounds),
+    "cleared": lambda one: _whole(one.mean(lambda each: each.usage.cleared_tokens)),
+    "longest prompt": lambda one: _whole(max(c.prompt for e in one.played for c in e.calls)),
+}
+FEW = ("right", "turns", "cache read", "new tokens", "USD", "not found", "rounds")
+
+
+def designs() -> str:
+    """The designs, before to after."""
+    names = [name for name in COLUMNS if name not in ("cleared", "longest prompt")]
+    return _table("design", {name: _all(name) for name in DESIGNS}, names)
+
+
+def invented_nights() -> str:
+    """The same by night, where no data are needed."""
+    nights = {night.name: night for night in invented.nights()}
+    made = {
+        f"{name}, {title}": night_of(name, design)
+        for name in nights
+        for title, design in (("before", before), ("seed design", seed), ("ours", ours))
+    }
+    return _table("night, design", made, FEW)
+
+
+def night_of(name: str, design: Design) -> Sum:
+    """One invented night."""
+    return summed((one for one in invented.nights() if one.name == name), design)
+
+
+def row(name: str, one: Sum, columns: Sequence[str] = FEW) -> str:
+    """A row as the tables have it."""
+    return _row((name, *(COLUMNS[column](one) for column in columns)))
+
+
+def ablation() -> str:
+    """Ours, one feature at a time taken away."""
+    return _table("ours with", {name: _without(name) for name in ABLATION}, FEW)
+
+
+def hopeless() -> str:
+    """Errors that nothing explains: what bounds are worth."""
+    flat = "15 turns and medium effort for all"
+    chosen = {"before": before, "seed design": seed, "ours": ours, f"ours, {flat}": ABLATION[flat]}
+    night = hard.hopeless_night()
+    columns = ("turns", "cache read", "new tokens", "USD", "cut", "longest prompt")
+    return _table("design", {name: summed((night,), one) for name, one in chosen.items()}, columns)
+
+
+def clearing() -> str:
+    """What clearing old results gives on the two longest nights."""
+    nights = hard.long_night(), hard.hopeless_night()
+    columns = ("right", "turns", "cache read", "new tokens", "USD", "cleared", "longest prompt")
+    made = {name: summed(nights, design) for name, design in CLEARING.items()}
+    return _table("cleared from", made, columns)
+
+
+def looks() -> str:
+    """A second look where the first had too few turns."""
+    made = {name: summed(_nights(), design) for name, design in LOOKS.items()}
+    return _table("two turns a look", made, ("right", "low", "turns", "new tokens", "USD"))
+
+
+def nights() -> str:
+    """The same errors night after night, remembered."""
+    told = [lived(night) for night in _nights()]
+    first = sum(one.billed.new_tokens for night in told for one in night[0])
+    lines = _head(("night", "errors", "asked about", "right", "new tokens", "of the first"))
+    for number in range(NIGHTS):
+        found = [one for night in told for one in night[number]]
+        tokens = sum(one.billed.new_tokens for one in found)
+        asked, right = sum(bool(one.calls) for one in found), sum(one.right for one in found)
+        cells = (number + 1, len(found), asked, right, f"{tokens:,}", f"{tokens / first:.0%}")
+        lines.append(_row(map(str, cells)))
+    return "\n".join(lines)
+
+
+def duplicate_shares() -> str:
+    """Analyses of one night that explain a bug twice."""
+    told = duplicates.nights(EVAL)
+    lines = _head(("one analysis for", "errors", "bugs", "analyses", "duplicates", "share",
+                   "bugs hidden in others' groups"))  # fmt: skip
+    for name, way in duplicates.WAYS.items():
+        one = duplicates.share(way, told)
+        share = f"{one.duplicates / one.analyses:.1%}"
+        cells = (one.errors, one.bugs, one.analyses, one.duplicates, share, one.hidden)
+        lines.append(_row((name, *map(str, cells))))
+    return "\n".join(lines)
+
+
+def plays() -> str:
+    """Conversations by hand, as they were counted when they were played."""
+    rows = json.loads(PLAYS.read_text(encoding="utf-8"))
+    lines = _head(("bug", "design", "turns", "tool calls", "input", "cache write", "cache read",
+                   "output", "new tokens", "USD", "judged"))  # fmt: skip
+    lines += [_play(one["bug"], (one,)) for one in rows if one["play"] != "another reader"]
+    others = [one for one in rows if one["play"] == "another reader"]
+    return "\n".join((*lines, _play(f"all {len(others)}, mean", others)))
+
+
+def _play(bug: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    errors = sum(one["errors"] for one in rows)
+    told = ("turns", "tool_calls", "input", "written", "read", "output", "new")
+    means = [sum(one[name] for one in rows) / errors for name in told]
+    shown = (f"{means[0]:g}" if len(rows) == 1 else f"{means[0]:.1f}", f"{means[1]:.0f}")
+    usd = sum(one["usd"] for one in rows) / errors
+    passed = sum(one["judged"] == "pass" for one in rows)
+    judged = rows[0]["judged"] if len(rows) == 1 else f"{passed} pass"
+    play = rows[0]["play"] if len(rows) == 1 else "ours, cold, another reader"
+    cells = (bug, play, *shown, *(f"{one:,.0f}" for one in means[2:]), f"{usd:.3f}", judged)
+    return _row(cells)
+
+
+def targets() -> str:
+    """The seeds' aims beside what came of them here."""
+    old, new = _all("before"), _all("ours")
+    shares = {name: duplicates.share(way, duplicates.nights(EVAL))
+              for name, way in duplicates.WAYS.items()}  # fmt: skip
+    same, share = shares["ours: cases"], shares["the seed's: class and transaction"]
+    one, two = (summed(_nights(), design) for design in LOOKS.values())
+    low = [sum(each.confidence == "low" for each in looked.played) for looked in (one, two)]
+    tokens, every = new.new / old.new, new.all_tokens / old.all_tokens
+    turns, found = new.iterations / old.iterations, same.duplicates / same.analyses
+    fewer = 1 - low[1] / low[0]
+    rows = (
+        ("new tokens", "-40 %", f"{tokens - 1:.0%}", tokens <= 0.60),
+        ("all tokens, cache reads too", "-40 %", f"{every - 1:.0%}", every <= 0.60),
+        ("tokens per error, 15 to 10 K", "× 0.67", f"× {tokens:.2f}", tokens <= 10 / 15),
+        ("turns per error, 8 to 5", "× 0.63", f"× {turns:.2f} ({old.iterations:.1f} to "
+         f"{new.iterations:.1f})", turns <= 5 / 8),
+        ("file not found, per error", "≤ 0.5", f"{new.missed:.2f} (before {old.missed:.2f})",
+         new.missed <= 0.5),
+        ("duplicate analyses", "< 10 %", f"{found:.1%} (the seed's groups "
+         f"{share.duplicates / share.analyses:.1%})", found < 0.10),
+        ("low confidence after a second look", "-30 %", f"-{fewer:.0%} ({low[0]} to {low[1]} of "
+         f"{len(one.played)})", fewer >= 0.30),
+        ("quality kept: right answers", "no loss",
+         f"{COLUMNS['right'](new)} (before {COLUMNS['right'](old)})",
+         all(b.right or not a.right for a, b in zip(old.played, new.played, strict=True))),
+    )  # fmt: skip
+    lines = _head(("seeds' target", "aim", "here", ""))
+    lines += [_row((*told, "met" if met else "**not met**")) for *told, met in rows]
+    return "\n".join(lines)
+
+
+@cache
+def _nights() -> tuple[Night, ...]:
+    return all_nights()
+
+
+@cache
+def _all(name: str) -> Sum:
+    return summed(_nights(), DESIGNS[name])
+
+
+def _without(name: str) -> Sum:
+    return _all("ours") if ABLATION[name] is ours else summed(_nights(), ABLATION[name])
+
+
+def _table(what: str, made: Mapping[str, Sum], columns: Sequence[str]) -> str:
+    lines = _head((what, *columns))
+    return "\n".join((*lines, *(row(name, one, columns) for name, one in made.items())))
+
+
+def _head(names: Sequence[str]) -> list[str]:
+    return [_row(names), _row(("---", *("---:" for _ in names[1:])))]
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
