@@ -204,14 +204,22 @@ def _files(read: tuple[str, ...], room: int) -> str:
 
 
 def finding_line(leader: Analysis) -> str:
-    """Title, files and root cause on one line."""
-    paths = (*(edit.path for edit in leader.fix), *(one.path for one in leader.evidence))
-    files = ", ".join(tuple(dict.fromkeys(paths))[: limits.LEADER_FILES])
+    """Title, files and root cause on one line, at least half of it for the cause."""
     name = one_line(leader.title) or last_segment(leader.case.leader.error_class)
-    title = shortened(name, limits.LEADER_LINE // 2)
-    standing = f"{leader.confidence}; {files}" if files else leader.confidence
-    text = f"{title} ({standing}): {one_line(leader.root_cause)}"
-    return shortened(text, limits.LEADER_LINE)
+    title = shortened(name, limits.LEADER_LINE // 3)
+    standing = _standing(leader, limits.LEADER_LINE // 2 - len(f"{title} (): "))
+    return shortened(f"{title} ({standing}): {one_line(leader.root_cause)}", limits.LEADER_LINE)
+
+
+def _standing(leader: Analysis, room: int) -> str:
+    """The confidence, and as many whole paths of the finding as there is room for."""
+    paths = (*(edit.path for edit in leader.fix), *(one.path for one in leader.evidence))
+    text, link = leader.confidence, "; "
+    for path in tuple(dict.fromkeys(paths))[: limits.LEADER_FILES]:
+        if len(text) + len(link) + len(path) > room:
+            break
+        text, link = f"{text}{link}{path}", ", "
+    return text
 
 
 def _line(text: str) -> str:

@@ -137,6 +137,14 @@ def test_a_finding_names_title_and_files_on_one_line_or_the_class():
     assert leader_findings(analysis(of, title=""))[0].startswith("Oops (high")
 
 
+def test_long_titles_and_paths_leave_half_of_the_line_to_the_cause():
+    edits = tuple(Edit(path=f"bookmarks/services/{name}_tagging.py") for name in "abc")
+    leader = analysis(title="A title " * 30, root_cause="The host is None. " * 20, fix=edits)
+    line = leader_findings(leader)[0]
+    assert len(line) <= 200
+    assert len(line) - line.index("The host is None.") >= 100
+
+
 def test_nothing_is_said_of_nothing():
     assert len(leader_findings(analysis(read=(), learnings=(), tags=()))) == 1
 
