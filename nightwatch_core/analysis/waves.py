@@ -214,7 +214,8 @@ def finding_line(leader: Analysis) -> str:
 def _standing(leader: Analysis, room: int) -> str:
     """The confidence, and as many whole paths of the finding as there is room for."""
     paths = (*(edit.path for edit in leader.fix), *(one.path for one in leader.evidence))
-    text, link = leader.confidence, "; "
+    text: str = leader.confidence
+    link = "; "
     for path in tuple(dict.fromkeys(paths))[: limits.LEADER_FILES]:
         if len(text) + len(link) + len(path) > room:
             break
