@@ -69,8 +69,10 @@ class Target(NamedTuple):
 def compound(
     id: Id = "", yes: Yes = False, no_model: Rules = False, sample: Sample = False
 ) -> None:
-    """Write <future-agent-notes> about an error or a task, drawn from the night's transcript.
+    """Write <future-agent-notes> about an error or a task.
 
+    A model draws them from the night's transcript, or from the task's research, plan,
+    implementation and ship sections; without one they are drawn by rule from what those say.
     Shows similar learnings first, then what it would write, and asks before each step. Without a
     terminal it shows what is similar and ends with 1, unless --yes is given: no model is asked and
     nothing is written that nobody has agreed to.
@@ -146,7 +148,7 @@ def _draw(target: Target, options: NightOptions, by_rule: bool) -> DrawnNotes:
     today = ports.clock.now().date()
     if by_rule or options.model == RULES:
         why = "as you asked" if by_rule else "no language model is set up"
-        return draw_by_rule(target.lesson, why, today)
+        return draw_by_rule(target.task, target.lesson, why, today)
     may = Allowance(
         iterations=1,
         tokens=options.token_budget_per_error,

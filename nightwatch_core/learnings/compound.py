@@ -1,10 +1,12 @@
 """What is worth telling future agents of an error or a task, drawn by a model or by rule."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import TypeVar
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.learnings import notes_question
+from nightwatch_core.learnings.task_notes import task_notes
 from nightwatch_core.memory.limits import LONGEST_INTENT
 from nightwatch_core.memory.notes.lesson_notes import draw_notes
 from nightwatch_core.memory.notes.note_layout import rendered
@@ -18,6 +20,8 @@ from nightwatch_core.models.value import Value
 from nightwatch_core.ports import Model
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.transcript_text import used
+
+Item = TypeVar("Item")
 
 QUESTION = "Continue documenting? (These will be linked as related)"
 
@@ -51,21 +55,43 @@ def last_published(reports: tuple[RunReport, ...]) -> str:
     raise StopTheNight("no night has published anything yet: name a lesson's fingerprint or a task")
 
 
-def draw_by_rule(lesson: Lesson | None, why: str, on: date) -> DrawnNotes:
-    """Notes without a model; raises `GiveUp` where there is nothing to draw them from.
+def draw_by_rule(target: TaskFile, lesson: Lesson | None, why: str, on: date) -> DrawnNotes:
+    """Notes without a model: of a lesson by itself, of a task file by what its sections label.
 
-    A task file has nothing, nor has a lesson that knows no cause. `why` says in a few words why no
-    model was asked.
+    Raises `GiveUp` where there is nothing to draw them from: a lesson that knows no cause, a task
+    file whose sections name no problem, decision or gotcha that was not noted yet. `why` says in a
+    few words why no model was asked.
     """
     _demand_cause(lesson)
-    if lesson is None:
+    if lesson is not None:
+        said = f"Drawn by rule from the lesson itself: {why}."
+        return DrawnNotes(notes=draw_notes(lesson, on), said=said)
+    notes = _new_in(target, on)
+    if notes.empty:
         raise GiveUp(
-            f"the notes of a task need a model ({why}): set ANTHROPIC_API_KEY, or write the "
-            "<future-agent-notes> section into its file yourself"
+            f"the research, plan, implementation and ship sections of {line(target.id, 80)} name "
+            f"nothing new that a rule can draw ({why}): label it there (`Problem:`, `Root cause:`, "
+            "`Solution:`, `Decision:`, `Gotcha:`), or write the <future-agent-notes> section into "
+            "its file yourself"
         )
-    return DrawnNotes(
-        notes=draw_notes(lesson, on), said=f"Drawn by rule from the lesson itself: {why}."
+    return DrawnNotes(notes=notes, said=f"Drawn by rule from the task's own sections: {why}.")
+
+
+def _new_in(target: TaskFile, on: date) -> Notes:
+    """What a task's sections name, but for what its notes have already."""
+    drawn = task_notes(target, on)
+    return drawn.model_copy(
+        update={
+            "problems": _unnoted(drawn.problems, (one.problems for one in target.notes)),
+            "decisions": _unnoted(drawn.decisions, (one.decisions for one in target.notes)),
+            "gotchas": _unnoted(drawn.gotchas, (one.gotchas for one in target.notes)),
+        }
     )
+
+
+def _unnoted(drawn: tuple[Item, ...], noted: Iterable[tuple[Item, ...]]) -> tuple[Item, ...]:
+    known = {item for items in noted for item in items}
+    return tuple(item for item in drawn if item not in known)
 
 
 def draw_by_model(
@@ -79,15 +105,17 @@ def draw_by_model(
 ) -> DrawnNotes:
     """What a model draws from the night's transcript, or from a task's own sections.
 
-    Where there is nothing to read, the model is a local one, away, too dear, or answers nothing
-    that can be read, a lesson's notes are drawn by rule and `said` tells why; a task raises
-    `GiveUp`, and so does a lesson that knows no cause. Of tokens and USD at most `may` is used,
-    with one call.
+    A task's are drawn by rule first, and the model is shown them. Where there is nothing to read,
+    the model is a local one, away, too dear, or answers nothing that can be read, those stand and
+    `said` tells why; raises as `draw_by_rule`. Of tokens and USD at most `may` is used, with one
+    call.
     """
     _demand_cause(lesson)
-    material = notes_question.material(target, lesson, transcript)
+    by_rule = Notes() if lesson else _new_in(target, on)
+    material = notes_question.material(target, lesson, transcript, by_rule)
     if not material:
-        return draw_by_rule(lesson, "there is no transcript of it", on)
+        nothing = "there is no transcript of it" if lesson else "its sections are empty"
+        return draw_by_rule(target, lesson, nothing, on)
     usage = Usage()
     try:
         reply = notes_question.asked(
@@ -97,8 +125,8 @@ def draw_by_model(
         notes = notes_question.notes_from(reply, on)
     except (GiveUp, TryLater, StopTheNight) as trouble:
         used = usage + (trouble.usage or Usage())
-        by_rule = draw_by_rule(lesson, line(str(trouble), 200).rstrip("."), on)
-        return by_rule.model_copy(update={"usage": used})
+        drawn = draw_by_rule(target, lesson, line(str(trouble), 200).rstrip("."), on)
+        return drawn.model_copy(update={"usage": used})
     return DrawnNotes(notes=notes, said=f"Drawn by {model.capabilities().model}.", usage=usage)
 
 

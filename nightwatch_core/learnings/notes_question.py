@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from nightwatch_core.analysis.prompts import fenced
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.learnings.limits import MATERIAL, REPLY, REPLY_TOKENS
-from nightwatch_core.memory.notes.note_layout import normalised
+from nightwatch_core.memory.notes.note_layout import normalised, rendered
 from nightwatch_core.models.conversation import (
     Capabilities,
     Conversation,
@@ -27,6 +27,7 @@ from nightwatch_core.text.transcript_text import shown
 from nightwatch_core.text.units import estimated_tokens
 
 PROMPT = "compound-notes"  # the agent file
+NONE = Notes()
 
 
 class NotesAnswer(Value):
@@ -37,13 +38,20 @@ class NotesAnswer(Value):
     gotchas: tuple[str, ...] = ()
 
 
-def material(target: TaskFile, lesson: Lesson | None, transcript: Transcript | None) -> str:
-    """What the notes are drawn from, as text of bounded size; empty where there is nothing."""
+def material(
+    target: TaskFile, lesson: Lesson | None, transcript: Transcript | None, by_rule: Notes = NONE
+) -> str:
+    """What the notes are drawn from, as text of bounded size; empty where there is nothing.
+
+    Of a task these are its sections, and the notes that were drawn from them `by_rule`.
+    """
     if lesson is not None:
         spoken = "\n".join(part.text for part in shown(transcript)) if transcript else ""
         return f"{_verdict(lesson)}\n\n{middle_out(spoken, MATERIAL)}" if spoken else ""
     sections = (f"{one.name}:\n{one.text}" for one in target.sections if one.text)
-    return middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)
+    text = middle_out(block("\n\n".join(sections), 4 * MATERIAL), MATERIAL)
+    drawn = middle_out(rendered(by_rule), MATERIAL // 2)
+    return f"{text}\n\ndrawn from it by rule:\n{drawn}" if drawn else text
 
 
 def conversation(target: TaskFile, source: str, prompt: str) -> Conversation:

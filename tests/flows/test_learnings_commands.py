@@ -109,13 +109,18 @@ def test_without_a_terminal_nothing_is_written_unless_yes_says_so(home: Path) ->
     assert kept(home) == before
 
 
-def test_a_task_needs_a_model_and_stays_as_it_is(home: Path) -> None:
+def test_a_task_that_names_nothing_stays_as_it_is_and_one_that_does_is_noted(home: Path) -> None:
+    file = home / "apex" / "tasks" / "show-rates.md"
     done = CliRunner().invoke(app, ["compound", "show-rates", "--yes"])
     assert isinstance(done.exception, GiveUp)
-    assert "ANTHROPIC_API_KEY" in str(done.exception)
-    text = (home / "apex" / "tasks" / "show-rates.md").read_text()
-    assert text == TASK
-    assert notes_in(text) == ()
+    assert "label it there" in str(done.exception)
+    assert file.read_text() == TASK
+    told = "\n<ship>\nGotcha: rates end with the day, in UTC\n</ship>\n"
+    file.write_text(TASK + told)
+    done = CliRunner().invoke(app, ["compound", "show-rates", "--yes"])
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "Drawn by rule from the task's own sections: no language model" in done.output
+    assert notes_in(file.read_text())[0].gotchas == ("rates end with the day, in UTC",)
 
 
 @pytest.mark.parametrize(

@@ -140,10 +140,23 @@ def test_a_tasks_notes_are_drawn_from_its_sections_or_not_at_all() -> None:
     model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
     assert asked(model, task, None, None).notes.gotchas == ("Rates are cached for a day",)
     assert "plan:\nUse FTS" in model.shown[0].turns[0].text
-    with pytest.raises(GiveUp, match="need a model"):
+    with pytest.raises(GiveUp, match="name nothing new.*label it there"):
         asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
-    with pytest.raises(GiveUp, match="need a model"):
-        draw_by_rule(None, "as you asked", ON)
+
+
+def test_a_model_improves_what_was_drawn_by_rule_and_leaves_it_where_it_fails() -> None:
+    section = TaskSection(name="plan", text="Decision: FTS over LIKE, because rows are many.")
+    task = TaskFile(id="t", title="T", sections=(section,))
+    model = MemoryModel([json.dumps(ANSWER)], able=ABLE)
+    assert asked(model, task, None, None).said == "Drawn by claude-x."
+    assert "drawn from it by rule:\n<future-agent-notes>" in model.shown[0].turns[0].text
+    drawn = asked(MemoryModel(["nothing"], able=ABLE), task, None, None)
+    assert drawn.said.startswith("Drawn by rule from the task's own sections: the model's answer")
+    (decision,) = drawn.notes.decisions
+    assert (decision.alternatives, decision.rationale) == ("LIKE", "rows are many.")
+    noted = task.model_copy(update={"notes": (drawn.notes,)})
+    with pytest.raises(GiveUp, match="nothing new"):
+        draw_by_rule(noted, None, "as you asked", ON)
 
 
 def test_a_verified_fix_is_noted_with_its_figures() -> None:
@@ -212,7 +225,7 @@ def test_the_last_published_item_of_the_newest_night_is_meant() -> None:
 
 
 def test_what_is_said_shows_the_section_and_the_way_to_promote() -> None:
-    drawn = draw_by_rule(KNOWN, "as you asked", ON)
+    drawn = draw_by_rule(as_task(KNOWN), KNOWN, "as you asked", ON)
     assert drawn_text(drawn).startswith(
         "Drawn by rule from the lesson itself: as you asked.\n\n<future-agent-notes>"
     )
