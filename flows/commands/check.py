@@ -57,6 +57,7 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         (f"errors ({filled.source})", read.errors.probe),
         (f"code ({filled.code})", read.code.probe),
         (f"model ({filled.model})", read.model.probe),
+        *((("batches", lambda: _batches(filled)),) if read.batches else ()),
         (f"own items ({filled.delivery})", read.tracker.probe),
         (f"delivery ({filled.delivery})", lambda: write.outbox(_no_night(filled)).probe()),
         (f"news ({filled.notify})", write.notifier.probe),
@@ -75,6 +76,17 @@ def _asked(name: str, probe: Callable[[], str]) -> Probe:
         return Probe(name, probe(), is_well=True)
     except NightWatchError as trouble:
         return Probe(name, str(trouble), is_well=False)
+
+
+def _batches(options: NightOptions) -> str:
+    """Whether there are batches; that there are none is bad news only where they are wanted."""
+    desk, wanted = reading(options).batches, options.batch_mode or options.long_tail
+    try:
+        return desk.probe() if desk else ""
+    except GiveUp as none:
+        if wanted:
+            raise
+        return f"{none} (no option asks for them)"
 
 
 def _no_night(options: NightOptions) -> Night:

@@ -32,6 +32,7 @@ MEMORY: tuple[tuple[str, ...], ...] = (  # programs that need no data
     (str(HERE / "rates.py"), "200"),
     (str(HERE / "ignores.py"),),
     (str(HERE / "reading.py"), "20"),
+    (str(HERE / "batches.py"), "10000"),
 )
 
 

@@ -86,6 +86,8 @@ class ClaudeBatches:
         """
         self.probe()
         features = self._calls.features(time.monotonic() + ASKING)
+        if features.batch is False:
+            raise GiveUp(f"{self._model} is not offered in batches: choose another model for them")
         prices, known = token_prices(self._model), PRICES.get(self._model)
         date = known.date if known else ""
         return tuple(

@@ -51,6 +51,7 @@ class Features(Value):
     efforts: tuple[str, ...] = ()
     structured: bool = False  # answers in a schema, calls tools in theirs
     edits: tuple[str, ...] = ()  # how the service can make room in a conversation
+    batch: bool | None = None  # can be asked in batches; None: the Models API does not say
     caching: bool = False  # moves a cache marker along with the conversation
     max_output: int = 8_192
     context: int = 32_768
@@ -113,6 +114,7 @@ def features_of(model: str, info: Mapping[str, Any]) -> Features:
         efforts=tuple(name for name in EFFORTS if _supported(effort, name)),
         structured=_supported(can, "structured_outputs"),
         edits=tuple(name for name in edits if _supported(management, name)),
+        batch=_supported(can, "batch") if "batch" in can else None,
         caching=bool(can),
         max_output=number(info, "max_tokens") or default.max_output,
         context=number(info, "max_input_tokens") or default.context,

@@ -373,3 +373,15 @@ def test_hundreds_of_errors_are_collected_while_the_service_breaks_off(tmp_path)
     assert Counter(one.fingerprint for one in results) == Counter(one.fingerprint for one in asked)
     assert {one.kind for one in results} == {"answered"}
     assert len(_create(server)) == 3
+
+
+def test_a_model_that_is_not_offered_in_batches_is_refused_before_anything_is_sent():
+    with Anthropic() as server:
+        info = server.model(HAIKU)
+        server.model = lambda name: {
+            **info,
+            "capabilities": {**info["capabilities"], "batch": {"supported": False}},
+        }
+        with pytest.raises(GiveUp, match="not offered in batches"):
+            batches_of(server).intents(items(2), "n1", CLOCK.now())
+        assert not _create(server)
