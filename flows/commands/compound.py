@@ -7,10 +7,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from flows.commands.learnings import documents_with_learnings
+from flows.commands.learnings import documents_with_learnings, options_of_words
 from flows.commands.running import Sample, make_prefect_ready
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake.default_ports import RULES, SAMPLE, is_sample
+from nightwatch_core.intake.default_ports import RULES, is_sample
 from nightwatch_core.learnings.compound import (
     QUESTION,
     DrawnNotes,
@@ -28,8 +28,7 @@ from nightwatch_core.memory.notes.lesson_notes import add_notes, as_task
 from nightwatch_core.models.conversation import Transcript
 from nightwatch_core.models.knowledge import Lesson, Notes, TaskFile
 from nightwatch_core.models.options import NightOptions
-from nightwatch_core.models.usage import Allowance
-from nightwatch_core.settings import night_options, settings
+from nightwatch_core.settings import settings
 from nightwatch_core.text.escaping import clean, line
 from nightwatch_core.text.typed_fingerprints import is_beginning, is_name
 from tasks.wiring import (
@@ -39,7 +38,6 @@ from tasks.wiring import (
     reading,
     task_store,
     transcripts,
-    with_default_ports,
 )
 
 Id = Annotated[
@@ -52,8 +50,6 @@ Id = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Write without asking; needed off a terminal.")]
 Rules = Annotated[bool, typer.Option("--no-model", help="Ask no model: draw the notes by rule.")]
 
-ERRORS_UNREAD = "-"  # a source needs a name; notes need no errors
-SECONDS = 180  # for a model to draw notes
 _UNASKED = (
     "nothing was written: this is no terminal, so nobody can be asked; add --yes to write the notes"
 )
@@ -107,18 +103,11 @@ def _say(console: Console, text: str) -> None:
     console.print(Text(f"{clean(text)}\n"), soft_wrap=True)
 
 
-def _options(sample: bool) -> NightOptions:
-    """The options under which a model is asked and the knowledge is written."""
-    source = {"source": SAMPLE} if sample else {"source": "file", "errors": ERRORS_UNREAD}
-    unused = {"code": SAMPLE, "delivery": "local", "notify": "local"}  # nobody reads code here
-    return with_default_ports(night_options({**source, **unused}))
-
-
 def _named_target(id: str, sample: bool) -> tuple[NightOptions, Target]:
     """What notes are written about, and where: of real nights, else of nights on the sample."""
     first: StopTheNight | None = None
     for of_sample in (True,) if sample else (False, True):
-        options = _options(of_sample)
+        options, _ = options_of_words(of_sample)
         try:
             return options, _target(id, options)
         except StopTheNight as unknown:
@@ -149,12 +138,7 @@ def _draw(target: Target, options: NightOptions, by_rule: bool) -> DrawnNotes:
     if by_rule or options.model == RULES:
         why = "as you asked" if by_rule else "no language model is set up"
         return draw_by_rule(target.task, target.lesson, why, today)
-    may = Allowance(
-        iterations=1,
-        tokens=options.token_budget_per_error,
-        cost=options.cost_per_error or options.cost_per_night or None,
-        seconds=min(SECONDS, options.seconds_per_error),
-    )
+    _, may = options_of_words(is_sample(options))
     prompt = agent_store().agent(PROMPT).prompt
     transcript = _transcript(target.lesson)
     return draw_by_model(target.task, target.lesson, transcript, ports.model, prompt, may, today)

@@ -66,6 +66,23 @@ def test_learnings_of_lessons_and_tasks_are_found(home: Path) -> None:
     assert yaml.safe_load(one.output)["learnings_found"] == 1
 
 
+def test_a_model_is_asked_on_request_alone_and_the_output_keeps_its_shape(home: Path) -> None:
+    ask = ["learnings", "cache the rates of a country"]
+    alone = CliRunner().invoke(app, ask)
+    offline = CliRunner().invoke(app, [*ask, "--ask-model"])
+    assert offline.stdout == alone.stdout
+    assert "own words: no language model is set up" in offline.stderr
+    able = Capabilities(model="claude-x", input_price=5.0, output_price=25.0)
+    model = MemoryModel(['{"searches": []}', '{"applying": ["show-rates"]}'], able=able)
+    with using(worlds(model=model)):
+        assert CliRunner().invoke(app, ask).stdout == alone.stdout
+        assert model.shown == []
+        chosen = CliRunner().invoke(app, [*ask, "--ask-model"])
+    found = yaml.safe_load(chosen.stdout)
+    assert [one["task_id"] for one in found["relevant_learnings"]] == ["show-rates"]
+    assert "Chosen by claude-x of 3 that share words." in chosen.stderr
+
+
 def test_archived_lessons_are_found_on_request(home: Path) -> None:
     lost = kept(home)
     KnowledgeFiles(home / "knowledge").archive((lost.file,))
