@@ -140,6 +140,27 @@ class AnalysisGroup(Value):
     cost: float | None = None  # USD, over those whose price is known
 
 
+class DraftRate(Value):
+    """What became of our draft pull requests: of those that anything is known of, the good share.
+
+    Good is a merged one, or an open one whose checks passed; known besides are those that were
+    closed unmerged, and open ones whose checks failed.
+    """
+
+    drafts: int = 0
+    merged: int = 0
+    rejected: int = 0  # closed unmerged
+    passed: int = 0  # whose checks passed, whatever else became of them
+    failed: int = 0  # whose checks failed, likewise
+    known: int = 0
+    good: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """From 0 to 1; None where nothing is known."""
+        return self.good / self.known if self.known else None
+
+
 class Scoreboard(Value):
     """How right the analyses of this installation proved, by what they said and knew."""
 
@@ -150,3 +171,4 @@ class Scoreboard(Value):
     informed: AnalysisGroup = AnalysisGroup(name="with prior knowledge")
     uninformed: AnalysisGroup = AnalysisGroup(name="without prior knowledge")
     models: tuple[AnalysisGroup, ...] = ()  # the most used first
+    drafts: DraftRate | None = None  # None: the tracker was not read

@@ -178,6 +178,7 @@ class OwnItem(Value):
     closed_at: datetime | None = None
     merged_at: datetime | None = None  # of a pull request; None where not known
     edited: bool = False  # a merged pull request held more, or else, than we had proposed
+    checks: Literal["passed", "failed", ""] = ""  # of a pull request's head; empty: not known
 
     @property
     def names(self) -> frozenset[str]:

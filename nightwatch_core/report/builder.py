@@ -8,6 +8,7 @@ from nightwatch_core.code.failed_commit import merged_before
 from nightwatch_core.code.named_change import only_named
 from nightwatch_core.memory.fallback import fallback_summary
 from nightwatch_core.memory.outcomes.calibration import calibrated
+from nightwatch_core.memory.outcomes.draft_rate import with_drafts
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.memory.prior_analyses import with_priors
 from nightwatch_core.models.analysis import Analysis
@@ -152,7 +153,7 @@ def learning_result(
         archived=archived,
         patterns=patterns,
         suggestions=suggestions,
-        scoreboard=scoreboard(upkeep.lessons),
+        scoreboard=with_drafts(scoreboard(upkeep.lessons), report.outcomes),
         duplicates=duplicates(report.analyses, upkeep.lessons),
         failure=_few(upkeep.troubles),
     )

@@ -4,7 +4,13 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.memory.outcomes.calibration import MINIMUM, chance
 from nightwatch_core.memory.outcomes.scoreboard import OUTCOMES
-from nightwatch_core.models.outcome import AnalysisGroup, ConfidenceTier, Scoreboard, SuccessRate
+from nightwatch_core.models.outcome import (
+    AnalysisGroup,
+    ConfidenceTier,
+    DraftRate,
+    Scoreboard,
+    SuccessRate,
+)
 from nightwatch_core.report.blocks import Table
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import money, plural
@@ -47,10 +53,40 @@ def sorts(board: Scoreboard) -> Table:
 def sentences(board: Scoreboard) -> tuple[str, ...]:
     """What the tables say, in reading order; never empty."""
     if not board.found.decided:
-        return (NOTHING,)
+        return tuple(filter(None, (drafts_line(board.drafts), NOTHING)))
     return tuple(
-        filter(None, (_said(board), _brier(board), _prior(board), _worth(board), how_judged()))
+        filter(
+            None,
+            (
+                *(_said(board), drafts_line(board.drafts), _brier(board)),
+                *(_prior(board), _worth(board), how_judged()),
+            ),
+        )
     )
+
+
+def drafts_line(rate: DraftRate | None) -> str:
+    """How many of our drafts passed, of those that anything is known of.
+
+    >>> drafts_line(DraftRate(drafts=5, merged=2, rejected=1, passed=3, known=4, good=3))
+    '3 of 4 drafts passed (75 %): 2 merged, 1 closed unmerged; checks passed 3. 1 not known.'
+    >>> drafts_line(None)
+    ''
+    """
+    if rate is None or not rate.drafts:
+        return ""
+    if not rate.known:
+        return f"What became of {plural(rate.drafts, 'draft')} is not known yet."
+    checks = (
+        f"passed {rate.passed:,}" if rate.passed else "",
+        f"failed {rate.failed:,}" if rate.failed else "",
+    )
+    told = ", ".join(filter(None, checks))
+    people = f"{rate.merged:,} merged, {rate.rejected:,} closed unmerged"
+    unknown = rate.drafts - rate.known
+    share = f"{rate.good:,} of {plural(rate.known, 'draft')} passed ({_percent(rate.share)})"
+    rest = f" {unknown:,} not known." if unknown else ""
+    return f"{share}: {people}; checks {told or 'not known'}.{rest}"
 
 
 def how_judged() -> str:

@@ -29,7 +29,7 @@ from nightwatch_core.report.health_text import health_section
 from nightwatch_core.report.learned import outcome_entries, pattern_entry, suggestion_entry
 from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import Publication, published_for
-from nightwatch_core.report.scoreboard_text import reliability, sentences
+from nightwatch_core.report.scoreboard_text import drafts_line, reliability, sentences
 from nightwatch_core.report.switched_off import switched_off
 from nightwatch_core.report.tally import fresh, known, opened, tally, without_cause
 from nightwatch_core.text.escaping import line
@@ -126,8 +126,12 @@ def _outcomes(report: RunReport, limits: Limits) -> Section:
 def _scoreboard(report: RunReport, limits: Limits) -> Section:
     """How right earlier analyses proved; nothing before anything is decided."""
     board = report.learned.scoreboard
-    if board is None or not board.found.decided:
+    if board is None:
         return section("scoreboard", "")
+    if not board.found.decided:
+        known = board.drafts is not None and board.drafts.known
+        alone = (Paragraphs(text=drafts_line(board.drafts)),) if known else ()
+        return section("scoreboard", "Scoreboard", alone)
     words = [Paragraphs(text=each) for each in sentences(board)]
     return section("scoreboard", "Scoreboard", reliability(board), words)
 

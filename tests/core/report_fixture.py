@@ -3,10 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from core.scoreboard_shapes import record
+from core.scoreboard_shapes import drafts, record
 
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.memory.outcomes.calibration import calibrated
+from nightwatch_core.memory.outcomes.draft_rate import with_drafts
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.analysis import Analysis, Ending, Failure, RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis, Learning
@@ -379,8 +380,11 @@ def remembered(**changes: object) -> RunReport:
                     }
                 ),
             ),
-            "scoreboard": scoreboard(
-                [*record("mmvvmmvcc"), *record("mcce", "medium", 200, told=2, iterations=3)]
+            "scoreboard": with_drafts(
+                scoreboard(
+                    [*record("mmvvmmvcc"), *record("mcce", "medium", 200, told=2, iterations=3)]
+                ),
+                drafts("mmmmmmcc", "..pp.f.."),
             ),
         }
     )
@@ -630,7 +634,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9))})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
     fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
-    fixed |= {"last_well", "expires"}
+    fixed |= {"last_well", "expires", "checks"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

@@ -7,6 +7,7 @@ from core.lesson_shapes import lesson
 
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.outcome import PublishedItem
+from nightwatch_core.models.proposal import OwnItem
 
 DAY = date(2031, 3, 1)
 
@@ -41,3 +42,16 @@ def record(outcomes: str, said: str = "high", start: int = 100, **fields: Any) -
         published(proposed(start + at, names.get(letter, ""), confidence=said, **fields))
         for at, letter in enumerate(outcomes)
     ]
+
+
+def drafts(states: str, checks: str) -> tuple[OwnItem, ...]:
+    """A draft a letter: m(erged), c(losed), o(pen); its checks p(assed), f(ailed), . not known."""
+    names = {"m": "merged", "c": "closed", "o": "open"}
+    verdicts = {"p": "passed", "f": "failed", ".": ""}
+    values = (
+        {"state": names[s], "checks": verdicts[c]} for s, c in zip(states, checks, strict=True)
+    )
+    return tuple(
+        OwnItem.model_validate({"kind": "pull", "number": at, "fingerprint": f"v1:{at}", **each})
+        for at, each in enumerate(values, 1)
+    )

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 import typer
-from core.scoreboard_shapes import record
+from core.report_fixture import complete
+from core.scoreboard_shapes import drafts, record
 from rich.console import Console
 from typer.testing import CliRunner
 
 from flows.commands import scoreboard as command
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.outcome import Scoreboard
+from tasks.wiring import nights
 
 app = typer.Typer()
 app.command()(command.scoreboard)
@@ -21,6 +23,7 @@ app.command()(command.scoreboard)
 @pytest.fixture(autouse=True)
 def own_knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NIGHTWATCH_KNOWLEDGE_DIR", str(tmp_path / "knowledge"))
+    monkeypatch.setenv("NIGHTWATCH_STATE", str(tmp_path / "state"))
 
 
 def test_it_says_when_there_will_be_something() -> None:
@@ -32,6 +35,16 @@ def test_it_says_when_there_will_be_something() -> None:
 def test_it_prints_json() -> None:
     done = CliRunner().invoke(app, ["--sample", "--json"])
     assert Scoreboard.model_validate(json.loads(done.stdout)) == scoreboard([])
+
+
+def test_drafts_count_as_the_newest_night_found_them() -> None:
+    kept = nights()
+    for at, report in enumerate((complete(outcomes=drafts("mo", "..")), complete(outcomes=()))):
+        named = report.night.model_copy(update={"id": f"n{at}"})
+        kept.keep(report.model_copy(update={"night": named}))
+    done = CliRunner().invoke(app, ["--json"])
+    assert Scoreboard.model_validate(json.loads(done.stdout)).drafts.known == 1
+    assert "1 of 1 draft passed (100 %)" in " ".join(CliRunner().invoke(app, []).output.split())
 
 
 @pytest.mark.parametrize("width", ["80", "120"])

@@ -23,9 +23,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
+from services import github_checks
 from services import github_history as history
 from services import github_shapes as shapes
 from services.github_app import App
+from services.github_checks import Checks
 from services.github_git import BareRepository, Refusal, basic_token
 
 START = datetime(2026, 11, 21, 2, 0, tzinfo=UTC)
@@ -110,6 +112,7 @@ class GitHub:
         self.items: dict[int, dict[str, Any]] = {}
         self.comments: list[dict[str, Any]] = []
         self.reviews: list[dict[str, Any]] = []
+        self.checks: dict[str, Checks] = {}  # by commit
         self.review_comments: list[dict[str, Any]] = []
         self.requests: list[Asked] = []
         self._failures: list[Failure] = []
@@ -532,6 +535,15 @@ class GitHub:
     def _get_commit(self, query: Any, given: Any, sha: str) -> Answer:
         return Answer(200, shapes.commit(self._at, self._web, self.git.commit(sha)))
 
+    def _list_checks(self, query: Any, given: Any, sha: str) -> Answer:
+        return Answer(200, github_checks.check_runs(self.checks, sha))
+
+    def _list_runs(self, query: dict[str, str], given: Any) -> Answer:
+        return Answer(200, github_checks.workflow_runs(self.checks, query["head_sha"]))
+
+    def _get_status(self, query: Any, given: Any, sha: str) -> Answer:
+        return Answer(200, github_checks.combined_status(self.checks, sha))
+
     def _create_commit(self, query: Any, given: Any) -> Answer:
         message, tree = given.get("message"), given.get("tree", "")
         _check_text("Commit", "message", message, 1_000_000)
@@ -613,6 +625,9 @@ _ROUTES = (
     _route("GET", f"/git/commits/{_SHA}", _READ, GitHub._get_commit),
     _route("POST", "/git/commits", _WRITE, GitHub._create_commit),
     _route("GET", "/commits", _READ, GitHub._list_commits),
+    _route("GET", f"/commits/{_SHA}/check-runs", "checks=read", GitHub._list_checks),
+    _route("GET", "/actions/runs", "actions=read", GitHub._list_runs),
+    _route("GET", f"/commits/{_SHA}/status", "statuses=read", GitHub._get_status),
     _route("GET", "/compare/(.+)", _READ, GitHub._compare),
     _route("GET", "/commits/(.+)", _READ, GitHub._find_commit),
     _route("GET", "/tags", "metadata=read", GitHub._list_tags),

@@ -82,9 +82,12 @@ class GitHubClient:
         """Return the sign-in's permissions and levels; None where GitHub does not tell them."""
         return self._tokens.permissions()
 
-    def ask(self, call: Call) -> tuple[httpx.Headers, Any]:
-        """Return the headers and the JSON that `call` is answered with; None without a body."""
-        response, body = self._connection.ask(call)
+    def ask(self, call: Call, *, spare: bool = False) -> tuple[httpx.Headers, Any]:
+        """Return the headers and the JSON that `call` is answered with; None without a body.
+
+        What is `spare` a sign-in need not be allowed.
+        """
+        response, body = self._connection.ask(call, spare=spare)
         return response.headers, body
 
     def pages(self, call: Call) -> Iterator[dict[str, Any]]:
@@ -132,6 +135,10 @@ class Repository(NamedTuple):
     def ask(self, call: RepositoryCall) -> Any:
         """Return the JSON that `call` is answered with; it gets owner and name."""
         return self.client.ask(lambda rest: call(rest, (self.owner, self.name)))[1]
+
+    def ask_spare(self, call: RepositoryCall) -> Any:
+        """Return the JSON of something that the sign-in need not be allowed to read."""
+        return self.client.ask(lambda rest: call(rest, (self.owner, self.name)), spare=True)[1]
 
     def read(self, kind: type[R], call: RepositoryCall) -> R:
         """Return the answer as a row; raises `GiveUp` where it is not as documented."""

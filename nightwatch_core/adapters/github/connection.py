@@ -104,17 +104,20 @@ class Connection(GitHub[BaseAuthStrategy]):
         weakref.finalize(self, client.close)
         return client
 
-    def ask(self, call: Call, *, harmless: bool = False) -> tuple[httpx.Response, Any]:
+    def ask(
+        self, call: Call, *, harmless: bool = False, spare: bool = False
+    ) -> tuple[httpx.Response, Any]:
         """Return the response and its JSON, None where it has no body.
 
         Reads are repeated where that can help, writes only if they are `harmless` when done twice.
+        That something `spare` is forbidden is an answer, and no trouble of the service.
         """
 
         def once() -> tuple[httpx.Response, Any]:
             response = call(self.rest).raw_response
             return response, _json(response) if response.content else None
 
-        return self._repeat(once, harmless=harmless)
+        return self._repeat(once, harmless=harmless, spare=spare)
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
@@ -127,10 +130,11 @@ class Connection(GitHub[BaseAuthStrategy]):
 
         return self._repeat(once, harmless=True)
 
-    def _repeat(self, ask: Callable[[], T], *, harmless: bool) -> T:
+    def _repeat(self, ask: Callable[[], T], *, harmless: bool, spare: bool = False) -> T:
+        refusals = (StopTheNight,) if spare else (StopTheNight, Forbidden)
         for attempt in range(ATTEMPTS):
             try:
-                with self._server.meter.request(SERVICE, (Forbidden, StopTheNight)):
+                with self._server.meter.request(SERVICE, refusals):
                     return _translated(ask)
             except (Unavailable, AnswerLost) as error:
                 is_last = attempt + 1 == ATTEMPTS

@@ -112,6 +112,7 @@ class PullRow(Row):
     html_url: Text = ""
     body: Text = ""
     branch: Text = Field(validation_alias=AliasPath("head", "ref"))
+    head: Text = Field("", validation_alias=AliasPath("head", "sha"))
     labels: Annotated[tuple[Text, ...], NAMES] = ()
 
 

@@ -24,7 +24,8 @@ from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.errors import StopTheNight
 
 _UNKNOWN = "integration not found"  # so GitHub calls an App of that id
-_PERMISSIONS = ("metadata", "contents", "issues", "pull_requests")  # and no others
+_PERMISSIONS = ("metadata", "contents", "issues", "pull_requests")
+_SPARE = ("checks", "statuses")  # to read what became of drafts; and no others
 
 
 class FixedToken:
@@ -75,7 +76,7 @@ class _Kept(NamedTuple):
 
 
 class InstallationTokens:
-    """Tokens of a GitHub App, for one repository and the four permissions we want, no more."""
+    """Tokens of a GitHub App, for one repository and the permissions we want, no more."""
 
     def __init__(self, sign_in: GitHubSignIn, repository: str, server: Server) -> None:
         """Take the App; `repository` is owner/name; where the server is read only, so are tokens.
@@ -124,6 +125,7 @@ class InstallationTokens:
         held = {
             name: "read" if self._read_only else level for name, level in levels.items() if level
         }
+        held |= {name: "read" for name in _SPARE if name in installation.permissions}
         response, answer = self._ask(
             lambda rest: rest.apps.create_installation_access_token(
                 installation.id, repositories=[self._at[1]], permissions=cast("Any", held)

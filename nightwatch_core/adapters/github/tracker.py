@@ -8,9 +8,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nightwatch_core.adapters.git.branch_changes import Refused
+from nightwatch_core.adapters.github.checks import ChecksReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.limits import COMMENT_CHARACTERS, COMMENTS, ITEMS_WITH_COMMENTS
+from nightwatch_core.adapters.github.limits import (
+    COMMENT_CHARACTERS,
+    COMMENTS,
+    ITEMS_WITH_COMMENTS,
+    PULLS_WITH_CHECKS,
+)
 from nightwatch_core.adapters.github.merged_pulls import edited_pulls
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
@@ -35,14 +41,18 @@ class GitHubTracker:
     def own_items(self) -> tuple[OwnItem, ...]:
         """Return all by number; words, and whether a merge was edited, of those changed last."""
         issues = self._issues()
-        branches = self._branches() if any(issue.pull_request for issue in issues) else {}
+        pulls = self._pulls() if any(issue.pull_request for issue in issues) else {}
         recent = sorted(issues, key=lambda issue: (issue.updated_at, issue.number))
         recent = recent[-ITEMS_WITH_COMMENTS:]
         words = {issue.number: self._words(issue) for issue in recent}
         merged = [issue.number for issue in recent if issue.merged_at]
         edited = edited_pulls(self._repository, merged)
+        ours = [issue.number for issue in recent if issue.number in pulls][-PULLS_WITH_CHECKS:]
+        checks = ChecksReader(self._repository).verdicts({n: pulls[n].head for n in ours})
         return tuple(
-            _item(issue, branches.get(issue.number, ""), words.get(issue.number, ()), edited)
+            _item(issue, pulls.get(issue.number), words.get(issue.number, ()), edited).model_copy(
+                update={"checks": checks.get(issue.number, "")}
+            )
             for issue in sorted(issues, key=lambda issue: issue.number)
         )
 
@@ -62,15 +72,15 @@ class GitHubTracker:
         )
         return tuple({one.number: one for one in issues if read_marker(one.body)}.values())
 
-    def _branches(self) -> dict[int, str]:
-        """Return the branches of the 100 pull requests that changed last."""
+    def _pulls(self) -> dict[int, PullRow]:
+        """Return the 100 pull requests that changed last."""
         answer = self._repository.ask(
             lambda rest, at: rest.pulls.list(
                 *at, state="all", sort="updated", direction="desc", per_page=100
             )
         )
         pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
-        return {pull.number: pull.branch for pull in pulls}
+        return {pull.number: pull for pull in pulls}
 
     def _words(self, issue: IssueRow) -> tuple[str, ...]:
         """Return the last twenty things said, oldest first; none where the item is gone meanwhile.
@@ -113,7 +123,9 @@ def _word(comment: CommentRow) -> str:
     return ": ".join(part for part in (verdict, text) if part)
 
 
-def _item(issue: IssueRow, branch: str, words: tuple[str, ...], edited: Collection[int]) -> OwnItem:
+def _item(
+    issue: IssueRow, pull: PullRow | None, words: tuple[str, ...], edited: Collection[int]
+) -> OwnItem:
     marker = read_marker(issue.body)
     assert marker is not None
     closed = issue.state != "open"
@@ -127,7 +139,7 @@ def _item(issue: IssueRow, branch: str, words: tuple[str, ...], edited: Collecti
         state="merged" if issue.merged_at else "closed" if closed else "open",
         state_reason=_reason(issue.state_reason),
         url=issue.html_url,
-        branch=branch,
+        branch=pull.branch if pull else "",
         labels=issue.labels,
         words=words,
         night=marker.night,

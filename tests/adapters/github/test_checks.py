@@ -1,0 +1,107 @@
+"""Whether our drafts passed their checks: as far as that may be read, and never a guess."""
+
+import pytest
+from github_world import as_app, outbox, pull, tracker
+from services.github import PERMISSIONS, GitHub
+from services.github_checks import Checks
+
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.tracker import GitHubTracker
+from nightwatch_core.adapters.stores.service_meter import PROCESS
+from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.publish.markers import marker
+
+CHANGE = FileChange(path="lib/basket.rb", text="0\n")
+ALL = {"checks": "read", "actions": "read", "statuses": "read"}
+
+
+@pytest.fixture
+def drafted(server: GitHub) -> GitHub:
+    outbox(server).publish(pull(server, CHANGE))
+    return server
+
+
+def _may(server: GitHub, *more: str) -> None:
+    server.permissions = dict(PERMISSIONS) | {name: ALL[name] for name in more}
+
+
+def _head(server: GitHub) -> str:
+    (item,) = (one for one in server.items.values() if one.get("head_sha"))
+    return str(item["head_sha"])
+
+
+def _verdict(server: GitHub) -> str:
+    (item,) = tracker(server).own_items()
+    return item.checks
+
+
+@pytest.mark.parametrize(
+    ("runs", "statuses", "verdict"),
+    [
+        (("success", "skipped"), (), "passed"),
+        (("success",), ("success",), "passed"),
+        (("neutral",), ("pending",), ""),
+        (("success", "queued"), (), ""),
+        (("success", "failure"), (), "failed"),
+        (("queued", "timed_out"), (), "failed"),
+        ((), ("error",), "failed"),
+        ((), (), ""),  # no CI at all is no pass
+    ],
+)
+def test_what_checks_and_statuses_say_together(
+    drafted: GitHub, runs: tuple[str, ...], statuses: tuple[str, ...], verdict: str
+) -> None:
+    _may(drafted, *ALL)
+    drafted.checks[_head(drafted)] = Checks(runs, statuses)
+    assert _verdict(drafted) == verdict
+
+
+@pytest.mark.parametrize(
+    ("allowed", "verdict"),
+    [
+        ((), ""),
+        (("statuses",), ""),  # what a fine-grained token without Actions cannot tell
+        (("checks",), ""),
+        (("checks", "statuses"), "passed"),
+        (("actions", "statuses"), "passed"),  # the newest run of each workflow counts
+    ],
+)
+def test_what_may_not_be_read_is_not_known(
+    drafted: GitHub, allowed: tuple[str, ...], verdict: str
+) -> None:
+    _may(drafted, *allowed)
+    drafted.checks[_head(drafted)] = Checks(("success",))
+    PROCESS.reset()
+    assert _verdict(drafted) == verdict
+    assert PROCESS.calls()["GitHub"].refused == 0  # nobody has to give these rights
+
+
+def test_a_failure_counts_whatever_else_may_not_be_read(drafted: GitHub) -> None:
+    _may(drafted, "statuses")
+    drafted.checks[_head(drafted)] = Checks((), ("failure",))
+    assert _verdict(drafted) == "failed"
+
+
+def test_what_is_refused_or_away_is_asked_for_once(drafted: GitHub) -> None:
+    outbox(drafted).publish(pull(drafted, CHANGE, key="k2", branch="nightwatch/ab", body=_body()))
+    drafted.fail("GET", "/status$", status=502, times=9)
+    items = tracker(drafted).own_items()
+    assert [item.checks for item in items] == ["", ""]
+    asked = [one for one in drafted.calls() if "check-runs" in one or "actions" in one]
+    assert len(asked) == 2
+
+
+def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: GitHub) -> None:
+    drafted.app.permissions |= {"checks": "write", "statuses": "read"}
+    drafted.checks[_head(drafted)] = Checks(("success",))
+    client = GitHubClient(
+        as_app(), drafted.url, repository="acme/shop", read_only=True, pause=lambda _: None
+    )
+    (item,) = GitHubTracker(client, "acme/shop").own_items()
+    assert item.checks == "passed"
+    assert drafted.app.minted[-1]["permissions"]["checks"] == "read"
+    assert "actions" not in drafted.app.minted[-1]["permissions"]
+
+
+def _body() -> str:
+    return f"{marker('v1:bb', 'k2', 'n1')}\n\nBecause.\n"
