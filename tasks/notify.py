@@ -12,6 +12,7 @@ from nightwatch_core.report import builder
 from nightwatch_core.report.headline import headline
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.sight_rows import sight_rows
 from nightwatch_core.report.view import view
 from tasks.futures import attempt
 from tasks.health import with_health
@@ -21,6 +22,7 @@ from tasks.wiring import publishing, reading
 
 log = logging.getLogger(__name__)
 LAST = 7  # nights that are still news
+LISTED = 1_000  # errors of the long tail that Prefect shows
 
 
 def open_report(options: NightOptions, night: Night) -> RunReport:
@@ -59,6 +61,12 @@ def show_in_prefect(report: RunReport) -> None:
         ],
         description=shown.headline,
     )
+    if tail := sight_rows(report):
+        create_table_artifact(
+            key="nightwatch-long-tail",
+            table=[row.model_dump(exclude={"flagged"}) for row in tail[:LISTED]],
+            description=f"{len(tail):,} errors at first sight",
+        )
     create_markdown_artifact(
         key="nightwatch-report", markdown=as_markdown(report), description=shown.headline
     )

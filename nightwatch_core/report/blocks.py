@@ -15,6 +15,7 @@ from nightwatch_core.publish.permalinks import Permalinks
 from nightwatch_core.report.error_rows import Row
 from nightwatch_core.report.excerpts import Excerpt
 from nightwatch_core.report.publications import Publication
+from nightwatch_core.report.sight_rows import SightRow
 from nightwatch_core.text.units import CutList
 
 B = TypeVar("B", bound=CutList[Any])
@@ -115,6 +116,10 @@ class ErrorTable(CutList[Row]):
     """All errors, a line each."""
 
 
+class SightTable(CutList[SightRow]):
+    """Errors judged at first sight, a line each."""
+
+
 class DropReasons(CutList[DropReason]):
     """Why groups were not analysed."""
 
@@ -168,6 +173,7 @@ Block = (
     | Excerpts
     | Table
     | ErrorTable
+    | SightTable
     | DropReasons
     | Findings
 )

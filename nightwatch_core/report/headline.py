@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.report.tail_section import tail_headline
 from nightwatch_core.report.tally import Tally, tally
 from nightwatch_core.text.units import plural
 
@@ -31,6 +32,9 @@ def in_short(report: RunReport) -> str:
 
 
 def _headline(report: RunReport) -> Headline:
+    of_the_tail = tail_headline(report)
+    if of_the_tail[0]:
+        return Headline(*of_the_tail)
     night = tally(report)
     return next(line for write in HEADLINES if (line := write(night)))
 

@@ -78,6 +78,8 @@ def _block(block: Block, say: Say) -> Iterable[str]:
             return (_table(block),)
         case blocks.ErrorTable():
             return (_error_table(block),)
+        case blocks.SightTable():
+            return (_sight_table(block),)
         case blocks.DropReasons():
             return _drop_reasons(block)
         case blocks.Findings():
@@ -117,6 +119,21 @@ def _error_table(table: blocks.ErrorTable) -> str:
                 f"| {code_span(row.where, cell=True)} | {row.count:,} "
                 f"| {markdown(row.cause, cell=True)} | {row.sure} "
                 f"| {markdown(row.done, cell=True)} |"
+                for row in table.items
+            ),
+        )
+    )
+
+
+def _sight_table(table: blocks.SightTable) -> str:
+    return "\n".join(
+        (
+            "| Error | Where | Count | Severity | Category | Likely cause | What came of it |",
+            "|---|---|--:|---|---|---|---|",
+            *(
+                f"| {code_span(row.error, cell=True)} | {code_span(row.where, cell=True)} "
+                f"| {row.count:,} | {row.severity} | {row.category} "
+                f"| {markdown(row.cause, cell=True)} | {markdown(row.came, cell=True)} |"
                 for row in table.items
             ),
         )

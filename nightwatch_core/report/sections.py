@@ -89,7 +89,7 @@ def _of_reject(reject: RejectedRecord) -> str:
 
 def complaints(report: RunReport, limits: Limits) -> Section:
     """What is wrong with ignore rules, agent files, lessons."""
-    texts = (line(each, TEXT) for each in report.complaints)
+    texts = (line(each, TEXT) for each in (*report.complaints, *report.long_tail.complaints))
     return section("complaints", "To put right", cut(Bullets, texts, limits.lines))
 
 
@@ -164,6 +164,9 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
     ):
         if text:
             yield Fact(name=name, text=line(text, TEXT))
+    if report.long_tail.usage.calls:
+        sights = f"{spending(report.long_tail.usage)}: half price in batches, within what was used"
+        yield Fact(name="First sights", text=sights)
     yield from accounts_facts(report.accounts)
     if names := _unplaced(report):
         yield Fact(name="Medium effort", text=f"errors of no known kind: {names}")

@@ -23,6 +23,7 @@ from nightwatch_core.text.units import CutList
 NAME = 28  # columns that a name may claim before it is broken
 WIDE = 120  # columns from which the table gives every fact a column of its own
 COLOURS = {"high": "green", "medium": "yellow", "low": "red"}
+SEVERITIES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "green"}
 STANDING = {"calm": "bold green", "good": "bold", "degraded": "bold yellow", "failed": "bold red"}
 STYLES = {"failures": "red", "complaints": "yellow"}  # of what a section lists
 BARS = "▁▂▃▄▅▆▇█"
@@ -81,6 +82,8 @@ def _block(block: Block, width: int, style: str) -> Iterable[RenderableType]:
     match block:
         case blocks.ErrorTable():
             return (_error_table(block, width),)
+        case blocks.SightTable():
+            return (_sight_table(block, width),)
         case blocks.Findings():
             return (part for each in block.items for part in _finding(each))
         case blocks.Entries():
@@ -167,6 +170,23 @@ def _error_table(table: blocks.ErrorTable, width: int) -> Grid:
     grid.add_column("Done", ratio=5, overflow="fold")
     for row in table.items:
         grid.add_row(*_cells(row, wide=wide))
+    return grid
+
+
+def _sight_table(table: blocks.SightTable, width: int) -> Grid:
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, expand=True)
+    names = (*(row.error for row in table.items), *(row.where for row in table.items))
+    grid.add_column("Error", width=min(width // 4, max(map(len, names))), overflow="fold")
+    grid.add_column("Count", justify="right", no_wrap=True)
+    grid.add_column("Severity", overflow="fold")
+    grid.add_column("Likely cause", ratio=6, overflow="fold")
+    grid.add_column("What came of it", ratio=4, overflow="fold")
+    for row in table.items:
+        error = Text("\n").join(filter(None, (Text(row.error, "bold"), Text(row.where, "dim"))))
+        severity = Text(row.severity, SEVERITIES.get(row.severity, ""))
+        severity.append(f"\n{row.category}", "dim")
+        came = Text(shortened(row.came, 90), "" if row.flagged else "dim")
+        grid.add_row(error, f"{row.count:,}", severity, Text(shortened(row.cause, 130)), came)
     return grid
 
 

@@ -31,6 +31,7 @@ from nightwatch_core.report.limits import FULL, LONG, NAME, TEXT, Limits
 from nightwatch_core.report.publications import Publication, published_for
 from nightwatch_core.report.scoreboard_text import drafts_line, reliability, sentences
 from nightwatch_core.report.switched_off import switched_off
+from nightwatch_core.report.tail_section import long_tail
 from nightwatch_core.report.tally import fresh, known, opened, tally, without_cause
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import capped, plural
@@ -141,6 +142,7 @@ _SECTIONS: tuple[Callable[[RunReport, Limits], Section], ...] = (
     _findings,
     _unknown,
     sections.failures,
+    long_tail,
     _patterns,
     _suggestions,
     _outcomes,

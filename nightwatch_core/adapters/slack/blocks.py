@@ -102,7 +102,7 @@ def _text(block: report.Block, room: int) -> str:
             each_room = (room - _REST) // max(1, len(block.items))
             texts = (_excerpt(each, each_room) for each in block.items)
             return "\n".join((*texts, *((block.rest,) if block.more else ())))
-        case report.ErrorTable() | report.Findings() | report.Table():
+        case report.ErrorTable() | report.SightTable() | report.Findings() | report.Table():
             return ""  # they have messages of their own, or are left out of Slack's view
 
 
