@@ -17,6 +17,7 @@ VERBS: Mapping[str, str] = {
     "agents": "agents",
     "report": "history",
     "history": "history",
+    "batches": "batches",
     "transcript": "transcript",
     "check": "check",
     "scoreboard": "scoreboard",

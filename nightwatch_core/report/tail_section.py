@@ -13,6 +13,7 @@ from nightwatch_core.report.sight_rows import SightRow, sight_rows
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import moment, money, plural
 
+_NOTHING = "none is said to need an analysis"
 HOW = "Run with --collect to retrieve results."
 
 
@@ -32,6 +33,8 @@ def tail_headline(report: RunReport) -> tuple[str, str]:
     tail = report.long_tail
     if tail.running and not (tail.judged or report.errors or report.status == "failed"):
         return "The batch has not ended: nothing could be collected so far.", "still running"
+    if tail.judged and not (tail.flagged or report.analyses or report.failures):
+        return f"{plural(len(tail.judged), 'error')} judged at first sight: {_NOTHING}.", "judged"
     return "", ""
 
 
@@ -68,7 +71,7 @@ def _judged(tail: LongTail, rows: tuple[SightRow, ...]) -> str:
     flagged = sum(one.flagged for one in tail.judged)
     parts = (
         f"{plural(sum(counted.values()), 'error')} judged in a batch: {', '.join(words) or 'none'}",
-        f"{flagged:,} to be analysed",
+        f"{flagged:,} flagged for analysis",
         f"{silent:,} without a judgement" if silent else "",
         f"{money(tail.usage.cost)} at the batch's price",
     )

@@ -50,10 +50,10 @@ def running_text(batch: Batch, state: BatchState | None = None) -> str:
     if batch.is_intent:
         return (
             f"a batch of {errors} of {moment(batch.submitted)} may have been submitted: the "
-            f"service says so when it has ended, and nothing is asked again before. {LATER}"
+            f"service says so when it has ended, and nothing is asked again before. {LATER}."
         )
     processed = f", {state.total - state.processing:,} of them done" if state else ""
-    return f"the batch {batch.id} of {errors} is still running{processed}. {LATER}"
+    return f"the batch {batch.id} of {errors} is still running{processed}. {LATER}."
 
 
 def without_results(batch: Batch, state: BatchState) -> tuple[ItemResult, ...]:

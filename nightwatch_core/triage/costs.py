@@ -24,12 +24,13 @@ class BatchCost(Value):
     def text(self) -> str:
         """For people.
 
-        >>> BatchCost(usual=0.004, most=1.5).text, BatchCost(usual=None, most=None).text
-        ('about under $0.01, at most $1.50', 'price unknown')
+        >>> BatchCost(usual=0.21, most=1.5).text, BatchCost(usual=None, most=None).text
+        ('about $0.21, at most $1.50', 'price unknown')
         """
         if self.usual is None or self.most is None:
             return "price unknown"
-        return f"about {money(self.usual)}, at most {money(self.most)}"
+        about = "about " if self.usual >= 0.01 else ""
+        return f"{about}{money(self.usual)}, at most {money(self.most)}"
 
 
 def cost_of(items: Sequence[TriageItem], prices: Batch) -> BatchCost:

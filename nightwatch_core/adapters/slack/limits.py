@@ -16,8 +16,8 @@ HEADER = 150
 TABLE = 10_000  # characters of all cells
 TABLE_ROWS = 100
 # Characters of a part; what the parent message has left is the table's.
-PARENT = {"trouble": 1_500, "headline": 500, "banner": 500, "failures": 900, "dropped": 700}
-PARENT |= {"long_tail": 600, "unreadable": 400, "health": 500, "source": 300, "end": 1_500}
+PARENT = {"trouble": 1_300, "headline": 500, "banner": 500, "failures": 800, "dropped": 700}
+PARENT |= {"long_tail": 400, "unreadable": 400, "health": 500, "source": 300, "end": 1_400}
 REPLY = {"about": 900, "caveats": 330, "message": 450, "cause": 1_400, "question": 330}
 REPLY |= {
     "evidence": 1_450,

@@ -1,0 +1,29 @@
+"""`nightwatch batches`: what was asked at first sight, and what waits to be collected."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from nightwatch_core.models.batch import Batch
+from nightwatch_core.text.units import moment
+from tasks.wiring.batches import kept_batches
+
+
+def batches() -> None:
+    """List the batches that were submitted, newest first, and those that wait to be collected.
+
+    Asks no service: `nightwatch night --collect` does.
+    """
+    store, console = kept_batches(), Console()
+    table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
+    for each in reversed(store.batches()):
+        cells = (each.night, moment(each.submitted), each.id or "perhaps submitted", each.model)
+        count = str(len(each.fingerprints))
+        table.add_row(*map(Text, (*cells, count, _collected(each))))
+    console.print(table)
+    for complaint in store.complaints():
+        console.print(Text(complaint, style="bold red"))
+
+
+def _collected(batch: Batch) -> str:
+    return batch.collected_by or ("read, not reported" if batch.results else "nobody so far")
