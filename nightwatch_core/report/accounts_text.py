@@ -40,7 +40,7 @@ def accounts_line(accounts: Accounts) -> str:
         f"${used.saved:.2f} saved by it" if used.saved and used.saved >= 0.005 else "",
         f"code cache {accounts.code_cache_rate:.0%}" if accounts.code_cache_rate else "",
         f"{used.cleared_tokens:,} tokens cleared" if used.cleared_tokens else "",
-        f"{used.compactions} summaries" if used.compactions else "",
+        plural(used.compactions, "compaction") if used.compactions else "",
         f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
         f"{same.share:.0%} found twice" if same and same.count else "",
     )
@@ -55,10 +55,32 @@ def _tokens(accounts: Accounts) -> str:
         ("read from it", used.cache_read_tokens),
         ("answered", used.output_tokens),
         ("thereof thinking", used.thinking_tokens),
-        ("cleared", used.cleared_tokens),
-        ("for summaries", used.compaction_tokens),
+        ("thereof for summaries", used.compaction_tokens),
     )
     return ", ".join(f"{count:,} {name}" for name, count in parts if count)
+
+
+def _savings(accounts: Accounts) -> str:
+    """What was cleared from prompts, before and after, and how often they were summed up.
+
+    >>> from nightwatch_core.models.usage import Usage
+    >>> cleared = Usage(cleared_tokens=60_000, uncleared_tokens=180_000, untold_clearings=2)
+    >>> _savings(Accounts(usage=cleared))
+    '60,000 tokens cleared (180,000 before, 120,000 after), not told of 2 long prompts'
+    >>> _savings(Accounts(usage=Usage(compactions=1))), _savings(Accounts())
+    ('1 compaction', '')
+    """
+    used = accounts.usage
+    before, after = used.uncleared_tokens, used.uncleared_tokens - used.cleared_tokens
+    sizes = f" ({before:,} before, {after:,} after)" if before and after >= 0 else ""
+    parts = (
+        f"{used.cleared_tokens:,} tokens cleared{sizes}" if used.cleared_tokens else "",
+        plural(used.compactions, "compaction") if used.compactions else "",
+        f"not told of {plural(used.untold_clearings, 'long prompt')}"
+        if used.untold_clearings
+        else "",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def _an_error(accounts: Accounts) -> str:
@@ -126,6 +148,7 @@ def _run_context(accounts: Accounts) -> str:
 _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
     ("Prices", lambda accounts: f"of {accounts.priced}" if accounts.priced else ""),
     ("Tokens", _tokens),
+    ("Context savings", _savings),
     ("An error took", _an_error),
     ("Hits", _rates),
     ("Tools", _missed),
