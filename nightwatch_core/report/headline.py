@@ -32,10 +32,10 @@ def in_short(report: RunReport) -> str:
 
 
 def _headline(report: RunReport) -> Headline:
-    of_the_tail = tail_headline(report)
-    if of_the_tail[0]:
-        return Headline(*of_the_tail)
     night = tally(report)
+    of_the_tail = tail_headline(report)
+    if of_the_tail[0] and night.status != "failed":
+        return Headline(*of_the_tail)
     return next(line for write in HEADLINES if (line := write(night)))
 
 
@@ -207,6 +207,8 @@ def _rest(night: Tally) -> Iterator[str]:
         (night.ignored, "ignored"),
         (night.beyond, "beyond tonight's limits"),
         (night.ended, "not reached before the end"),
+        (night.judged, "judged at first sight in a batch"),
+        (night.submitted, "submitted in a batch"),
     ):
         if count:
             yield f"{count:,} {text}"

@@ -34,10 +34,11 @@ class HealthFacts(Value):
 def health(report: RunReport, facts: HealthFacts) -> Health:
     """Say of each service of the night how it was, and what somebody has to see to."""
     calls = {one.service: one for one in facts.calls}
+    roles = {name: ("other",) for name in calls} | _roles(report.options)
     services = (
         *(
-            _service(name, roles, calls.get(name), report, facts.earlier)
-            for name, roles in _roles(report.options).items()
+            _service(name, did, calls.get(name), report, facts.earlier)
+            for name, did in sorted(roles.items(), key=lambda role: role[1] == ("other",))
         ),
         _knowledge(facts),
         _records(facts),

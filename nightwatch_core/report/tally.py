@@ -29,6 +29,8 @@ class Tally(Value):
     ignored: int = 0
     beyond: int = 0  # over tonight's limits
     ended: int = 0  # the night ended before their turn
+    judged: int = 0  # errors that a batch had been asked about, and that were collected tonight
+    submitted: int = 0  # errors that a batch was asked about tonight
     fixes: int = 0
     pulls: int = 0
     issues: int = 0
@@ -73,6 +75,8 @@ def tally(report: RunReport) -> Tally:
         ignored=drops["ignored"],
         beyond=drops["limit"],
         ended=drops["ended"],
+        judged=sum(each.first_sight is not None for each in report.long_tail.judged),
+        submitted=sum(each.errors for each in report.long_tail.submitted if each.id),
         fixes=sum(each.has_fix for each in analysed),
         pulls=len(opened(report, "pull")),
         issues=len(opened(report, "issue")),

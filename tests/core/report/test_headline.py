@@ -3,15 +3,18 @@
 from itertools import product
 
 import pytest
-from core.report_fixture import analysis, empty, group, known
+from core.report_fixture import NOW, analysis, empty, group, known
 
 from nightwatch_core.models.analysis import Ending, Failure
+from nightwatch_core.models.batch import FirstSight, ItemResult
 from nightwatch_core.models.error import Case, DroppedGroup
+from nightwatch_core.models.long_tail import LongTail, Sighting, SubmittedBatch
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.report.headline import HEADLINES, headline, in_short
+from nightwatch_core.report.headline import HEADLINES, NOTHING_CAME, headline, in_short
 from nightwatch_core.report.tally import Tally
 from nightwatch_core.report.view import record_of, view
 
+SIGHT = FirstSight(severity="low", likely_cause="A typo.", needs_deep_investigation=False)
 REUSED = Ending(kind="reused", detail="errors/x.md")
 
 
@@ -123,6 +126,25 @@ def test_every_line_is_somebodys_and_none_counts_noughts() -> None:
                 and bool(night.seen_before)
             ), line
     assert speakers == set(range(len(HEADLINES)))
+
+
+def test_a_night_of_batches_says_so_and_a_failed_one_says_that_first() -> None:
+    judged = Sighting(
+        group=group(30),
+        night="n0",
+        at=NOW,
+        rank=1,
+        result=ItemResult(key="k", fingerprint="v1:1", kind="answered", first_sight=SIGHT),
+    )
+    sent = SubmittedBatch(id="msgbatch_1", model="claude-haiku-5-5", errors=7)
+    tail = LongTail(judged=(judged,), submitted=(sent,))
+    report = empty(errors=5, analyses=FIVE_KNOWN, long_tail=tail)
+    assert headline(report).endswith(
+        "nothing new to analyse · 1 judged at first sight in a batch · 7 submitted in a batch"
+    )
+    failed = empty(status="failed", long_tail=LongTail(judged=(judged,)))
+    assert headline(failed) == NOTHING_CAME
+    assert headline(empty(long_tail=failed.long_tail)).startswith("1 error judged at first sight")
 
 
 def test_a_healthy_night_is_counted_by_what_it_knew() -> None:

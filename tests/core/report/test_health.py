@@ -83,6 +83,12 @@ def test_a_service_that_recovered_is_no_service_that_is_away():
     assert entry.more == ()
 
 
+def test_a_service_beside_the_options_is_told_too():
+    facts = HealthFacts(calls=(WELL[2],), lessons=0, state=ROOM)  # batches of a night of rules
+    told = health(empty(options=NightOptions(source="file", model="rules")), facts)
+    assert [one.name for one in told.services][:2] == ["files of errors", "Claude"]
+
+
 def test_what_cannot_be_kept_or_read_is_away():
     report = failed()
     facts = HealthFacts(knowledge_trouble="no right to read", records_trouble="it keeps nothing")
