@@ -41,15 +41,17 @@ def submit_once(
     """Submit the items that no open batch has; the first is asked alone, within `seconds`.
 
     Raises `GiveUp` where there are no batches or a kept one cannot be read, and what the service
-    says of a request it refuses; what was submitted before that is kept.
+    says of a request it refuses; what was submitted before that is kept. Raises `TryLater` where
+    another process is submitting.
     """
-    settled = settle(model, store, clock)
-    if complaints := store.complaints():
-        raise GiveUp(f"nothing is submitted, for it may be waiting already: {complaints[0]}")
-    names = {name for one in (*settled.open, *settled.intents) for name in one.fingerprints}
-    wanted = [one for one in items if one.fingerprint not in names]
-    waiting = tuple(one.fingerprint for one in items if one.fingerprint in names)
-    batches, unsure = _submitted(wanted, night, model, store, clock, seconds)
+    with store.alone():
+        settled = settle(model, store, clock)
+        if complaints := store.complaints():
+            raise GiveUp(f"nothing is submitted, for it may be waiting already: {complaints[0]}")
+        names = {name for one in (*settled.open, *settled.intents) for name in one.fingerprints}
+        wanted = [one for one in items if one.fingerprint not in names]
+        waiting = tuple(one.fingerprint for one in items if one.fingerprint in names)
+        batches, unsure = _submitted(wanted, night, model, store, clock, seconds)
     return Submission(batches=batches, waiting=waiting, unsure=(*settled.unsure, *unsure))
 
 

@@ -1,6 +1,7 @@
 """What we ask the world to keep or to tell, as we would like to ask it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
@@ -141,6 +142,10 @@ class TaskStore(Protocol):
 
 class BatchStore(Protocol):
     """Batches between the night that submits one and the night that collects it."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep every other process from submitting meanwhile; raises `TryLater` where one does."""
+        ...
 
     def keep(self, batch: Batch) -> None:
         """Write or replace a batch, by its digest; whole or not at all."""

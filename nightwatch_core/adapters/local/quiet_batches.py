@@ -1,6 +1,7 @@
 """Batches in a dry run: what is open is read, nothing is submitted, nothing is written down."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 
 from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ListedBatch, TriageItem
@@ -64,6 +65,10 @@ class QuietBatchStore:
         """Read through `store`."""
         self._store = store
         self._kept: dict[str, Batch] = {}
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Nobody is kept from anything: nothing is submitted."""
+        return nullcontext()
 
     def keep(self, batch: Batch) -> None:
         """Keep it as long as this process lives; an intent that was held back is none."""

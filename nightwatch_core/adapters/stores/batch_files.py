@@ -5,6 +5,7 @@ A file that cannot be read is left as it is, and named.
 
 import json
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,12 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from nightwatch_core.adapters.stores import atomic_files
-from nightwatch_core.adapters.stores.limits import BATCH_BYTES, COLLECTED_DAYS, COLLECTED_ERRORS
+from nightwatch_core.adapters.stores.limits import (
+    BATCH_BYTES,
+    COLLECTED_DAYS,
+    COLLECTED_ERRORS,
+    PATIENCE,
+)
 from nightwatch_core.adapters.stores.private_folder import make_private
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.batch import Batch
@@ -24,10 +30,21 @@ _ADVICE = "it stays as it is. Mend it, or move it away"
 class BatchFiles:
     """Batches below the folder `state`."""
 
-    def __init__(self, state: Path, most_collected: int = COLLECTED_ERRORS) -> None:
-        """Nothing is touched before it is needed; `most_collected` errors were, and are kept."""
+    def __init__(
+        self, state: Path, most_collected: int = COLLECTED_ERRORS, patience: float = PATIENCE
+    ) -> None:
+        """Nothing is touched before it is needed; `most_collected` errors were, and are kept.
+
+        `patience` are seconds that another process may take.
+        """
         self._folder = state / "batches"
-        self._most = most_collected
+        self._most, self._patience = most_collected, patience
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep every other process from submitting meanwhile; raises `TryLater` where one does."""
+        make_private(self._folder)
+        lock, place = self._folder / ".lock", str(self._folder)
+        return atomic_files.only_writer(lock, self._patience, place, StopTheNight)
 
     def keep(self, batch: Batch) -> None:
         """Write or replace a batch, by its digest; raises `StopTheNight` where that cannot be.

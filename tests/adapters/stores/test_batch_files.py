@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nightwatch_core.adapters.stores.batch_files import BatchFiles
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.batch import Batch, BatchItem, FirstSight, ItemResult, TokenPrice
 from nightwatch_core.models.error import ErrorGroup
 from nightwatch_core.models.triage import Triage
@@ -145,3 +145,12 @@ def test_a_folder_that_cannot_be_written_stops_the_night(tmp_path: Path) -> None
     (tmp_path / "batches").write_text("a file")
     with pytest.raises(StopTheNight, match="NIGHTWATCH_STATE"):
         BatchFiles(tmp_path).keep(_batch())
+
+
+def test_one_process_submits_at_a_time(tmp_path: Path) -> None:
+    store, other = BatchFiles(tmp_path), BatchFiles(tmp_path, patience=0)
+    with store.alone(), pytest.raises(TryLater, match="another process"), other.alone():
+        pass
+    with other.alone():
+        other.keep(_batch())
+    assert len(store.batches()) == 1
