@@ -1,9 +1,10 @@
 """`python -m tests.benchmarks.tokens.plays QUEUE [QUEUE …]`: what conversations by hand cost.
 
 A QUEUE holds `NNNN.ask.json` (the request) and `NNNN.reply.json` (what was written as an answer),
-as they come from an endpoint that a careful reader answers. They are billed as the stand-in bills:
-the service's rules of its prompt cache, tokens as characters divided by three. Thinking is not
-among them: a reader's is not measured. Prints one JSON row for each queue.
+as they come from an endpoint that a careful reader answers. Queues joined by commas are one night,
+one conversation after another: what is the same in them is read from the cache. They are billed as
+the stand-in bills: the service's rules of its prompt cache, tokens as characters divided by three.
+Thinking is not among them: a reader's is not measured. Prints one JSON row for each night.
 """
 
 import json
@@ -22,10 +23,10 @@ from nightwatch_core.models.usage import Usage  # noqa: E402
 _NOBODY = Scenario("by hand", "", "", "", "", "", (), "")
 
 
-def row_of(queue: Path) -> dict[str, Any]:
-    """Turns, tool calls, tokens by kind and USD of all conversations of a queue."""
+def row_of(*queues: Path) -> dict[str, Any]:
+    """Turns, tool calls, tokens by kind and USD of all conversations of these queues."""
     service, calls, lost = Service((_NOBODY,)), 0, 0
-    for ask in sorted(queue.glob("*.ask.json")):
+    for ask in (ask for queue in queues for ask in sorted(queue.glob("*.ask.json"))):
         body = json.loads(ask.read_text())
         reply = json.loads(ask.with_name(ask.name.replace("ask", "reply")).read_text())
         calls += sum(one["type"] == "tool_use" for one in reply["content"])
@@ -47,9 +48,9 @@ def row_of(queue: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Print a row for each queue that is named."""
+    """Print a row for each night that is named."""
     for name in sys.argv[1:]:
-        print(json.dumps({"queue": name, **row_of(Path(name))}))
+        print(json.dumps({"queue": name, **row_of(*map(Path, name.split(",")))}))
     return 0
 
 

@@ -1,24 +1,22 @@
 """The tables of EFFICIENCY.md, each computed by a function; nothing in them depends on a clock."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks import duplicates
 from benchmarks.tokens import hard, invented
 from benchmarks.tokens.baselines import before, seed
+from benchmarks.tokens.by_hand_table import by_hand
 from benchmarks.tokens.designs import Design
 from benchmarks.tokens.features import ABLATION, CLEARING, LOOKS
 from benchmarks.tokens.measuring import DESIGNS, Played, all_nights, play_counting
 from benchmarks.tokens.ours import ours
 from benchmarks.tokens.real import EVAL
 from benchmarks.tokens.returning import NIGHTS, lived
+from benchmarks.tokens.table import head, markdown_row
 from benchmarks.tokens.words import Night
-
-PLAYS = Path(__file__).with_name("plays.json")
 
 
 class Sum(NamedTuple):
@@ -107,7 +105,7 @@ def night_of(name: str, design: Design) -> Sum:
 
 def row(name: str, one: Sum, columns: Sequence[str] = FEW) -> str:
     """A row as the tables have it."""
-    return _row((name, *(COLUMNS[column](one) for column in columns)))
+    return markdown_row((name, *(COLUMNS[column](one) for column in columns)))
 
 
 def ablation() -> str:
@@ -142,50 +140,27 @@ def nights() -> str:
     """The same errors night after night, remembered."""
     told = [lived(night) for night in _nights()]
     first = sum(one.billed.new_tokens for night in told for one in night[0])
-    lines = _head(("night", "errors", "asked about", "right", "new tokens", "of the first"))
+    lines = head(("night", "errors", "asked about", "right", "new tokens", "of the first"))
     for number in range(NIGHTS):
         found = [one for night in told for one in night[number]]
         tokens = sum(one.billed.new_tokens for one in found)
         asked, right = sum(bool(one.calls) for one in found), sum(one.right for one in found)
         cells = (number + 1, len(found), asked, right, f"{tokens:,}", f"{tokens / first:.0%}")
-        lines.append(_row(map(str, cells)))
+        lines.append(markdown_row(map(str, cells)))
     return "\n".join(lines)
 
 
 def duplicate_shares() -> str:
     """Analyses of one night that explain a bug twice."""
     told = duplicates.nights(EVAL)
-    lines = _head(("one analysis for", "errors", "bugs", "analyses", "duplicates", "share",
+    lines = head(("one analysis for", "errors", "bugs", "analyses", "duplicates", "share",
                    "bugs hidden in others' groups"))  # fmt: skip
     for name, way in duplicates.WAYS.items():
         one = duplicates.share(way, told)
         share = f"{one.duplicates / one.analyses:.1%}"
         cells = (one.errors, one.bugs, one.analyses, one.duplicates, share, one.hidden)
-        lines.append(_row((name, *map(str, cells))))
+        lines.append(markdown_row((name, *map(str, cells))))
     return "\n".join(lines)
-
-
-def plays() -> str:
-    """Conversations by hand, as they were counted when they were played."""
-    rows = json.loads(PLAYS.read_text(encoding="utf-8"))
-    lines = _head(("bug", "design", "turns", "tool calls", "input", "cache write", "cache read",
-                   "output", "new tokens", "USD", "judged"))  # fmt: skip
-    lines += [_play(one["bug"], (one,)) for one in rows if one["play"] != "another reader"]
-    others = [one for one in rows if one["play"] == "another reader"]
-    return "\n".join((*lines, _play(f"all {len(others)}, mean", others)))
-
-
-def _play(bug: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    errors = sum(one["errors"] for one in rows)
-    told = ("turns", "tool_calls", "input", "written", "read", "output", "new")
-    means = [sum(one[name] for one in rows) / errors for name in told]
-    shown = (f"{means[0]:g}" if len(rows) == 1 else f"{means[0]:.1f}", f"{means[1]:.0f}")
-    usd = sum(one["usd"] for one in rows) / errors
-    passed = sum(one["judged"] == "pass" for one in rows)
-    judged = rows[0]["judged"] if len(rows) == 1 else f"{passed} pass"
-    play = rows[0]["play"] if len(rows) == 1 else "ours, cold, another reader"
-    cells = (bug, play, *shown, *(f"{one:,.0f}" for one in means[2:]), f"{usd:.3f}", judged)
-    return _row(cells)
 
 
 def targets() -> str:
@@ -215,8 +190,9 @@ def targets() -> str:
          f"{COLUMNS['right'](new)} (before {COLUMNS['right'](old)})",
          all(b.right or not a.right for a, b in zip(old.played, new.played, strict=True))),
     )  # fmt: skip
-    lines = _head(("seeds' target", "aim", "here", ""))
-    lines += [_row((*told, "met" if met else "**not met**")) for *told, met in rows]
+    lines = head(("seeds' target", "aim", "here", ""))
+    told = (*rows[:2], *by_hand(), *rows[2:])
+    lines += [markdown_row((*row, "met" if met else "**not met**")) for *row, met in told]
     return "\n".join(lines)
 
 
@@ -235,16 +211,8 @@ def _without(name: str) -> Sum:
 
 
 def _table(what: str, made: Mapping[str, Sum], columns: Sequence[str]) -> str:
-    lines = _head((what, *columns))
+    lines = head((what, *columns))
     return "\n".join((*lines, *(row(name, one, columns) for name, one in made.items())))
-
-
-def _head(names: Sequence[str]) -> list[str]:
-    return [_row(names), _row(("---", *("---:" for _ in names[1:])))]
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _whole(value: float) -> str:

@@ -1,6 +1,6 @@
 """Figures as Markdown."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from benchmarks.tokens.measuring import Played
 from benchmarks.tokens.words import Night
@@ -38,10 +38,9 @@ def summary(nights: Sequence[Night], played: Mapping[str, Sequence[Played]]) -> 
     count = sum(len(night.scenarios) for night in nights)
     lines = [f"{count} errors in {len(nights)} nights, {real} of them real traces; means an error."]
     lines += [f"Skipped: {night.name}: {night.skipped}." for night in nights if night.skipped]
-    lines += ["", _row(("design", *(name for name, _, _ in COLUMNS)))]
-    lines += [_row(("---", *("---:" for _ in COLUMNS)))]
+    lines += ["", *head(("design", *(name for name, _, _ in COLUMNS)))]
     lines += [
-        _row((name, *(form.format(value(found)) for _, form, value in COLUMNS)))
+        markdown_row((name, *(form.format(value(found)) for _, form, value in COLUMNS)))
         for name, found in played.items()
         if found
     ]
@@ -68,14 +67,17 @@ def _aims(played: Mapping[str, Sequence[Played]]) -> list[str]:
 
 def nightly(played: Mapping[str, Sequence[Played]]) -> str:
     """Iterations, new tokens and USD of every error, design by design."""
-    lines = [_row(("night", "error", *played)), _row(("---", "---", *("---:" for _ in played)))]
+    lines = [
+        markdown_row(("night", "error", *played)),
+        markdown_row(("---", "---", *("---:" for _ in played))),
+    ]
     for row in zip(*played.values(), strict=True):
         cells = (
             f"{'' if one.right else '**wrong** '}{len(one.calls)} · {one.billed.new_tokens:,} · "
             f"{one.billed.cost or 0:.3f}"
             for one in row
         )
-        lines.append(_row((row[0].night, row[0].key[:40], *cells)))
+        lines.append(markdown_row((row[0].night, row[0].key[:40], *cells)))
     return "\n".join(lines)
 
 
@@ -90,5 +92,11 @@ def trace(one: Played) -> str:
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
+def head(names: Sequence[str]) -> list[str]:
+    """The two rows that a table begins with; figures stand to the right."""
+    return [markdown_row(names), markdown_row(("---", *("---:" for _ in names[1:])))]
+
+
+def markdown_row(cells: Iterable[str]) -> str:
+    """One row of a table."""
     return f"| {' | '.join(cells)} |"
