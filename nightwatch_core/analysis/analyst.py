@@ -156,7 +156,9 @@ def _look(
     def complain(answer: Answer, calls: CallHistory) -> str:
         if model.capabilities().local:  # it would answer the same again
             return ""
-        return mend_request(complaints(answer, briefing.code, _files_seen(briefing, calls)))
+        return mend_request(
+            complaints(answer, briefing.case, briefing.code, _files_seen(briefing, calls))
+        )
 
     model, clock = briefing.model, briefing.clock
     conclusion = converse(first, model, run_tool, allowance, clock, complain)

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection
 
+from nightwatch_core.code.edit_grounds import grounds_of
 from nightwatch_core.code.edit_rules import judged
 from nightwatch_core.code.verdict import looked_up
 from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.error import Case
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.text.escaping import line
 
@@ -14,19 +16,22 @@ _MEND = """\
 These edits cannot be proposed as they are:
 {reasons}
 Mend them, or leave them out, and answer once more with the whole JSON object. Old text is copied \
-from the file as it was shown and stands there once; a file has to be read before it is changed; \
+from the file as it was shown and stands there once; a file has to be read before it is changed; a \
+new one lies beside files that were read; what is deleted is named in the cause or the next steps; \
 protected files stay as they are. What is refused again is dropped."""
 
 
-def complaints(answer: Answer, code: CodeReader, read: Collection[str]) -> tuple[RefusedEdit, ...]:
+def complaints(
+    answer: Answer, case: Case, code: CodeReader, read: Collection[str]
+) -> tuple[RefusedEdit, ...]:
     """List the edits of an answer that would be dropped, each with the reason.
 
     `read` are the files lines of which were shown. Raises what the code reader raises.
     """
     if not answer.has_fix or not answer.file_changes:
         return ()
-    quoted = (one.path for one in looked_up(answer.evidence, code) if one.verified)
-    return judged(answer.file_changes, code, {*read, *quoted}).refused
+    grounds = grounds_of(answer, case, looked_up(answer.evidence, code), read)
+    return judged(answer.file_changes, code, grounds).refused
 
 
 def mend_request(refused: tuple[RefusedEdit, ...]) -> str:

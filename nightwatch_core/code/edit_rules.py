@@ -12,9 +12,10 @@ from nightwatch_core.code import edits as fixing
 from nightwatch_core.code import syntax
 from nightwatch_core.code.code_view import as_written, inside
 from nightwatch_core.code.definitions import definitions_in
+from nightwatch_core.code.edit_grounds import Grounds
 from nightwatch_core.code.edit_policy import hidden_in, too_large
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.protected_paths import refusal
+from nightwatch_core.code.protected_paths import is_change_note, refusal
 from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.value import Value
@@ -34,13 +35,10 @@ class JudgedFix(Value):
     refused: tuple[RefusedEdit, ...] = ()
 
 
-def judged(
-    edits: tuple[Edit, ...], code: CodeReader, read: Collection[str] | None = None
-) -> JudgedFix:
+def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> JudgedFix:
     """Judge the edits of a fix, in order, by the rules that the prompt states.
 
-    `read` are the files that were seen by whoever wrote them; None: that is not asked. Raises what
-    the code reader raises.
+    Raises what the code reader raises.
     """
     if not edits:
         return JudgedFix()
@@ -49,7 +47,12 @@ def judged(
     reasons: list[tuple[Edit, str]] = []
     for edit in edits:
         plain = _plain(edit, code)
-        why = _misplaced(plain, paths, read) or _inapplicable((*kept, plain), code, paths)
+        why = (
+            _misplaced(plain, paths, grounds)
+            or _inapplicable((*kept, plain), code, paths)
+            or _apart(plain, paths, grounds)
+            or _undue_deletion(plain, grounds)
+        )
         if why:
             reasons.append((plain, why))
         else:
@@ -70,19 +73,49 @@ def _plain(edit: Edit, code: CodeReader) -> Edit:
     return as_written(edit, code.read_file(path))
 
 
-def _misplaced(edit: Edit, paths: Collection[str], read: Collection[str] | None) -> str:
+def _misplaced(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
     """Why its file may not be touched."""
     if not inside(edit.path):
         return "it names no file of the repository"
     if why := refusal(edit.path, paths, is_new=edit.action == "create"):
         return _it(edit.path, why)
-    if read is not None and edit.path in paths and edit.path not in read:
-        return "it was not read"
-    return ""
+    return _unread(edit, paths, grounds)
+
+
+def _unread(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
+    if grounds.read is None:
+        return ""
+    return "it was not read" if edit.path in paths and edit.path not in grounds.read else ""
+
+
+def _apart(edit: Edit, paths: Collection[str], grounds: Grounds) -> str:
+    """Why a new file may not be made there: it lies beside what was read, a test below tests."""
+    if edit.action != "create" or grounds.read is None or is_change_note(edit.path, paths):
+        return ""
+    folder = _folder(edit.path)
+    if TEST.search(edit.path):
+        top = edit.path.partition("/")[0]
+        fits = folder in ("", top) or any(path.startswith(f"{top}/") for path in paths)
+    else:
+        fits = any(_folder(path) == folder for path in grounds.read)
+    return "" if fits else "it is new, and lies beside no file that was read"
+
+
+def _undue_deletion(edit: Edit, grounds: Grounds) -> str:
+    """Why a file may not go: the error's own is never taken away, and nothing unsaid."""
+    if edit.action != "delete" or grounds.read is None:
+        return ""
+    if edit.path in grounds.failing:
+        return "the error was raised in it: to delete it mends nothing"
+    return "" if edit.path in grounds.reasoning else "the analysis does not say why it should go"
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _refused(edit: Edit, why: str, paths: Collection[str]) -> RefusedEdit:
-    is_slip = not _misplaced(edit, paths, None)
+    is_slip = not _misplaced(edit, paths, Grounds())
     return RefusedEdit(path=edit.path[:400], reason=why, is_slip=is_slip)
 
 

@@ -6,6 +6,7 @@ from functools import cache
 
 from nightwatch_core.code.cited_steps import unseen_step
 from nightwatch_core.code.code_view import inside
+from nightwatch_core.code.edit_grounds import grounds_of
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.failing_place import Read, Search
 from nightwatch_core.code.file_diffs import file_diffs
@@ -144,9 +145,9 @@ def _draft(
     with_fix: bool,
 ) -> Analysis:
     """What an answer says, as far as it may stand."""
-    seen = {*read, *(one.path for one in evidence if one.verified)}
     change = named_change(answer.suspect_commit, code)
-    fix = judged(answer.file_changes if with_fix else (), code, seen)
+    grounds = grounds_of(answer, case, evidence, read)
+    fix = judged(answer.file_changes if with_fix else (), code, grounds)
     return Analysis(
         case=case,
         title=shortened(one_line(answer.title), 120) or case.title,

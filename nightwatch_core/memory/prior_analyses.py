@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from nightwatch_core.code.edit_grounds import grounds_of
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.code.file_diffs import file_diffs
@@ -125,9 +126,10 @@ def with_priors(analysis: Analysis, unexplained: Iterable[UnexplainedCase]) -> A
 
 def checked(analysis: Analysis, code: CodeReader) -> Analysis:
     """Put a remembered analysis to the same tests as any other: quotes, fix and score."""
-    fix = judged(analysis.fix, code)
+    evidence = looked_up(analysis.evidence, code)
+    fix = judged(analysis.fix, code, grounds_of(analysis, analysis.case, evidence, analysis.read))
     update = {
-        "evidence": looked_up(analysis.evidence, code),
+        "evidence": evidence,
         "fix": fix.edits,
         "changes": file_diffs(fix.edits, code.read_file),
         "refused": (*analysis.refused, *fix.refused),

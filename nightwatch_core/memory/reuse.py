@@ -169,6 +169,8 @@ def reused_analysis(lesson: Lesson, case: Case, night: Night) -> Analysis:
         confidence=lesson.fix_confidence,
         evidence=tuple(Evidence(path=c.path, line=c.line, quote=c.quote) for c in lesson.evidence),
         fix=lesson.edits if lesson.has_fix else (),
+        read=lesson.edits_read,
+        refused=lesson.refused_edits,
         next_steps=lesson.next_steps,
         learnings=tuple(Learning(fact=fact) for fact in lesson.learnings),
         tags=lesson.tags,

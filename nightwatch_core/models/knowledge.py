@@ -3,6 +3,7 @@
 from datetime import date, datetime
 from typing import Literal
 
+from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Confidence, Edit
 from nightwatch_core.models.outcome import FixWatch, OutcomeEvent, PublishedItem
 from nightwatch_core.models.value import Value
@@ -103,6 +104,8 @@ class Lesson(Value):
     seen_until: datetime | None = None  # where those nights' windows end; None: not recorded
     evidence: tuple[CitedLine, ...] = ()
     edits: tuple[Edit, ...] = ()  # without `has_fix`: turned down, and no other came
+    edits_read: tuple[str, ...] = ()  # files of these that their analyst had read
+    refused_edits: tuple[RefusedEdit, ...] = ()  # what else was proposed, and why it is not kept
     next_steps: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     related: tuple[str, ...] = ()  # documents: `related_tasks` of its front matter

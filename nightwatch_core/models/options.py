@@ -11,6 +11,7 @@ from pydantic import Field
 from nightwatch_core.models.value import Value
 
 Publish = Literal["all", "issues", "none"]
+RiskyFixes = Literal["refuse", "show"]
 STANDARD_INPUT = "-"  # of a command, among `errors`
 EffortChoice = Literal["", "low", "medium", "high"]
 
@@ -105,6 +106,10 @@ class NightOptions(Value):
     seconds_per_error: int = _option(600, "Wall time an error.", ge=5, le=7_200)
     concurrency: int = _option(4, "Analyses at the same time.", ge=1, le=64)
     publish: Publish = _option("all", "What may be published: all, issues or none.")
+    risky_fixes: RiskyFixes = _option(
+        "refuse",
+        "Drafts with new network, process, environment or key code: refuse, or show (warned).",
+    )
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")
 

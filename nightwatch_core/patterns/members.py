@@ -123,8 +123,8 @@ def is_confident(analysis: Analysis) -> bool:
 
 
 def module(analysis: Analysis) -> str:
-    """The file a case leads to, its transaction where no line is cited."""
-    cited = next((e.path for e in analysis.evidence if e.path), "")
+    """The file a case leads to, its transaction where no line of it was found in the code."""
+    cited = next((e.path for e in analysis.evidence if e.verified), "")
     return cited or analysis.case.leader.transaction
 
 

@@ -100,7 +100,7 @@ def _with_own_titles(patterns: list[Pattern]) -> list[Pattern]:
 
 
 def _cause(analysis: Analysis) -> CauseTerms:
-    lines = ((one.path, one.line) for one in analysis.evidence if one.path)
+    lines = ((one.path, one.line) for one in analysis.evidence if one.verified)
     return cause_terms(analysis.root_cause, lines)
 
 

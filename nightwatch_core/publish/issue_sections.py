@@ -27,6 +27,7 @@ class Told(NamedTuple):
     twins: tuple[Analysis, ...] = ()
     commit: Commit | None = None  # of the repository; None: not known
     changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
+    warning: str = ""  # what a reviewer of the draft has to look at first
 
     @property
     def links(self) -> Permalinks:
@@ -121,8 +122,9 @@ def _quote(told: Told, evidence: Evidence) -> str:
     address = told.links.line(evidence.path, evidence.line) if evidence.verified else ""
     name = f"[{code_span(place)}](<{address}>)" if address else code_span(place)
     note = f" · {told.prose(evidence.note)}" if evidence.note else ""
-    doubt = "" if evidence.verified or told.analysis.misfit else " · not found in the code"
-    return f"{name}{note}{doubt}\n\n{fenced(evidence.quote, language_named(evidence.path), _QUOTE)}"
+    if not evidence.verified:
+        return f"{name}{note}" + ("" if told.analysis.misfit else " · not found in the code")
+    return f"{name}{note}\n\n{fenced(evidence.quote, language_named(evidence.path), _QUOTE)}"
 
 
 def suspects(told: Told) -> str:

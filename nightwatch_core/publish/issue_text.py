@@ -66,7 +66,10 @@ def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
         "stranger's patch. The changed files parse; nothing was run."
     )
     refers = f"Refs #{issue}" if issue else ""
-    return _joined(_head(told, key, night), note, refers, *(write(told) for write in _PULL))
+    warning = f"**Look at this first:** {markdown(told.warning, 300)}." if told.warning else ""
+    return _joined(
+        _head(told, key, night), warning, note, refers, *(write(told) for write in _PULL)
+    )
 
 
 def commit_message(analysis: Analysis, issue: int | None) -> str:

@@ -6,6 +6,7 @@ from itertools import filterfalse
 from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.code.new_powers import powers_gained
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.options import NightOptions
@@ -48,17 +49,19 @@ def plan_pulls(
         analysis, known = share.speaker, share.known
         issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
+        risk = powers_gained(applied.changes, read)
         reason = (
             _not_this_one(analysis, known, night)
             or _awaits_deploy(analysis)
             or _no_pull_by_choice(options)
             or _settled(known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
+            or _too_risky(options, risk)
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
         # numbers of a local outbox would link to somebody's issues once pushed
         refers = None if options.delivery == "local" else issue
-        told = Told(analysis, share.others, commit, file_diffs(analysis.fix, read))
+        told = Told(analysis, share.others, commit, file_diffs(analysis.fix, read), risk)
         if reason:
             skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
             proposals += _joined_draft(told, share, options, night)
@@ -168,10 +171,12 @@ def _refused(
     return Reason("refused", text) if text else None
 
 
+def _too_risky(options: NightOptions, risk: str) -> Reason | None:
+    return Reason("refused", risk) if risk and options.risky_fixes == "refuse" else None
+
+
 def _unseen(analysis: Analysis, applied: fixing.Applied, read: Read) -> str:
-    """Why a file may not be changed that the analyst never saw; a lesson's analyst saw them."""
-    if analysis.ending.kind == "reused":
-        return ""
+    """Why a file may not be changed that the analyst never saw, tonight or for its lesson."""
     seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
     paths = (c.path for c in applied.changes if c.path not in seen)
     unseen = next((path for path in paths if read(path) is not None), "")

@@ -29,15 +29,17 @@ class Excerpt(Value):
 
 
 def evidence_excerpt(evidence: Evidence, most: int = QUOTE, address: str = "") -> Excerpt:
-    """At most `most` quoted lines, numbered from where the evidence points.
+    """At most `most` quoted lines, numbered from where the evidence points; none unverified.
 
-    >>> evidence_excerpt(Evidence(path="app/a.py", line=7, quote="x = 1\\ny = 2")).lines[1]
+    >>> evidence = Evidence(path="app/a.py", line=7, quote="x = 1\\ny = 2", verified=True)
+    >>> evidence_excerpt(evidence).lines[1]
     CodeLine(text='y = 2', number=8, mark='')
     """
-    quoted = block(evidence.quote.strip("\r\n"), QUOTE, code=True).splitlines()[:most]
+    quote = evidence.quote.strip("\r\n") if evidence.verified else ""
+    quoted = block(quote, QUOTE, code=True).splitlines()[:most]
     return Excerpt(
         place=f"{line(evidence.path, TITLE)}:{evidence.line}",
-        remark="verified" if evidence.verified else "",
+        remark="verified" if evidence.verified else "not found in the code",
         note=line(evidence.note, LONG),
         address=address,
         lines=tuple(

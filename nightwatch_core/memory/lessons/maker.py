@@ -81,7 +81,7 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
     same_fix = fix_digest(analysis.fix) == fix_digest(earlier.edits)
     stays_rejected = analysis.fix_alone and not analysis.has_fix and earlier.outcome in TURNED_DOWN
     return {
-        **({"edits": earlier.edits} if stays_rejected else {}),
+        **(_edits_of(earlier) if stays_rejected else {}),
         **names_kept(earlier, analysis.case),
         **{name: getattr(earlier, name) for name in _KEPT},
         "first_detected": min(earlier.first_detected, fresh.first_detected),
@@ -91,6 +91,10 @@ def _history(earlier: Lesson, fresh: Lesson, analysis: Analysis, night: Night) -
         "seen_until": later(earlier.seen_until, night.window.until),
         "related": tuple(dict.fromkeys((*earlier.related, *fresh.related)))[-limits.MOST_TAGS :],
     }
+
+
+def _edits_of(lesson: Lesson) -> dict[str, object]:
+    return {"edits": lesson.edits, "edits_read": lesson.edits_read}
 
 
 def _fresh(
@@ -125,6 +129,8 @@ def _fresh(
         analysed_at=night.window.until,
         evidence=cited(analysis, digests),
         edits=analysis.fix,
+        edits_read=_edits_read(analysis),
+        refused_edits=analysis.refused[: limits.MOST_EDITS_SHOWN],
         question=line(analysis.question, limits.LONGEST_WORDS),
         sure_of_fix=analysis.fix_confidence,
         fix_owed=fix_owed(analysis.has_fix, analysis.refused),
@@ -133,6 +139,12 @@ def _fresh(
         learnings=tuple(map(_learning_text, analysis.learnings)),
         related=analysis.related_to[: limits.MOST_TAGS],
     )
+
+
+def _edits_read(analysis: Analysis) -> tuple[str, ...]:
+    """Files of the fix that the analyst had read."""
+    read = {*analysis.read, *(one.path for one in analysis.evidence if one.verified)}
+    return tuple(dict.fromkeys(edit.path for edit in analysis.fix if edit.path in read))
 
 
 def _module(analysis: Analysis) -> str:

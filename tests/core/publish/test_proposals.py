@@ -325,8 +325,22 @@ def test_new_files_need_not_have_been_read_and_evidence_counts_as_read():
 
 
 def test_a_remembered_fix_without_a_draft_is_proposed():
-    remembered = analysis(fix=(FIX,), ending=REUSED, read=(), evidence=())
+    remembered = analysis(fix=(FIX,), ending=REUSED, read=("shop/cart.py",), evidence=())
     assert pulls(remembered, own=(item(),)).proposals
+
+
+def test_a_fix_with_a_new_power_is_refused_or_shown_with_a_warning():
+    risky = analysis(fix=(FIX.model_copy(update={"new": "os.system(line.price)"}),))
+    assert "starts processes" in reasons(pulls(risky))[0]
+    [draft] = pulls(risky, options=EVERY.model_copy(update={"risky_fixes": "show"})).proposals
+    assert "**Look at this first:** the change to `shop/cart.py` adds code" in draft.body
+
+
+def test_a_remembered_fix_of_a_file_that_nobody_read_stays_refused():
+    remembered = analysis(fix=(FIX,), ending=REUSED, read=(), evidence=())
+    plan = pulls(remembered, own=(item(),))
+    assert plan.proposals == ()
+    assert plan.skips[0].reason == "it changes shop/cart.py, which was not read"
 
 
 @pytest.mark.parametrize(

@@ -131,9 +131,10 @@ def test_price_unknown_is_said() -> None:
 
 
 def test_evidence_lines_are_numbered() -> None:
-    lines = evidence_excerpt(Evidence(path="a.py", line=9, quote="\none\n\nthree\n")).lines
+    evidence = Evidence(path="a.py", line=9, quote="\none\n\nthree\n", verified=True)
+    lines = evidence_excerpt(evidence).lines
     assert [(each.number, each.text) for each in lines] == [(9, "one"), (10, ""), (11, "three")]
-    assert evidence_excerpt(Evidence(path="a.py", line=9)).lines == ()
+    assert evidence_excerpt(evidence.model_copy(update={"verified": False})).lines == ()
 
 
 def test_diffs_of_every_action() -> None:

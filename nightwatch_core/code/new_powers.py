@@ -1,0 +1,128 @@
+"""What a change would let the code do that its file did not do before.
+
+Fixes seldom need it, and whoever smuggles something into one does: it is for people to write.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.code.limits import POWERS_FILE
+from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.text.plain_text import shortened
+from nightwatch_core.text.scrubbing import scrubbed
+
+
+class Power(NamedTuple):
+    """Something code can do, and the calls by which it does; every pattern is linear."""
+
+    name: str
+    calls: re.Pattern[str]
+
+
+POWERS: tuple[Power, ...] = (
+    Power(
+        "talks to the network",
+        re.compile(
+            r"\b(?:requests|httpx|aiohttp|urllib3?)\.\w+|\burlopen\b|\bhttp\.client\b"
+            r"|\bsocket\.(?:socket|create_connection)\b|\b(?:smtplib|ftplib|telnetlib|paramiko)\b"
+            r"|\bNet::(?:HTTP|FTP|SMTP)\b|\b(?:Faraday|HTTParty|RestClient|Typhoeus|Excon)\b"
+            r"|\b(?:TCP|UDP|UNIX)Socket\b|\bURI\.open\b"
+            r"|(?<![\w.])fetch\(|\baxios\b|\bXMLHttpRequest\b|\bsendBeacon\b|\bWebSocket\("
+            r"|\brequire\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
+            r"|\bfrom ['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]"
+            r"|\bHttpClient\b|\bWebClient\b|\bRestTemplate\b|\bHttpURLConnection\b|\bOkHttp\w*"
+            r"|\bhttp\.(?:Get|Post|PostForm|Head|DefaultClient|Client\{)|\bnet\.Dial\w*"
+            r"|\bcurl_(?:init|exec)\b|\bfsockopen\b|\bGuzzleHttp\b|(?<![\w.>:])mail\("
+        ),
+    ),
+    Power(
+        "starts processes or runs text as code",
+        re.compile(
+            r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+|fork)\b|\bpty\.spawn\b"
+            r"|(?<![\w.])(?:eval|exec|execfile|__import__|system|popen|shell_exec|passthru"
+            r"|proc_open|assert_options|create_function)\("
+            r"|\b(?:instance|class|module)_eval\b|\bOpen3\b|\bIO\.popen\b|\bKernel\.(?:system|exec)"
+            r"|(?<![\w.])%x[({\[]|\bchild_process\b|\bexecSync\b|\bspawnSync\b|\bnew Function\("
+            r"|\bvm\.run\w+|\bRuntime\.getRuntime\b|\bProcessBuilder\b|\bScriptEngine\b"
+            r"|\bexec\.Command\w*|\bsyscall\.Exec\b|\bProcess\.Start\b|\bProcessStartInfo\b"
+            r"|\b(?:pickle|marshal|dill)\.loads?\b|\byaml\.(?:unsafe_)?load\(|\bMarshal\.load\b"
+            r"|\bunserialize\("
+        ),
+    ),
+    Power(
+        "reads the environment",
+        re.compile(
+            r"\bos\.(?:environb?|getenv)\b|\bENV\b(?=[\[.])|\bprocess\.env\b|\bimport\.meta\.env\b"
+            r"|\bSystem\.getenv\b|\bos\.(?:Getenv|Environ|LookupEnv)\b|(?<![\w.])getenv\("
+            r"|\$_(?:ENV|SERVER)\b|\bEnvironment\.GetEnvironmentVariables?\b"
+            r"|/proc/(?:self|\d+)/environ\b"
+        ),
+    ),
+)
+_HOST = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]{1,253})", re.I)
+_PROSE = (".md", ".rst", ".adoc", ".txt")
+_COMMENT = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
+_MADE_UP = re.compile(
+    r"(?i)^(?:www\.w3\.org|(?:[\w-]+\.)?localhost|127\.0\.0\.1|(?:[\w-]+\.)*example(?:\.(?:com|org|net))?"
+    r"|[\w.-]+\.(?:test|invalid|local))$"
+)
+
+
+def gained(change: FileChange, before: str) -> str:
+    """Say what the changed file could do and could not before; empty where that is nothing new.
+
+    >>> gained(FileChange(path="a.py", text="requests.post(url, data=os.environ)"), "")
+    'the change to a.py adds code that talks to the network (requests.post)'
+    >>> gained(FileChange(path="a.py", text="requests.post(url, timeout=5)"), "requests.post(url)")
+    ''
+    """
+    if change.text is None:
+        return ""
+    old, new = _bounded(before), _bounded(change.text)
+    why = next(filter(None, (find(old, new, change.path) for find in _FINDINGS)), "")
+    return f"the change to {change.path} adds {why}" if why else ""
+
+
+def powers_gained(changes: tuple[FileChange, ...], before: Callable[[str], str | None]) -> str:
+    """Say what a set of changes could do and the code could not before; empty for nothing new."""
+    findings = (gained(change, before(change.path) or "") for change in changes)
+    return next(filter(None, findings), "")
+
+
+def _bounded(text: str) -> str:
+    return text[:POWERS_FILE]
+
+
+def _calls(old: str, new: str, _: str) -> str:
+    for power in POWERS:
+        before = [one.group() for one in power.calls.finditer(old)]
+        after = [one.group() for one in power.calls.finditer(new)]
+        if len(after) > len(before):
+            added = next((one for one in after if one not in before), after[-1])
+            return f"code that {power.name} ({shortened(added, 60)})"
+    return ""
+
+
+def _addresses(old: str, new: str, path: str) -> str:
+    if path.lower().endswith(_PROSE):
+        return ""
+    code = "\n".join(text for text in new.splitlines() if not _COMMENT.match(text))
+    hosts = dict.fromkeys(_HOST.findall(code))
+    is_test = bool(TEST.search(path))
+    unknown = (one for one in hosts if one not in old and not (is_test and _MADE_UP.match(one)))
+    host = next(unknown, "")
+    return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
+
+
+def _keys(old: str, new: str, path: str) -> str:
+    """What looks like a key; in tests every other password does."""
+    if TEST.search(path):
+        return ""
+    known = set(old.splitlines())
+    lines = (text for text in new.splitlines() if text not in known)
+    return "what looks like a key or password" if any(scrubbed(t) != t for t in lines) else ""
+
+
+_FINDINGS: tuple[Callable[[str, str, str], str], ...] = (_calls, _addresses, _keys)

@@ -1,0 +1,88 @@
+import pytest
+
+from nightwatch_core.code.new_powers import gained, powers_gained
+from nightwatch_core.models.proposal import FileChange
+
+NETWORK, PROCESS, ENVIRONMENT = "talks to the network", "starts processes", "reads the environment"
+
+
+def gain(text, before="", path="shop/cart.py"):
+    return gained(FileChange(path=path, text=text), before)
+
+
+@pytest.mark.parametrize(
+    ("text", "power"),
+    [
+        ("requests.post('x', data=d)", NETWORK),
+        ("urllib.request.urlopen(u)", NETWORK),
+        ("socket.create_connection(a)", NETWORK),
+        ("Net::HTTP.post(uri, body)", NETWORK),
+        ("await fetch(address, {method: 'POST'})", NETWORK),
+        ("const https = require('https')", NETWORK),
+        ("http.Post(u, t, b)", NETWORK),
+        ("new WebClient().DownloadString(u)", NETWORK),
+        ("curl_exec($c)", NETWORK),
+        ("subprocess.run(['id'])", PROCESS),
+        ("os.system('id')", PROCESS),
+        ("system('id')", PROCESS),
+        ("%x(id)", PROCESS),
+        ("require('child_process').execSync('id')", PROCESS),
+        ("Runtime.getRuntime().exec(c)", PROCESS),
+        ("exec.Command(name)", PROCESS),
+        ("eval(text)", PROCESS),
+        ("pickle.loads(blob)", PROCESS),
+        ("yaml.load(text)", PROCESS),
+        ("os.environ['A']", ENVIRONMENT),
+        ("ENV['A']", ENVIRONMENT),
+        ("process.env.A", ENVIRONMENT),
+        ("System.getenv()", ENVIRONMENT),
+        ("os.Getenv(name)", ENVIRONMENT),
+        ("open('/proc/self/environ')", ENVIRONMENT),
+    ],
+)
+def test_a_new_power_is_named(text, power):
+    assert power in gain(text)
+    assert gain(f"{text}  # as before", text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pattern.exec(line)", "cart.fetch('a')", "total = sum(prices)", "request.get('a')",
+        "environment = 'production'", "def system_total():", "yaml.safe_load(text)",
+        "# see https://docs.example.com/a", "retrieval(x)", "self.mail(x)",
+    ],
+)  # fmt: skip
+def test_ordinary_code_has_none(text):
+    assert gain(text) == ""
+
+
+def test_a_call_that_stands_there_already_may_change_but_not_become_two():
+    before = "r = requests.get(url)\n"
+    assert gain("r = requests.get(url, timeout=5)\n", before) == ""
+    assert NETWORK in gain(before + "requests.get(other)\n", before)
+
+
+def test_an_address_that_the_file_did_not_hold_is_named_but_for_made_up_ones_in_tests():
+    assert "evil.example" in gain('URL = "https://evil.example/x"')
+    assert gain('URL = "https://a.shop/b"', 'URL = "https://a.shop/a"') == ""
+    assert gain('get("http://localhost:80/")', path="tests/test_cart.py") == ""
+    assert "attacker.net" in gain('get("https://attacker.net/")', path="tests/test_cart.py")
+
+
+def test_a_key_is_named_and_not_shown():
+    why = gain('password = "hunter2hunter2"')
+    assert "key or password" in why
+    assert "hunter2" not in why
+    assert gain('password = "hunter2hunter2"', path="tests/test_cart.py") == ""
+
+
+def test_a_deleted_file_gains_nothing_and_one_of_several_is_enough():
+    gone, bad = FileChange(path="a.py", text=None), FileChange(path="b.py", text="os.system(x)")
+    assert powers_gained((gone,), {"a.py": "x"}.get) == ""
+    assert powers_gained((gone, bad), lambda _: None).startswith("the change to b.py adds")
+
+
+def test_hostile_text_is_read_whole():
+    for text in ("https://" + "a." * 200_000, "eval" * 100_000, "/*" * 200_000, "$_" * 200_000):
+        assert isinstance(gain(text), str)
