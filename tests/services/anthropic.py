@@ -161,7 +161,8 @@ class Anthropic:
 
     def count(self, body, headers):
         """Tokens of a request, and what they were before its edits."""
-        self._checked({**body, "max_tokens": 1}, headers)
+        most = self.model(body.get("model", ""))["max_tokens"]  # of an answer, which is not wanted
+        self._checked({**body, "max_tokens": most, "stream": True}, headers)
         return anthropic_context.counted(body)
 
     def _said(self, shown, body, stop, number):

@@ -68,11 +68,11 @@ def test_old_results_are_cleared_and_counted():
     assert second.usage.prompt_tokens < second.usage.cleared_tokens
 
 
-@pytest.mark.parametrize("silent", [False, True])
-def test_prompts_are_known_before_and_after_clearing(silent):
+@pytest.mark.parametrize(("silent", "name"), [(False, OPUS), (True, OPUS), (True, OLD)])
+def test_prompts_are_known_before_and_after_clearing(silent, name):
     tuning = Tuning(clear_at=6_000, clear_at_least=4_000, keep_results=2, compact_at=None)
     with Anthropic(reads=5, silent=silent) as server:
-        model = claude(server, tuning=tuning)
+        model = claude(server, name, tuning=tuning)
         first = model.reply(opening(), 10)
         used = model.reply(
             opening().said(first.turn, results(first, f"{LONG}\n\n{SHOWN}")), 10
