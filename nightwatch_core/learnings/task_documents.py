@@ -30,15 +30,24 @@ _TOLD = ("<past-learnings>", "</past-learnings>")
 def items_in(value: object) -> tuple[str, ...]:
     """The items of a list as people write one: a YAML list, or one text with commas.
 
-    >>> items_in(["a", 7, ""]), items_in("a, b"), items_in(None)
-    (('a', '7'), ('a', 'b'), ())
+    A wiki's link, `[[a]]`, is to YAML a list in a list.
+
+    >>> items_in(["a", 7, ""]), items_in("a, b"), items_in(None), items_in([[["a"]], "b"])
+    (('a', '7'), ('a', 'b'), (), ('a', 'b'))
     """
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list):
         return ()
-    texts = (line(str(one), LIST_ITEM) for one in value[:LIST_ITEMS] if isinstance(one, _SCALAR))
+    items = map(_without_brackets, value[:LIST_ITEMS])
+    texts = (line(str(one), LIST_ITEM) for one in items if isinstance(one, _SCALAR))
     return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _without_brackets(item: object) -> object:
+    for _ in "[[":
+        item = item[0] if isinstance(item, list) and len(item) == 1 else item
+    return item
 
 
 def with_items(text: str, key: str, items: Iterable[str]) -> str:

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.learnings.task_documents import task_of, with_notes, with_promoted
+from nightwatch_core.learnings.task_documents import (
+    task_of,
+    with_items,
+    with_notes,
+    with_promoted,
+)
 from nightwatch_core.memory.notes.note_layout import rendered
 from nightwatch_core.models.knowledge import Notes, TaskSection
 
@@ -37,6 +42,13 @@ Use a trigram index.
 Added it.
 </implementation>
 """
+
+
+def test_a_wikis_link_stays_as_it_is_written_and_is_read():
+    text = "---\nrelated_tasks: [[[task-a]]]\n---\n# T\n"
+    assert task_of(text, "t/b.md").related_tasks == ("task-a",)
+    more = with_items(text, "related_tasks", ("task-a", "task-b"))
+    assert more.startswith("---\nrelated_tasks: [[[task-a]], task-b]\n")
 
 
 def test_a_task_is_read_whole() -> None:
