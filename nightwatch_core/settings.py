@@ -81,6 +81,11 @@ class Settings(BaseSettings):
     anthropic_api_key: SecretStr | None = _from("ANTHROPIC_API_KEY", "Anthropic API key.", None)
     anthropic_base_url: str = _from("ANTHROPIC_BASE_URL", "Address of a compatible server.")
 
+    scrub_addresses: bool = _from(
+        "NIGHTWATCH_SCRUB_ADDRESSES",
+        "Mask IP addresses, too, wherever secrets and people's data are masked.",
+        False,
+    )
     libraries: str = _from(
         "NIGHTWATCH_LIBRARIES",
         "Folders of installed dependencies (environments, node_modules, gems), commas between; "

@@ -29,7 +29,7 @@ from nightwatch_core.ports import CodeHost, CodeReader, CountsReads, KeepsFiles
 from nightwatch_core.traces.path_index import PathIndex
 from tasks.futures import attempt, each, ends, same
 from tasks.policies import KEPT, PATIENTLY
-from tasks.wiring import reading
+from tasks.wiring import bare_code, reading
 
 LOOK_BACK = timedelta(days=30)  # for pull requests that may have broken something
 TREES = 8  # commits whose paths are kept at hand
@@ -163,6 +163,11 @@ def reads_of(tree: CodeReader) -> CodeReads:
 def reader_of(options: NightOptions, commit: Commit) -> CodeReader:
     """The tree at that commit."""
     return reading(options).code.reader(commit)
+
+
+def bare_reader_of(options: NightOptions, commit: Commit) -> CodeReader:
+    """The same as it is, secrets and all: for making drafts, never for showing."""
+    return bare_code(options).reader(commit)
 
 
 def index_of(options: NightOptions, commit: Commit) -> PathIndex:

@@ -6,7 +6,7 @@ from nightwatch_core import publish as proposals
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import OwnItem, PublishPlan, Receipt
 from nightwatch_core.models.report import RunReport
-from tasks.code import reader_of
+from tasks.code import bare_reader_of
 
 
 @task(name="plan pull requests", task_run_name="plan pull requests")
@@ -20,7 +20,7 @@ def plan_pulls(
     base = report.base or report.commit
     if base is None or own is None:
         return PublishPlan()
-    tree = reader_of(options, base)
+    tree = bare_reader_of(options, base)
     return proposals.plan_pulls(
         *(report.analyses, own, receipts, options, base),
         *(tree.read_file, report.night.id, tree.paths()),

@@ -15,6 +15,7 @@ from nightwatch_core.code.languages import language_of
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import SearchHit
 from nightwatch_core.models.tool_values import HitsFound
+from nightwatch_core.privacy.secret_files import is_secret_file, refusal
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.globs import fixed_folder, matches
 
@@ -42,6 +43,8 @@ def search_code(
 ) -> ToolAnswer:
     """Show lines that hold one of the texts, grouped by file, about `limit` characters."""
     wanted = tuple(dict.fromkeys(queries))
+    if is_secret_file(path):
+        raise Refusal(f"{refusal(line(path))}.")
     for query in wanted:
         _check(query)
     folder = path or (fixed_folder(glob) if inside(fixed_folder(glob)) else "")

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nightwatch_core.analysis.path_suggestions import no_file
+from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.ports import CodeReader, LibraryReader
+from nightwatch_core.privacy.secret_files import is_secret_file, refusal
+from nightwatch_core.text.escaping import line
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class ToolContext:
 
     def lines(self, path: str) -> tuple[str, ...]:
         """Give the file's lines; raises `Refusal` where there is none to read."""
+        if is_secret_file(path):
+            raise Refusal(f"{refusal(line(path))}.")
         text = self.code.read_file(path)
         if text is None:
             raise no_file(self.code, path)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from nightwatch_core.privacy.contexts import CONTEXTS
 from nightwatch_core.privacy.key_values import KEY_VALUES
@@ -18,6 +19,8 @@ RULES: tuple[Rule, ...] = (
 )
 """In this order: the more a shape says, the earlier it is looked for."""
 
+_SHORTEST = 6  # characters that can be anything secret
+_REMEMBERED = 256  # texts: the same files and turns come again and again
 _MASK = 24  # characters of the longest mask, and some
 
 
@@ -32,6 +35,7 @@ class Scrubber:
         self.masks = masks
         self._own = own_pattern(own)
         self._rules = (*RULES, *ADDRESSES) if addresses else RULES
+        self._remembered = lru_cache(_REMEMBERED)(self._scrubbed)
 
     def scrub(self, text: str) -> str:
         """Return the text with masks in it.
@@ -42,8 +46,9 @@ class Scrubber:
         >>> scrubber.scrub("token: str, total = sum(prices), sha 8f2c1d9e4b7a6c5d3e2f")
         'token: str, total = sum(prices), sha 8f2c1d9e4b7a6c5d3e2f'
         """
-        if len(text) < 6:
-            return text
+        return text if len(text) < _SHORTEST else self._remembered(text)
+
+    def _scrubbed(self, text: str) -> str:
         if self._own:
             text = self._own.sub(lambda match: self.masks.mask("own", match[0]), text)
         small = text.lower()
@@ -62,7 +67,8 @@ class Scrubber:
             if _cuts_mask(text, start, end):
                 return match[0]
             mask = self.masks.mask(rule.kind, text[start:end], _same(rule.kind, text[start:end]))
-            return f"{text[match.start() : start]}{mask}{text[end : match.end()]}"
+            lines = "\n" * text.count("\n", start, end)  # line numbers stay what they were
+            return f"{text[match.start() : start]}{mask}{lines}{text[end : match.end()]}"
 
         return rule.pattern.sub(masked, text)
 

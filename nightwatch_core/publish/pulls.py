@@ -19,6 +19,7 @@ from nightwatch_core.models.proposal import (
     Receipt,
     Skip,
 )
+from nightwatch_core.privacy.masks import holds_mask
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
@@ -163,7 +164,8 @@ def _refused(
 ) -> Reason | None:
     """Why a fix cannot be, or may not be, proposed."""
     text = (
-        applied.refusal
+        _masked(analysis)
+        or applied.refusal
         or edit_policy.refused(applied.changes, read, paths)
         or _unseen(analysis, applied, read)
         or _does_not_parse(applied, read)
@@ -173,6 +175,13 @@ def _refused(
 
 def _too_risky(options: NightOptions, risk: str) -> Reason | None:
     return Reason("refused", risk) if risk and options.risky_fixes == "refuse" else None
+
+
+def _masked(analysis: Analysis) -> str:
+    """Why an edit may not be made that repeats a mask: nobody was shown what it stands for."""
+    masked = (edit for edit in analysis.fix if holds_mask(f"{edit.old}\n{edit.new}"))
+    edit = next(masked, None)
+    return f"its change of {edit.path} repeats a mask: nobody was shown the value" if edit else ""
 
 
 def _unseen(analysis: Analysis, applied: fixing.Applied, read: Read) -> str:

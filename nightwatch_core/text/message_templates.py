@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from nightwatch_core.privacy.masks import without_numbers
 from nightwatch_core.text.variables import (
     FOLDS,
     HOST,
@@ -69,7 +70,7 @@ def message_template(message: str) -> str:
     >>> message_template('invalid input syntax for type integer: "abc"')
     'invalid input syntax for type integer: <quoted>'
     """
-    return _message_template(message[:MESSAGE_LIMIT])
+    return _message_template(without_numbers(message[:MESSAGE_LIMIT]))
 
 
 @lru_cache(maxsize=REMEMBERED)

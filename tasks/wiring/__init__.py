@@ -20,9 +20,6 @@ from nightwatch_core.adapters.stores.agent_files import AgentFiles
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.ledger import LedgerOutbox
 from nightwatch_core.adapters.stores.nights import NightStore
-from nightwatch_core.adapters.stores.private_folder import make_private
-from nightwatch_core.adapters.stores.recorded_code import RecordedHost
-from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.intake import default_ports
 from nightwatch_core.intake.many_sources import ManySources
@@ -41,24 +38,32 @@ from nightwatch_core.ports import (
     TaskStore,
     Tracker,
 )
+from nightwatch_core.privacy.scrubbed_reading import ScrubbedLessons
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import batches, local, services
+from tasks.wiring import batches, code_hosts, local, privacy, services
 
 DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def reading(options: NightOptions) -> ReadingPorts:
     """Return the ports to read through, the real ones unless `using` says otherwise."""
-    instead = replacement()
-    return instead.reading if instead else _reading(options, settings())
+    instead, at = replacement(), settings()
+    return privacy.scrubbed_reading(instead.reading if instead else _reading(options, at), at)
 
 
 def publishing(options: NightOptions) -> PublishingPorts:
     """Return the ports to write through, the real ones unless `using` says otherwise."""
+    instead, at = replacement(), settings()
+    ports = instead.publishing if instead else _publishing(options, at)
+    return privacy.scrubbed_publishing(ports, at)
+
+
+def bare_code(options: NightOptions) -> CodeHost:
+    """The code as it is: for the files of drafts, which must be what people will merge into."""
     instead = replacement()
-    return instead.publishing if instead else _publishing(options, settings())
+    return instead.reading.code if instead else code_hosts.bare_code(options, settings())
 
 
 def nights() -> Nights:
@@ -69,7 +74,7 @@ def nights() -> Nights:
 
 def transcripts() -> Transcripts:
     """What was said between us and models, whatever the options."""
-    return Transcripts(settings().state / "transcripts", SystemClock())
+    return local.transcripts(settings())
 
 
 def agent_store() -> AgentStore:
@@ -79,12 +84,13 @@ def agent_store() -> AgentStore:
 
 def knowledge_of(options: NightOptions) -> KnowledgeReader:
     """What nights of this kind taught."""
-    return local.knowledge(options, settings())
+    at = settings()
+    return ScrubbedLessons(local.knowledge(options, at), privacy.scrubber(at).scrub)
 
 
 def task_store() -> TaskStore:
     """The task files that hold notes, whatever the options."""
-    return TaskFiles(settings().tasks, settings().state / "tasks.lock")
+    return local.task_files(settings())
 
 
 def ignore_file(options: NightOptions) -> IgnoreFile:
@@ -113,13 +119,11 @@ def keep_piped_input(stream: IO[bytes]) -> str:
 
 
 def reset_ports() -> None:
-    """Make all ports anew at the next call: files may have changed since the last night.
-
-    Nobody else can read what earlier versions left in the state folder.
-    """
-    make_private(settings().state)
+    """Make all ports anew at the next call: files may have changed since the last night."""
+    privacy.close_state(settings())
     _reading.cache_clear()
     _publishing.cache_clear()
+    code_hosts.bare_code.cache_clear()
 
 
 def with_default_ports(options: NightOptions) -> NightOptions:
@@ -166,7 +170,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
     is_local = options.model == default_ports.RULES
     return ReadingPorts(
         errors=_errors(options, at),
-        code=_code(options, at),
+        code=code_hosts.recorded_code(options, at),
         tracker=_tracker(options, at),
         knowledge=local.knowledge(options, at),
         agents=AgentFiles(at.home / "agents" if options.agents_enabled else None),
@@ -226,23 +230,16 @@ def _new_relic(options: NightOptions, at: Settings) -> ErrorSource:
     return services.new_relic(options, at, NightStore(at.state, clock).watermark(key), clock)
 
 
-def _code(options: NightOptions, at: Settings) -> CodeHost:
-    records = local.CodeRecords()
-    if options.code == "github":
-        return RecordedHost(services.github_code(options, at, records), records)
-    return RecordedHost(local.checkout(options, at), records)
-
-
 def _tracker(options: NightOptions, at: Settings) -> Tracker:
     if options.delivery == "github":
         return services.github_tracker(at)
-    return local.delivery(options, at, night="none")
+    return local.delivery(options, at, "none", privacy.scrubber(at).scrub)
 
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
     if options.delivery == "github":
         return services.github_outbox(options, at, SystemClock())
-    return local.delivery(options, at, night.id)
+    return local.delivery(options, at, night.id, privacy.scrubber(at).scrub)
 
 
 def _notifier(options: NightOptions, at: Settings) -> Notifier:

@@ -17,12 +17,17 @@ from nightwatch_core.adapters.stores import result_folder
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
+from nightwatch_core.adapters.stores.task_files import TaskFiles
+from nightwatch_core.adapters.stores.transcripts import Transcripts
 from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
-from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps
+from nightwatch_core.ports import ErrorSource, FileSource, SourceMaps, TaskStore
+from nightwatch_core.privacy.scrubbed_writing import ScrubbedTasks
+from nightwatch_core.privacy.values import Scrub
 from nightwatch_core.sample.night import SampleCode, sample_errors
 from nightwatch_core.settings import Settings
 from tasks.reading_progress import new_listener
+from tasks.wiring import privacy
 
 NO_LIBRARIES = "none"  # instead of folders: nothing outside the repository is read
 
@@ -56,10 +61,10 @@ def checkout(options: NightOptions, at: Settings) -> Checkout | SampleCode:
     return Checkout(Path(options.repo).expanduser(), options.base_branch)
 
 
-def delivery(options: NightOptions, at: Settings, night: str) -> LocalDelivery:
+def delivery(options: NightOptions, at: Settings, night: str, scrub: Scrub) -> LocalDelivery:
     """Files; drafts too, where there is a checkout to put a branch into."""
     code = checkout(options, at) if options.code in default_ports.ON_THIS_MACHINE else None
-    return LocalDelivery(at.state / "nights", night, code, SystemClock())
+    return LocalDelivery(at.state / "nights", night, code, SystemClock(), scrub)
 
 
 def knowledge(options: NightOptions, at: Settings) -> KnowledgeFiles:
@@ -84,6 +89,28 @@ def recall(options: NightOptions, at: Settings) -> SearchIndex:
         sample_folder = at.state / "sample"
         return SearchIndex(sample_folder / "recall.sqlite3", sample_folder / "knowledge")
     return SearchIndex(at.state / "recall.sqlite3", at.knowledge)
+
+
+def transcripts(at: Settings) -> Transcripts:
+    """What was said between us and models."""
+    scrub = privacy.scrubber(at).scrub
+    return Transcripts(at.state / "transcripts", SystemClock(), scrub=scrub)
+
+
+def task_files(at: Settings) -> TaskStore:
+    """The task files that hold notes."""
+    files = TaskFiles(at.tasks, at.state / "tasks.lock")
+    return ScrubbedTasks(files, privacy.scrubber(at).scrub)
+
+
+class NoRecords:
+    """Records that keep nothing."""
+
+    def get(self, key: str) -> None:
+        """Return nothing."""
+
+    def put(self, key: str, text: str) -> None:
+        """Forget it."""
 
 
 class CodeRecords:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nightwatch_core.adapters.git.branch import make_branch, patch
@@ -24,6 +24,7 @@ from nightwatch_core.models.proposal import (
     receipt_for,
 )
 from nightwatch_core.ports import Clock
+from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.publish.markers import joined_body, read_marker
 
 _PATIENCE = 60.0  # seconds until another publisher has to be done
@@ -38,8 +39,17 @@ class LocalDelivery:
     a person may set `state` to closed, `state_reason` to not_planned, and leave `words` to us.
     """
 
-    def __init__(self, nights: Path, night: str, checkout: Checkout | None, clock: Clock) -> None:
+    def __init__(
+        self,
+        nights: Path,
+        night: str,
+        checkout: Checkout | None,
+        clock: Clock,
+        scrub: Callable[[str], str] = REMOVAL.scrub,
+    ) -> None:
         """Nothing is written before the first `publish`; without a checkout there are no drafts.
+
+        Patches go through `scrub`: what surrounds a change may be secret. The branch is as it is.
 
         Raises `StopTheNight` for a night whose name cannot be a folder.
         """
@@ -48,6 +58,7 @@ class LocalDelivery:
         self._files = OutboxFiles(nights)
         self._night = night
         self._checkout = checkout
+        self._scrub = scrub
         self._clock = clock
 
     def publish(self, proposal: Proposal) -> Receipt:
@@ -123,7 +134,9 @@ class LocalDelivery:
         made = make_branch(self._checkout, pull, self._clock.now())
         number = self._files.take_number()
         path = self._place(outbox_files.name("pull", number, pull.title))
-        atomic_files.write(path.with_suffix(".patch"), patch(self._checkout.git, made.sha))
+        shown = patch(self._checkout.git, made.sha).decode("utf-8", "surrogateescape")
+        masked = self._scrub(shown).encode("utf-8", "surrogateescape")
+        atomic_files.write(path.with_suffix(".patch"), masked)
         places = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
         outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))

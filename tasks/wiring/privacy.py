@@ -1,0 +1,93 @@
+"""The walls: nothing secret comes in or goes out, whatever stands behind a port."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from nightwatch_core.adapters.stores.mask_key import mask_key
+from nightwatch_core.adapters.stores.private_folder import make_private
+from nightwatch_core.models.report import Night
+from nightwatch_core.ports import Outbox
+from nightwatch_core.privacy.masks import Masks
+from nightwatch_core.privacy.scrubbed_code import ScrubbedHost
+from nightwatch_core.privacy.scrubbed_reading import ScrubbedLessons, ScrubbedModel, ScrubbedSource
+from nightwatch_core.privacy.scrubbed_writing import (
+    ScrubbedKnowledge,
+    ScrubbedNights,
+    ScrubbedNotifier,
+    ScrubbedOutbox,
+    ScrubbedTasks,
+)
+from nightwatch_core.privacy.scrubber import Scrubber
+from nightwatch_core.privacy.values import Scrub
+from nightwatch_core.settings import Settings
+from tasks.dependencies import PublishingPorts, ReadingPorts
+
+_LOGGERS = ("nightwatch_core", "tasks", "flows", "prefect")
+
+
+def scrubber(at: Settings) -> Scrubber:
+    """The scrubber of a state folder, which knows our own secrets."""
+    values = (getattr(at, name) for name in type(at).model_fields)
+    own = tuple(one.get_secret_value() for one in values if isinstance(one, SecretStr))
+    return _scrubber(at.state, own, at.scrub_addresses)
+
+
+@lru_cache(maxsize=4)
+def _scrubber(state: Path, own: tuple[str, ...], addresses: bool) -> Scrubber:
+    return Scrubber(Masks(mask_key(state)), own, addresses=addresses)
+
+
+def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
+    """The ports, which give and are told nothing secret."""
+    by = scrubber(at)
+    return replace(
+        ports,
+        errors=ScrubbedSource(ports.errors, by.scrub),
+        code=ScrubbedHost(ports.code, by),
+        knowledge=ScrubbedLessons(ports.knowledge, by.scrub),
+        model=ScrubbedModel(ports.model, by.scrub),
+        tasks=ScrubbedTasks(ports.tasks, by.scrub) if ports.tasks else None,
+    )
+
+
+def scrubbed_publishing(ports: PublishingPorts, at: Settings) -> PublishingPorts:
+    """The ports, to which nothing secret goes."""
+    scrub = scrubber(at).scrub
+
+    def outbox(night: Night) -> Outbox:
+        return ScrubbedOutbox(ports.outbox(night), scrub)
+
+    return PublishingPorts(
+        outbox=outbox,
+        notifier=ScrubbedNotifier(ports.notifier, scrub),
+        knowledge=ScrubbedKnowledge(ports.knowledge, scrub),
+        nights=ScrubbedNights(ports.nights, scrub),
+    )
+
+
+def close_state(at: Settings) -> None:
+    """Let nobody else read the state folder; what is logged from here on is scrubbed."""
+    make_private(at.state)
+    known = logging.getLogRecordFactory()
+    factory = known.factory if isinstance(known, _ScrubbedRecords) else known
+    logging.setLogRecordFactory(_ScrubbedRecords(factory, scrubber(at).scrub))
+
+
+class _ScrubbedRecords:
+    """Makes records of our loggers and Prefect's with a message that is scrubbed."""
+
+    def __init__(self, factory: Callable[..., logging.LogRecord], scrub: Scrub) -> None:
+        self.factory, self._scrub = factory, scrub
+
+    def __call__(self, *arguments: object, **named: object) -> logging.LogRecord:
+        record = self.factory(*arguments, **named)
+        if record.name.partition(".")[0] in _LOGGERS:
+            record.msg, record.args = self._scrub(record.getMessage()), ()
+            if record.exc_info:
+                record.exc_text = self._scrub(logging.Formatter().formatException(record.exc_info))
+        return record
