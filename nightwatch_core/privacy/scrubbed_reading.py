@@ -1,20 +1,21 @@
 """What is read of errors and lessons, and what is said to models, without secrets."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ListedBatch, TriageItem
 from nightwatch_core.models.code import Release
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
     Conversation,
     Reply,
-    Turn,
 )
 from nightwatch_core.models.error import ErrorGroup, Fetched, Window
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.ports import ErrorSource, KnowledgeReader, Model
+from nightwatch_core.ports import BatchModel, ErrorSource, KnowledgeReader, Model
 from nightwatch_core.privacy.values import Scrub, scrubbed, told_scrubbed
 
 
@@ -61,10 +62,8 @@ class ScrubbedModel:
 
     def reply(self, conversation: Conversation, timeout: float) -> Reply:
         """Return the next turn to the masked conversation."""
-        turns = tuple(self._turn(turn) for turn in conversation.turns)
-        masked = {"turns": turns, "system": self._scrub(conversation.system)}
         with told_scrubbed(self._scrub):
-            return self._model.reply(conversation.model_copy(update=masked), timeout)
+            return self._model.reply(told(conversation, self._scrub), timeout)
 
     def capabilities(self) -> Capabilities:
         """Return what it can do."""
@@ -75,8 +74,68 @@ class ScrubbedModel:
         with told_scrubbed(self._scrub):
             return self._model.probe()
 
-    def _turn(self, turn: Turn) -> Turn:
-        return turn if isinstance(turn, AssistantTurn) else scrubbed(turn, self._scrub)
+
+def told(conversation: Conversation, scrub: Scrub) -> Conversation:
+    """Return what may be said to a model: what it said itself stays, as its service wants it."""
+    turns = tuple(
+        turn if isinstance(turn, AssistantTurn) else scrubbed(turn, scrub)
+        for turn in conversation.turns
+    )
+    return conversation.model_copy(update={"turns": turns, "system": scrub(conversation.system)})
+
+
+class ScrubbedBatches:
+    """A `BatchModel` that is told nothing secret."""
+
+    def __init__(self, batches: BatchModel, scrub: Scrub) -> None:
+        """Mask what `batches` is told."""
+        self._batches, self._scrub = batches, scrub
+
+    @property
+    def account(self) -> str:
+        """A name of whom it is asked for."""
+        return self._batches.account
+
+    def ask_one(self, item: TriageItem, timeout: float) -> ItemResult:
+        """Return the answer to one item, at once and at full price."""
+        with told_scrubbed(self._scrub):
+            return self._batches.ask_one(self._item(item), timeout)
+
+    def intents(self, items: Sequence[TriageItem], night: str, now: datetime) -> tuple[Batch, ...]:
+        """Return what to submit, as many batches as the service's limits make of it."""
+        with told_scrubbed(self._scrub):
+            return self._batches.intents([self._item(item) for item in items], night, now)
+
+    def submit(self, intent: Batch, items: Sequence[TriageItem]) -> Batch:
+        """Submit the intent's items once; returns the intent with its id."""
+        with told_scrubbed(self._scrub):
+            return self._batches.submit(intent, [self._item(item) for item in items])
+
+    def state(self, batch: Batch) -> BatchState:
+        """Return how far it is."""
+        with told_scrubbed(self._scrub):
+            return self._batches.state(batch)
+
+    def results(self, batch: Batch) -> Iterator[ItemResult]:
+        """Return each item of an ended batch once, in any order."""
+        with told_scrubbed(self._scrub):
+            yield from self._batches.results(batch)
+
+    def newest(self, since: datetime) -> tuple[ListedBatch, ...]:
+        """Return what the service lists as created since then."""
+        return self._batches.newest(since)
+
+    def is_of(self, id: str, intent: Batch) -> bool | None:
+        """Tell whether this batch of the service holds the intent's items."""
+        return self._batches.is_of(id, intent)
+
+    def probe(self) -> str:
+        """Say that there are batches."""
+        with told_scrubbed(self._scrub):
+            return self._batches.probe()
+
+    def _item(self, item: TriageItem) -> TriageItem:
+        return item.model_copy(update={"conversation": told(item.conversation, self._scrub)})
 
 
 class ScrubbedLessons:

@@ -14,7 +14,12 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.ports import Outbox
 from nightwatch_core.privacy.masks import Masks
 from nightwatch_core.privacy.scrubbed_code import ScrubbedHost
-from nightwatch_core.privacy.scrubbed_reading import ScrubbedLessons, ScrubbedModel, ScrubbedSource
+from nightwatch_core.privacy.scrubbed_reading import (
+    ScrubbedBatches,
+    ScrubbedLessons,
+    ScrubbedModel,
+    ScrubbedSource,
+)
 from nightwatch_core.privacy.scrubbed_writing import (
     ScrubbedKnowledge,
     ScrubbedNights,
@@ -52,6 +57,7 @@ def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
         knowledge=ScrubbedLessons(ports.knowledge, by.scrub),
         model=ScrubbedModel(ports.model, by.scrub),
         tasks=ScrubbedTasks(ports.tasks, by.scrub) if ports.tasks else None,
+        batches=ScrubbedBatches(ports.batches, by.scrub) if ports.batches else None,
     )
 
 
@@ -62,7 +68,8 @@ def scrubbed_publishing(ports: PublishingPorts, at: Settings) -> PublishingPorts
     def outbox(night: Night) -> Outbox:
         return ScrubbedOutbox(ports.outbox(night), scrub)
 
-    return PublishingPorts(
+    return replace(
+        ports,
         outbox=outbox,
         notifier=ScrubbedNotifier(ports.notifier, scrub),
         knowledge=ScrubbedKnowledge(ports.knowledge, scrub),
