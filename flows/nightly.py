@@ -17,7 +17,7 @@ from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from nightwatch_core.report.tail_builder import add_long_tail, with_submitted
 from tasks.errors import fetch_errors
-from tasks.futures import attempt
+from tasks.futures import attempt, whole
 from tasks.night import open_night, run_name, tonights_options
 from tasks.notify import open_report, tell_the_team
 from tasks.outcomes import read_outcomes
@@ -50,7 +50,7 @@ def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
         tail = attempt("collecting first sights", collect_due, options, night, otherwise=LongTail())
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selected = take_turns(options, select_groups(options, fetched, known), tail.value)
+        selected = take_turns(options, select_groups(options, fetched, known), whole(tail.value))
         selection = progress.select(selected)
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)

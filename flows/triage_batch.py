@@ -27,7 +27,7 @@ from tasks.collection import (
     submit_name,
 )
 from tasks.errors import fetch_errors
-from tasks.futures import attempt, one_by_one
+from tasks.futures import attempt, one_by_one, whole
 from tasks.night import open_night, tonights_options
 from tasks.notify import keep_and_show, keep_report, open_report, tell_the_team
 from tasks.outcomes import read_outcomes
@@ -77,7 +77,7 @@ def submit_all(options: NightOptions) -> RunReport:
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selection = progress.select(select_every(options, fetched, known))
+        selection = progress.select(select_every(options, whole(fetched), known))
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(keep_report(report))
         sent = submit_errors(options, night, selection.kept, LongTail(), 0.0)
@@ -102,9 +102,9 @@ def submit_errors(
     """Ask about each error once, as far as the night's USD go; returns the tail with it."""
     asking = triage_options(options, night)
     settled = settle_batches(asking)
-    questions = write_questions(asking, night, groups)
-    planned = plan_batch(asking, night, questions, spent)
-    sent = submit_batch(asking, night, planned)
+    questions = write_questions(asking, night, whole(groups))
+    planned = plan_batch(asking, night, whole(questions), spent)
+    sent = submit_batch(asking, night, whole(planned))
     told = with_complaints(tail, questions.complaint, planned.over, *settled.unsure)
     return with_submission(told, sent, planned.cost.text, questions)
 
@@ -118,14 +118,14 @@ def collect_due(options: NightOptions, night: Night) -> LongTail:
 
 def read_batches(options: NightOptions, night: Night, settled: Settled) -> LongTail:
     """Read every open batch of these sources that has ended, and wait for none."""
-    read = one_by_one(read_batch, due_batches(options, night, settled), options)
-    return put_together(options, night, read, settled)
+    read = one_by_one(read_batch, due_batches(options, night, whole(settled)), options)
+    return put_together(options, night, whole(read), whole(settled))
 
 
 def close_tail(report: RunReport) -> RunReport:
     """Write down what the night has told of batches, where it had to do with any."""
     if asks_tail(report.options):
-        close_batches(report)
+        close_batches(whole(report))
     return report
 
 
@@ -135,17 +135,17 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
     with report_on_failure(options) as progress:
         night = progress.begin(open_collection(options, name))
         settled = settle_batches(options)
-        due = due_batches(options, night, settled)
-        attempt("waiting", patiently(options), options, due, otherwise=None)
+        due = due_batches(options, night, whole(settled))
+        attempt("waiting", patiently(options), options, whole(due), otherwise=None)
         tail = read_batches(options, night, settled)
         report = progress.update(add_long_tail(open_report(options, night), tail))
         if is_waiting(tail):
             return keep_and_show(builder.degrade(report, *tail.running))
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         fetched = fetch_errors(options, night)
-        selection = progress.select(select_flagged(options, fetched, tail))
+        selection = progress.select(select_flagged(options, whole(fetched), whole(tail)))
         report = progress.update(builder.add_errors(report, fetched, selection))
         done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
         told = tell_the_team(builder.degrade(done, *tail.running))
-        close_batches(told)
+        close_batches(whole(told))
         return told

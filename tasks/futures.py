@@ -80,6 +80,11 @@ def same(value: object) -> Any:
     return opaque(unmapped(value))
 
 
+def whole(value: object) -> Any:
+    """Marks what a step is given as it is: Prefect does not look inside."""
+    return opaque(value)
+
+
 def all_of(futures: Iterable[PrefectFuture[T]]) -> tuple[T, ...]:
     """Wait for a mapped step whose every part is needed; raises the first failure."""
     return tuple(future.result() for future in futures)

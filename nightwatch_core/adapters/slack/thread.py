@@ -81,7 +81,7 @@ def _parent(shown: ReportView) -> Message:
         *context(source),
         *context(banner),
     )
-    kinds = ("failures", "dropped", "unreadable", "health")
+    kinds = ("failures", "long_tail", "dropped", "unreadable", "health")
     below = (*_sections(shown, kinds, PARENT), *context(end))
     errors = (each for each in shown.section("errors").blocks if isinstance(each, ErrorTable))
     room = MESSAGE - weight(above) - weight(below)

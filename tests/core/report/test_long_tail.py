@@ -1,0 +1,134 @@
+"""The table of the long tail: every kind of result, what came of it, in every rendering."""
+
+import pytest
+from core.report.golden_reports import printed
+from core.report_fixture import HOSTILE, NOW, analysis, complete, group, view
+
+from nightwatch_core.adapters.html.page import as_html
+from nightwatch_core.adapters.slack.thread import messages
+from nightwatch_core.models.analysis import Failure
+from nightwatch_core.models.batch import FirstSight, ItemResult
+from nightwatch_core.models.error import Case, DroppedGroup
+from nightwatch_core.models.long_tail import LongTail, Sighting, SubmittedBatch
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.report.limits import BRIEF
+from nightwatch_core.report.markdown import as_markdown
+from nightwatch_core.report.sight_rows import UNJUDGED, sight_rows
+from nightwatch_core.report.tail_builder import add_long_tail
+
+
+def sighting(number: int, said: FirstSight | str, **changes: object) -> Sighting:
+    one = group(number, error_class=f"E{number}", occurrences=number)
+    first = said if isinstance(said, FirstSight) else None
+    kind = "answered" if first else said
+    result = ItemResult(
+        key=f"k{number}", fingerprint=one.fingerprint, kind=kind, first_sight=first, reason="why"
+    )
+    return Sighting(group=one, night="n", at=NOW, rank=number, result=result, **changes)
+
+
+def sight(severity: str = "low", flagged: bool = False, cause: str = "A slip.") -> FirstSight:
+    said = {"severity": severity, "likely_cause": cause, "category": "code_bug"}
+    return FirstSight(**said, needs_deep_investigation=flagged)
+
+
+def told(*judged: Sighting, **changes: object) -> RunReport:
+    tail = LongTail(judged=judged, usage=Usage(calls=9, cost=0.5))
+    report = complete(analyses=(), failures=(), dropped=(), long_tail=tail)
+    return report.model_copy(update=changes)
+
+
+def test_what_came_of_each_is_said_the_worst_first() -> None:
+    judged = (
+        sighting(1, sight()), sighting(2, sight("medium", True)), sighting(3, sight("high", True)),
+        sighting(4, sight("critical", True)), sighting(5, sight("high", True)),
+        *(sighting(6 + at, kind) for at, kind in enumerate([*UNJUDGED][1:])),
+    )  # fmt: skip
+    failed = Failure(case=Case(leader=judged[2].group), reason="no answer")
+    ignored = DroppedGroup(group=judged[4].group, kind="ignored", reason="ignored")
+    found = analysis(4).model_copy(update={"case": Case(leader=judged[3].group)})
+    rows = sight_rows(told(*judged, analyses=(found,), failures=(failed,), dropped=(ignored,)))
+    assert [(row.error, row.came) for row in rows[:5]] == [
+        ("E4", "analysed: error 1 above"),
+        ("E3", "its analysis failed: see above"),
+        ("E5", "ignored by now"),
+        ("E2", "to be analysed on a later night"),
+        ("E1", "nothing further"),
+    ]
+    assert [row.came for row in rows[5:]] == [f"{text} (why)" for text in [*UNJUDGED.values()][1:]]
+
+
+def test_an_earlier_word_stands_there_with_its_date_and_once() -> None:
+    kept = sighting(1, sight())
+    tail = LongTail(kept=(kept,), judged=(sighting(2, sight()),))
+    rows = {row.error: row.came for row in sight_rows(complete(analyses=(), long_tail=tail))}
+    assert rows == {"E1": "nothing further (judged 2026-11-20)", "E2": "nothing further"}
+
+
+@pytest.mark.parametrize("render", [as_markdown, as_html, printed], ids=["md", "html", "terminal"])
+def test_every_rendering_has_the_table(render) -> None:  # type: ignore[no-untyped-def]
+    text = render(told(sighting(1, sight("critical", True)), sighting(2, "expired")))
+    for part in ("The long tail at first sight: 2 errors", "critical", "A slip.", "expired"):
+        assert part in text
+    assert "$0.50" in text
+
+
+def test_slack_says_it_in_a_line() -> None:
+    parent, *_ = messages(told(sighting(1, sight("critical", True)), sighting(2, "expired")))
+    text = str(parent.blocks)
+    assert "1 error judged in a batch: 1 critical; 1 flagged for analysis" in text
+    assert "A slip." not in text
+
+
+def test_nothing_hostile_is_markup() -> None:
+    report = told(sighting(1, sight(cause=HOSTILE)))
+    report = report.model_copy(
+        update={
+            "long_tail": report.long_tail.model_copy(
+                update={
+                    "running": (HOSTILE,),
+                    "complaints": (HOSTILE,),
+                    "submitted": (SubmittedBatch(id=HOSTILE, model=HOSTILE, errors=1),),
+                }
+            )
+        }
+    )
+    page = as_html(report)
+    assert "<script>" not in page
+    assert "<img" not in page
+    row = next(line for line in as_markdown(report).splitlines() if line.startswith("| `E1`"))
+    assert row.replace("\\|", "").count("|") == 8
+    assert "\x1b" not in printed(report)
+
+
+def test_a_huge_tail_is_cut_and_says_so() -> None:
+    many = told(*(sighting(n, sight()) for n in range(1, 400)))
+    block = view(many, BRIEF).section("long_tail").blocks[-1]
+    assert (len(block.items), block.more) == (BRIEF.tail, 399 - BRIEF.tail)
+
+
+def test_a_night_that_submits_says_how_to_go_on() -> None:
+    sent = SubmittedBatch(id="msgbatch_1", model="m", errors=3)
+    tail = LongTail(submitted=(sent,), cost="about $1.00, at most $2.00")
+    options = NightOptions(batch_mode=True)
+    said = {
+        "Batch submitted: 3 errors (about $1.00, at most $2.00). Run with --collect": tail,
+        "Dry run: a batch of 3 errors": tail.model_copy(
+            update={"submitted": (sent.model_copy(update={"id": ""}),)}
+        ),
+        "3 errors wait for answers": LongTail(awaited=3),
+        "No batch was submitted": LongTail(),
+    }
+    for text, each in said.items():
+        report = complete(analyses=(), failures=(), options=options, long_tail=each)
+        assert text in view(report).headline
+
+
+def test_a_batch_that_brought_nothing_degrades_the_night_and_costs_are_added() -> None:
+    silent = LongTail(judged=(sighting(1, "errored"),), usage=Usage(calls=1, cost=0.25))
+    report = add_long_tail(complete(usage=Usage(cost=1.0)), silent)
+    assert report.status == "degraded"
+    assert "none of 1 error was judged" in report.degraded[-1]
+    assert report.usage.cost == 1.25

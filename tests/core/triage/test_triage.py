@@ -1,0 +1,248 @@
+"""First sight: what is asked, of whom again, whose turn it is, what it costs, what came of it."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from core.report_fixture import HOSTILE, NOW, group, trace
+from twins.reading import MemoryAgents
+
+from nightwatch_core.analysis.request_sets import intent_of, request_set
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.batch import (
+    Batch,
+    BatchState,
+    FirstSight,
+    ItemResult,
+    Submission,
+    TokenPrice,
+)
+from nightwatch_core.models.error import DroppedGroup, ErrorGroup, Fetched, Selection, Window
+from nightwatch_core.models.long_tail import LongTail
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, NightKind, NightRecord
+from nightwatch_core.models.triage import Triage
+from nightwatch_core.models.usage import Usage
+from nightwatch_core.text.units import estimated_tokens
+from nightwatch_core.triage import asking, collecting, costs, planning, turns
+from nightwatch_core.triage.needs import asks_tail, check_batch_mode, without_tail
+from nightwatch_core.triage.planning import Questions
+from nightwatch_core.triage.question import BUILT_IN, model_of, question, triage_agent
+
+DAY = timedelta(days=1)
+PRICE = TokenPrice(
+    up_to=100_000, input=0.1, output=0.5, cache_read=0, cache_write=0, cache_write_1h=0
+)
+
+
+def sight(severity: str = "low", flagged: bool = False) -> FirstSight:
+    return FirstSight(
+        severity=severity, likely_cause="Who knows.", needs_deep_investigation=flagged
+    )
+
+
+def items(*groups: ErrorGroup):
+    return request_set("n", [(one, question(one, None, BUILT_IN)) for one in groups])
+
+
+def batch(*groups: ErrorGroup, night: str = "n", **results: object) -> Batch:
+    """A batch of these errors; `results` by the last digit of the name: a sight, or a kind."""
+    made, told = intent_of(items(*groups), night, "m", NOW, (PRICE,)), []
+    for one in made.items:
+        said = results.get(f"e{one.fingerprint[-1]}")
+        first = said if isinstance(said, FirstSight) else None
+        kind = "answered" if first else said
+        if said:
+            told.append(
+                ItemResult(key=one.key, fingerprint=one.fingerprint, kind=kind, first_sight=first)
+            )
+    return made.model_copy(update={"id": "msgbatch_1", "results": tuple(told)})
+
+
+def test_a_question_holds_the_error_and_nothing_that_leaves_its_fence() -> None:
+    hostile = group(error_class=HOSTILE, transaction=HOSTILE, message=HOSTILE, release=HOSTILE)
+    told = question(hostile, trace(), BUILT_IN)
+    (turn,) = told.turns
+    body = turn.text.partition("\n\n")[2]
+    fence = body.splitlines()[0]
+    assert set(fence) == {"`"}
+    assert body.endswith(f"\n{fence}")
+    assert fence not in body[len(fence) : -len(fence)]
+    assert not {"\x00", "\x1b", "\u202e"} & set(turn.text)
+    assert HOSTILE[:20] not in told.system
+    assert not told.tools
+    assert "needs_deep_investigation" in told.answer_schema["required"]
+
+
+def test_a_question_says_what_a_glance_takes_and_is_short() -> None:
+    text = question(group(), trace(), BUILT_IN).turns[0].text
+    for part in ("KeyError", "bookings/confirm", "1,204", "users: 45", "2026.11.3", "<- ours"):
+        assert part in text
+    long = group(message="x" * 1_000_000, error_class="E" * 100_000)
+    assert estimated_tokens(question(long, trace(), BUILT_IN).turns[0].text) < 3_000
+    assert "no stack trace is known" in question(group(), None, BUILT_IN).turns[0].text
+
+
+def test_a_broken_or_missing_agent_file_is_told_and_the_built_in_asks() -> None:
+    class Broken(MemoryAgents):
+        def names(self):
+            return ("triage",)
+
+        def agent(self, name):
+            raise StopTheNight("agents/triage.md:3: effort: low, medium or high")
+
+    assert triage_agent(MemoryAgents()) == (BUILT_IN, "")
+    agent, complaint = triage_agent(Broken())
+    assert agent == BUILT_IN
+    assert "agents/triage.md:3" in complaint
+
+
+def test_a_model_named_for_the_run_wins_over_the_agent_file() -> None:
+    options = NightOptions(model="qwen")
+    assert model_of(BUILT_IN, options, ("model",)) == "qwen"
+    assert model_of(BUILT_IN.model_copy(update={"model": None}), options) == "qwen"
+
+
+AGAIN = ("errored", "expired", "canceled", "unreadable", "missing")
+
+
+@pytest.mark.parametrize(
+    ("result", "asked_again"),
+    [
+        *((None, False), (sight(), False), ("refused", False)),
+        *((kind, True) for kind in AGAIN),
+    ],
+    ids=("waits", "judged", "refused", *AGAIN),
+)
+def test_who_is_asked_about_again(result: object, asked_again: bool) -> None:
+    kept = batch(group(1), e1=result) if result else batch(group(1))
+    ask, held = asking.to_ask([group(1)], [kept], NOW + DAY, 90)
+    assert (bool(ask), bool(held)) == (asked_again, not asked_again)
+
+
+def test_what_was_judged_is_asked_again_when_it_is_old_or_another_error_by_now() -> None:
+    one = group(1, occurrences=5)
+    kept = [batch(one, e1=sight())]
+    assert asking.to_ask([one], kept, NOW + 91 * DAY, 90)[0]
+    assert not asking.to_ask([one], kept, NOW + 91 * DAY, 0)[0], "0 is for ever"
+    assert asking.to_ask([group(1, occurrences=50)], kept, NOW, 90)[0]
+    back = group(1, occurrences=5, triage=Triage(state="regressed"))
+    assert asking.to_ask([back], kept, NOW, 90)[0]
+    renamed = group(2, occurrences=5, formerly=(one.fingerprint,))
+    assert not asking.to_ask([renamed], kept, NOW, 90)[0], "it is known by its former name"
+
+
+def test_flagged_errors_take_turns_with_tonights_the_worst_first() -> None:
+    old, worse, ignored = group(5), group(6), group(7)
+    said = {"e5": sight("medium", True), "e6": sight("critical", True), "e7": sight("high", True)}
+    every = asking.sightings(batch(old, worse, ignored, group(8), **said, e8=sight("critical")))
+    tonight = Selection(
+        kept=(group(1), group(2)),
+        dropped=(
+            DroppedGroup(group=group(6, occurrences=9), reason="rank 9"),
+            DroppedGroup(group=ignored, kind="ignored", reason="ignored"),
+        ),
+    )
+    mixed = turns.with_flagged(tonight, every, 10)
+    assert [one.fingerprint[-1] for one in mixed.kept] == ["1", "6", "2", "5"]
+    assert mixed.kept[1].occurrences == 9, "as it was tonight"
+    assert mixed.earlier == (old.fingerprint,), "not to be counted as tonight's"
+    assert old not in mixed.tonight
+    assert [one.group for one in mixed.dropped] == [ignored]
+    one_turn = turns.with_flagged(tonight, every, 1)
+    assert [one.fingerprint[-1] for one in one_turn.kept] == ["1", "6", "2"]
+
+    alone = turns.only_flagged((), every, 2)
+    assert [one.fingerprint[-1] for one in alone.kept] == ["6", "7"]
+    assert [one.group for one in alone.dropped] == [old]
+
+
+def prompt_of(item) -> int:
+    talk = item.conversation
+    texts = (talk.system, json.dumps(talk.answer_schema), talk.turns[0].text)
+    return sum(map(estimated_tokens, texts))
+
+
+def test_as_many_are_asked_about_as_can_be_paid_for_in_any_case() -> None:
+    some = items(*map(group, range(1, 6)))
+    prices = intent_of(some, "n", "m", NOW, (PRICE,))
+    whole, one = costs.cost_of(some, prices), costs.cost_of(some[:1], prices)
+    assert whole.most > whole.usual > 0
+    assert one.most == pytest.approx((prompt_of(some[0]) * 0.1 + 2_000 * 0.5) / 2e6)
+    plan = planning.plan(some, prices, 2.5 * one.most)
+    assert len(plan.items) == 2
+    assert plan.over.startswith("3 errors were not asked about")
+    assert len(planning.plan(some, prices, None).items) == 5
+    unpriced = intent_of(some, "n", "m", NOW)
+    assert not planning.plan(some, unpriced, 6.0).items, "an unknown price may be any"
+    assert planning.plan(some, unpriced, None).cost.text == "price unknown"
+
+
+def test_the_long_tail_is_what_limits_left_out_and_no_lesson_covers() -> None:
+    groups = tuple(group(n, occurrences=10 - n) for n in range(1, 6))
+    kinds = zip(groups[1:], ("limit", "ignored", "limit", "ended"), strict=True)
+    dropped = tuple(DroppedGroup(group=one, kind=kind, reason="r") for one, kind in kinds)
+    fetched = Fetched(groups=groups, window=Window(since=NOW - DAY, until=NOW))
+    assert planning.long_tail(fetched, dropped, ()) == (groups[1], groups[3])
+    assert planning.long_tail(fetched, dropped, (groups[1].fingerprint,)) == (groups[3],)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [("expired", "expired"), ("canceled", "canceled"), ("gone", "missing"), ("ended", "missing")],
+)
+def test_a_batch_without_results_says_so_of_every_error(status: str, kind: str) -> None:
+    results = collecting.without_results(batch(group(1), group(2)), BatchState(status=status))
+    assert [one.kind for one in results] == [kind, kind]
+    assert all(one.reason for one in results)
+
+
+def test_what_is_collected_counts_what_was_asked_alone_and_drops_what_was_taken() -> None:
+    paid = Usage(calls=1, cost=0.25)
+    read = batch(group(1), e1=sight("high", True))
+    alone = ItemResult(key="k", fingerprint="v1:9", kind="refused", usage=paid)
+    results = tuple(one.model_copy(update={"usage": paid}) for one in read.results)
+    read = read.model_copy(update={"results": results, "answered": (alone,)})
+    before = batch(group(2), group(3), night="b", e2=sight("low", True), e3=sight("low", True))
+    before = before.model_copy(
+        update={"collected_by": "x", "taken": (group(3).fingerprint,), "submitted": NOW - DAY}
+    )
+    tail = collecting.collected([collecting.ReadBatch(batch=read)], [before, read], NOW)
+    assert tail.usage.cost == 0.5
+    assert [one.group for one in tail.flagged] == [group(2), group(1)]
+    assert not collecting.collected([], [before], NOW + 40 * DAY).waiting, "not for ever"
+    names = frozenset(group(2).names)
+    assert collecting.taken(before, names) == (group(3).fingerprint, group(2).fingerprint)
+
+
+def test_batches_belong_to_nights_over_the_same_sources() -> None:
+    night = Night(id="n", window=Window(since=NOW, until=NOW), now=NOW, kind=NightKind(key="a"))
+    history = [NightRecord(id="n", status="complete", started=NOW, night=night)]
+    kept = [batch(group(1)), batch(group(2), night="unknown")]
+    assert collecting.of_sources(kept, history, "a") == (kept[0],)
+    assert not collecting.of_sources(kept, history, "b")
+
+
+def test_a_tail_that_could_not_be_read_says_when_to_come_back() -> None:
+    running = collecting.ReadBatch(batch=batch(group(1)), running="it runs")
+    assert collecting.is_waiting(collecting.collected([running], [], NOW))
+    assert not collecting.is_waiting(LongTail())
+    state = BatchState(status="in progress", processing=1)
+    assert "--collect" in collecting.running_text(batch(group(1)), state)
+
+
+def test_what_was_submitted_stands_beside_earlier_words() -> None:
+    held = asking.sightings(batch(group(1), group(2), e1=sight()))
+    sent = Submission(batches=(batch(group(3)),), unsure=("who knows",))
+    tail = collecting.with_submission(LongTail(), sent, "$1", Questions(kept=held))
+    assert ([one.group for one in tail.kept], tail.awaited, tail.cost) == ([group(1)], 1, "$1")
+    assert collecting.with_complaints(tail, "who knows", "").complaints == ("who knows",)
+
+
+def test_without_a_model_a_batch_is_refused_and_a_tail_left_alone() -> None:
+    with pytest.raises(StopTheNight, match="ANTHROPIC_API_KEY") as refused:
+        check_batch_mode(NightOptions(model="rules", source="sample", batch_mode=True))
+    assert "--errors" in str(refused.value)
+    tail = NightOptions(model="rules", long_tail=True)
+    assert not asks_tail(tail)
+    assert "no language model" in without_tail(tail).complaints[0]
