@@ -45,6 +45,7 @@ class Features:
 
     previews: bool = True  # what is gathered of the code stands in the first message
     priors: bool = True  # so does what an earlier night said of a like error
+    agents: bool = True  # agent files lead, by language; else the short built-in prompt
     sharing: bool = True  # siblings come second and are told what their leader found
     tuning: Tuning | None = None  # of context editing; None: as it comes
     options: NightOptions = OPTIONS
@@ -164,8 +165,10 @@ def _mapped(
 
 def _analysed(assignment: Assignment, desk: _Desk) -> Analysis | Failure:
     case = assignment.case
-    shelved = agent_specs.agents_of(AgentFiles(AGENTS))
-    agent = agent_specs.choose(shelved, case.trace.language if case.trace else "")
+    agent = agent_specs.BUILT_IN
+    if desk.features.agents:
+        shelved = agent_specs.agents_of(AgentFiles(AGENTS))
+        agent = agent_specs.choose(shelved, case.trace.language if case.trace else "")
     plan = plans.plan(case, agent, desk.features.options, assignment.given)
     briefing = Briefing(
         case=case,
