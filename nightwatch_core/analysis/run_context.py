@@ -88,8 +88,7 @@ def _causes(finding: Analysis) -> Iterator[RunFact]:
 
 
 def _fails_there(fact: RunFact, one: Gathered) -> bool:
-    frames = one.case.trace.in_app if one.case.trace else ()
-    return bool({frame.repo_path for frame in frames} & set(fact.paths))
+    return one.path in fact.paths
 
 
 def _says_it(fact: RunFact, one: Gathered) -> bool:
@@ -99,7 +98,9 @@ def _says_it(fact: RunFact, one: Gathered) -> bool:
 
 def _source_names_it(fact: RunFact, one: Gathered) -> bool:
     shown = [each.text for each in one.research.previews if each.kind in ("failing", "flow")]
-    names = [name for name in fact.names if fact.kind == "unreachable" or _is_distinctive(name)]
+    names = fact.names[:1] if fact.kind == "renamed" else fact.names  # who has the new one is well
+    if fact.kind != "unreachable":
+        names = tuple(name for name in names if _is_distinctive(name))
     return _names_any(names, "\n".join(shown))
 
 

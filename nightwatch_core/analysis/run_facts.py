@@ -85,16 +85,17 @@ def commit_names(commit: LoggedCommit | None) -> tuple[str, ...]:
 
 
 def _renamed(gathered: Sequence[Gathered]) -> Iterator[RunFact]:
-    """Names that a change replaced and that an error misses."""
+    """Names that a change replaced and that an error misses: each once, with its files."""
     for one in gathered:
+        files: dict[tuple[str, str, tuple[str, ...]], list[str]] = defaultdict(list)
         for rename in one.research.changes.renames:
-            names = commit_names(rename.commit)
+            files[rename.old, rename.new, commit_names(rename.commit)].append(rename.path)
+        for (old, new, names), paths in files.items():
             by = f" by {', '.join(names)}" if names else ""
-            text = f"`{rename.old}` was replaced by `{rename.new}`{by} in {rename.path}"
-            paths = (rename.path,)
-            yield run_fact(
-                "renamed", text, one, names=(rename.old, rename.new), paths=paths, changes=names
-            )
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            text = f"`{old}` was replaced by `{new}`{by} in {paths[0]}{more}"
+            told = {"names": (old, new), "paths": tuple(paths), "changes": names}
+            yield run_fact("renamed", text, one, **told)
 
 
 def _moved(gathered: Sequence[Gathered]) -> Iterator[RunFact]:

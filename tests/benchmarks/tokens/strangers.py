@@ -8,13 +8,13 @@ and one that has to do with none of them. Played by our design, told facts of ot
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # tests/, as pytest has it
 
-from benchmarks.tokens import ours  # noqa: E402
+from benchmarks.tokens.designs import OPTIONS  # noqa: E402
 from benchmarks.tokens.invented import _night  # noqa: E402
 from benchmarks.tokens.measuring import Played, play  # noqa: E402
+from benchmarks.tokens.ours import Features, ours  # noqa: E402
 from benchmarks.tokens.words import Scenario, complaints  # noqa: E402
 
 from nightwatch_core.models.usage import Usage  # noqa: E402
@@ -88,9 +88,8 @@ NIGHT = _night(
 
 def played(told: bool) -> tuple[Played, ...]:
     """The night, its errors told of each other or not."""
-    options = ours.OPTIONS.model_copy(update={"run_context": told})
-    with mock.patch.object(ours, "OPTIONS", options):
-        return play(NIGHT, ours.ours)
+    features = Features(options=OPTIONS.model_copy(update={"run_context": told}))
+    return play(NIGHT, lambda night, service: ours(night, service, features))
 
 
 def table() -> Iterator[str]:

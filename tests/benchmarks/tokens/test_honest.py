@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
-from benchmarks.tokens import invented, mind, real
+from benchmarks.tokens import invented, mind, real, strangers
 from benchmarks.tokens.baselines import seed
 from benchmarks.tokens.measuring import play
 from benchmarks.tokens.ours import ours
@@ -227,3 +227,10 @@ def test_real_nights_can_be_played():
     nights = real.nights()
     assert [complaint for night in nights for complaint in complaints(night)] == []
     assert sum(len(night.scenarios) for night in nights) >= 8
+
+
+def test_facts_of_other_errors_save_turns_and_cost_no_answer():
+    alone, told = strangers.played(told=False), strangers.played(told=True)
+    assert all(one.right for one in (*alone, *told))
+    turns = [(len(one.calls), len(other.calls)) for one, other in zip(alone, told, strict=True)]
+    assert [before - after for before, after in turns] == [0, 1, 0, 1, 0, 0, 0]

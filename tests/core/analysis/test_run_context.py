@@ -33,7 +33,10 @@ REMOTE = Capabilities(model="remote", input_price=5.0, output_price=25.0)
 COMMIT = LoggedCommit(sha="d" * 40, at=DAY, pull=44)
 
 RENAMED = CodeChanges(
-    renames=(Rename(old="total", new="sum_of", path="shop/sums.py", commit=COMMIT),)
+    renames=tuple(
+        Rename(old="total", new="sum_of", path=path, commit=COMMIT)
+        for path in ("shop/sums.py", "tests/test_sums.py")
+    )
 )
 MOVED = CodeChanges(
     deployment=Deployment(
@@ -96,7 +99,7 @@ COUNTS = error("d", "ZeroDivisionError", "division by zero", "stats/counts.py", 
         ),
         (
             error("a", "NameError", "name 'total' is not defined", "shop/cart.py", changes=RENAMED),
-            "`total` was replaced by `sum_of` by dddddddddd, #44 in shop/sums.py",
+            "`total` was replaced by `sum_of` by dddddddddd, #44 in shop/sums.py and 1 more",
         ),
         (
             error("a", "Error", "gone", "a.py", changes=MOVED),
@@ -145,6 +148,19 @@ def test_the_same_night_or_the_same_minute_alone_is_no_reason():
     near = COUNTS.research.model_copy(update={"previews": (shown,)})
     proved = facts_found([analysis(SESSIONS.case, score=0.8)])
     assert told(proved, COUNTS._replace(research=near), frozenset()) == ()
+
+
+def test_of_a_name_that_was_replaced_those_are_told_that_still_use_it():
+    renames = (Rename(old="net_total", new="gross_total", path="shop/sums.py", commit=COMMIT),)
+    missing = error("a", "NameError", "name 'net_total' is not defined", "shop/cart.py",
+                    changes=CodeChanges(renames=renames))  # fmt: skip
+    old, new = (
+        error("b", "ValueError", "bad", "pay/bank.py", source=f"sums.{name}(rows)")
+        for name in ("net_total", "gross_total")
+    )
+    facts = facts_of([missing, old, new])
+    assert [why for _, why in told(facts, old, frozenset())] == ["its source names it"]
+    assert told(facts, new, frozenset()) == ()
 
 
 def test_ten_lines_and_their_characters_are_the_most():
