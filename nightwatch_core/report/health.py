@@ -95,7 +95,7 @@ def _service(
 
 
 def _state(calls: ServiceCalls) -> str:
-    """Away: nothing came, or nothing after it failed; a service that recovered was troubled."""
+    """Away: nothing came. Troubled: something did, and something else did not, or not at once."""
     failed = calls.unanswered + calls.refused
     if calls.requests and failed >= calls.requests:
         return "away"

@@ -10,12 +10,6 @@ from nightwatch_core.text.escaping import line
 from nightwatch_core.text.units import plural
 
 UNKNOWN = "no earlier night is known to have reached it"
-STATES = {
-    "well": "answered",
-    "troubled": "answered in the end",
-    "away": "did not answer",
-    "not asked": "was not asked",
-}
 
 
 def health_section(report: RunReport, limits: Limits) -> Section:
@@ -58,11 +52,26 @@ def _named(one: ServiceHealth) -> str:
 def _entry(one: ServiceHealth) -> Entry:
     small = ", ".join(_counts(one.calls)) if one.calls else ""
     return Entry(
-        head=line(f"{one.name} {STATES[one.state]}", NAME),
+        head=line(f"{one.name} {_how(one)}", NAME),
         text=line(one.detail, LONG),
         small=line(small, LONG),
         more=tuple(_last(one)),
     )
+
+
+def _how(one: ServiceHealth) -> str:
+    """What became of a service that was not well.
+
+    >>> refused = ServiceCalls(service="GitHub", requests=9, refused=2)
+    >>> _how(ServiceHealth(name="GitHub", state="troubled", calls=refused))
+    'refused something'
+    """
+    calls = one.calls or ServiceCalls(service=one.name)
+    if one.state == "away":
+        return "refused everything" if calls.refused and not calls.unanswered else "did not answer"
+    if calls.refused and not calls.unanswered:
+        return "refused something"
+    return "answered in the end" if calls.is_last_well else "stopped answering"
 
 
 def _counts(calls: ServiceCalls) -> Iterator[str]:

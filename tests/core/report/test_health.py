@@ -83,6 +83,21 @@ def test_a_service_that_recovered_is_no_service_that_is_away():
     assert entry.more == ()
 
 
+@pytest.mark.parametrize(
+    ("calls", "head"),
+    [
+        ({"unanswered": 2}, "Claude answered in the end"),
+        ({"unanswered": 2, "is_last_well": False}, "Claude stopped answering"),
+        ({"refused": 1, "is_last_well": False}, "Claude refused something"),
+        ({"refused": 9, "is_last_well": False}, "Claude refused everything"),
+        ({"unanswered": 8, "refused": 1, "is_last_well": False}, "Claude did not answer"),
+    ],
+)
+def test_how_a_service_was_is_said_as_it_was(calls: dict[str, object], head: str):
+    told = ServiceCalls.model_validate({"service": "Claude", "requests": 9} | calls)
+    assert shown(_night(told), "health").items[0].head == head
+
+
 def test_a_service_beside_the_options_is_told_too():
     facts = HealthFacts(calls=(WELL[2],), lessons=0, state=ROOM)  # batches of a night of rules
     told = health(empty(options=NightOptions(source="file", model="rules")), facts)
