@@ -38,7 +38,7 @@ _QUOTED = (
 )
 _BARE = (
     rf"(?P<key>{WORDS}){_REST}(?P<close>{_QUOTE}\]?|\])?(?P<sep>[ \t]{{0,4}}=>?[ \t]{{0,4}}|(?<!:):(?!:)[ \t]{{0,4}})"
-    r"(?P<v>[^\s\"'`(){}\[\]<>,;&|\\]{3,600})(?P<after>[(\[.,;)}]|\s*[(\[]|)"
+    r"(?P<v>[^\s\"'`(){}\[\]<>,;&|\\]{3,600})(?P<after>[(\[.,;)}]|[ \t]*[(\[]|)"
 )
 _XML = (
     rf"<(?P<tag>[\w:.-]{{0,40}}{WORDS}{_REST})>(?P<v>[^<\n]{{3,400}})</"
@@ -213,6 +213,6 @@ NEEDS = (
 KEY_VALUES: tuple[Rule, ...] = (
     Rule("secret", re.compile(_YAML_PAIR, re.I), ("value",), _quoted),
     Rule("secret", re.compile(_XML, re.I), ("<", "value="), _marked_up),
-    Rule("secret", re.compile(_QUOTED, re.I), NEEDS, _quoted),
-    Rule("secret", re.compile(_BARE, re.I), NEEDS, _bare),
+    Rule("secret", re.compile(_QUOTED, re.I), NEEDS, _quoted, by_line=True),
+    Rule("secret", re.compile(_BARE, re.I), NEEDS, _bare, by_line=True),
 )

@@ -18,6 +18,7 @@ class Rule(NamedTuple):
     pattern: re.Pattern[str]
     needs: tuple[str, ...] = ()
     accept: Callable[[re.Match[str]], bool] = bool
+    by_line: bool = False  # it never matches over lines: only lines that hold one of `needs` count
 
 
 def rule(kind: str, pattern: str, *needs: str, flags: int = 0) -> Rule:

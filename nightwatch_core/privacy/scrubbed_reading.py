@@ -12,10 +12,11 @@ from nightwatch_core.models.conversation import (
     Reply,
 )
 from nightwatch_core.models.error import ErrorGroup, Fetched, Window
+from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.ports import BatchModel, ErrorSource, KnowledgeReader, Model
+from nightwatch_core.ports import BatchModel, ErrorSource, FileSource, KnowledgeReader, Model
 from nightwatch_core.privacy.values import Scrub, scrubbed, told_scrubbed
 
 
@@ -51,6 +52,20 @@ class ScrubbedSource:
         """Say what is there."""
         with told_scrubbed(self._scrub):
             return self._source.probe()
+
+
+class ScrubbedFiles(ScrubbedSource):
+    """The same of files, which say what was understood of them."""
+
+    def __init__(self, files: FileSource, scrub: Scrub) -> None:
+        """Mask what `files` give."""
+        super().__init__(files, scrub)
+        self._files = files
+
+    def contents(self) -> FileContents:
+        """Return what was understood of the files, and what was not."""
+        with told_scrubbed(self._scrub):
+            return scrubbed(self._files.contents(), self._scrub)
 
 
 class ScrubbedModel:

@@ -56,8 +56,16 @@ class Scrubber:
             text = without_inserted(text, self.masks.mask)
         for rule in self._rules:
             if not rule.needs or any(need in small for need in rule.needs):
-                text = self._without(rule, text)
+                text = self._by_line(rule, text) if rule.by_line else self._without(rule, text)
         return text
+
+    def _by_line(self, rule: Rule, text: str) -> str:
+        lines = text.split("\n")
+        for at, line in enumerate(lines):
+            small = line.lower()
+            if any(need in small for need in rule.needs):
+                lines[at] = self._without(rule, line)
+        return "\n".join(lines)
 
     def _without(self, rule: Rule, text: str) -> str:
         def masked(match: re.Match[str]) -> str:

@@ -11,6 +11,9 @@ from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, FileSource
+from nightwatch_core.privacy.scrubbed_code import ScrubbedHost
+from nightwatch_core.privacy.scrubbed_reading import ScrubbedFiles
+from nightwatch_core.privacy.scrubber import REMOVAL
 from tasks.wiring import DEFAULT_MODEL, local, services
 
 
@@ -26,12 +29,13 @@ class Neighbours(NamedTuple):
 def neighbours(options: NightOptions) -> Neighbours:
     """The named files, and the prices of the model that a night would ask."""
     named = options.model if options.model not in ("", default_ports.RULES) else DEFAULT_MODEL
-    return Neighbours(local.error_files(options), SystemClock(), named, services.priced)
+    errors = ScrubbedFiles(local.error_files(options), REMOVAL.scrub)
+    return Neighbours(errors, SystemClock(), named, services.priced)
 
 
 def repository(options: NightOptions) -> Repository | None:
     """The checkout that was named, read without keeping anything; None where none was."""
     if not options.repo:
         return None
-    host = Checkout(Path(options.repo).expanduser(), options.base_branch)
+    host = ScrubbedHost(Checkout(Path(options.repo).expanduser(), options.base_branch), REMOVAL)
     return opened(host, options, local.source_maps(options))
