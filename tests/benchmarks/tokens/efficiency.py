@@ -1,8 +1,8 @@
 """`python -m tests.benchmarks.tokens.efficiency`: the tables of EFFICIENCY.md, computed again.
 
 Without an argument it compares them with the document and ends with 1 where a word differs, or a
-figure by more than a sentence of a prompt makes (3 %); `--write` puts them into it. Tables for which
-there is no evaluation data are left as they are, and said.
+figure by more than a sentence of a prompt makes (3 %); `--write` puts them into it. Tables for
+which there is no evaluation data are left as they are, and said.
 """
 
 import argparse
