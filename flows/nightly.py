@@ -15,9 +15,9 @@ from nightwatch_core.models.long_tail import LongTail
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.tail_builder import add_long_tail, with_submitted
+from nightwatch_core.report.tail_builder import add_long_tail, with_long_tail
 from tasks.errors import fetch_errors
-from tasks.futures import attempt, whole
+from tasks.futures import as_is, attempt
 from tasks.night import open_night, run_name, tonights_options
 from tasks.notify import open_report, tell_the_team
 from tasks.outcomes import read_outcomes
@@ -50,7 +50,9 @@ def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
         tail = attempt("collecting first sights", collect_due, options, night, otherwise=LongTail())
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selected = take_turns(options, select_groups(options, fetched, known), whole(tail.value))
+        selected = take_turns(
+            options, select_groups(options, as_is(fetched), known), as_is(tail.value)
+        )
         selection = progress.select(selected)
         report = progress.update(
             builder.add_errors(open_report(options, night), fetched, selection)
@@ -62,8 +64,8 @@ def whole_night(options: NightOptions, choices: dict[str, Any]) -> RunReport:
 
         sent = attempt(
             "submitting the long tail",
-            *(submit_tail, report, fetched, known),
-            otherwise=report.long_tail,
+            *(submit_tail, report, tail.value, fetched, known),
+            otherwise=tail.value,
         )
-        report = progress.update(with_submitted(report, sent.value))
+        report = with_long_tail(report, sent.value)
         return close_tail(tell_the_team(builder.degrade(report, tail.trouble, sent.trouble)))

@@ -15,7 +15,7 @@ from nightwatch_core.models.long_tail import LongTail
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.tail_builder import add_long_tail
+from nightwatch_core.report.tail_builder import add_long_tail, with_long_tail
 from nightwatch_core.triage.collecting import is_waiting, with_complaints, with_submission
 from nightwatch_core.triage.needs import asks_tail, without_tail
 from nightwatch_core.triage.planning import long_tail
@@ -27,7 +27,7 @@ from tasks.collection import (
     submit_name,
 )
 from tasks.errors import fetch_errors
-from tasks.futures import attempt, one_by_one, whole
+from tasks.futures import as_is, attempt, one_by_one
 from tasks.night import open_night, tonights_options
 from tasks.notify import keep_and_show, keep_report, open_report, tell_the_team
 from tasks.outcomes import read_outcomes
@@ -77,19 +77,21 @@ def submit_all(options: NightOptions) -> RunReport:
         night = progress.begin(open_night(options))
         fetched = fetch_errors(options, night)
         known = known_errors(options, night)
-        selection = progress.select(select_every(options, whole(fetched), known))
+        selection = progress.select(select_every(options, as_is(fetched), known))
         report = builder.add_errors(open_report(options, night), fetched, selection)
         report = progress.update(keep_report(report))
         sent = submit_errors(options, night, selection.kept, LongTail(), 0.0)
-        return keep_and_show(add_long_tail(report, sent))
+        return keep_and_show(with_long_tail(report, sent))
 
 
-def submit_tail(report: RunReport, fetched: Fetched, known: KnownErrors) -> LongTail:
+def submit_tail(
+    report: RunReport, tail: LongTail, fetched: Fetched, known: KnownErrors
+) -> LongTail:
     """Submit the errors that the night had no room for, where that was asked for."""
     if not asks_tail(report.options):
-        return report.long_tail
+        return tail
     groups = long_tail(fetched, report.dropped, known.names)
-    return submit_errors(report.options, report.night, groups, report.long_tail, report.usage.cost)
+    return submit_errors(report.options, report.night, groups, tail, report.usage.cost)
 
 
 def submit_errors(
@@ -102,9 +104,9 @@ def submit_errors(
     """Ask about each error once, as far as the night's USD go; returns the tail with it."""
     asking = triage_options(options, night)
     settled = settle_batches(asking)
-    questions = write_questions(asking, night, whole(groups))
-    planned = plan_batch(asking, night, whole(questions), spent)
-    sent = submit_batch(asking, night, whole(planned))
+    questions = write_questions(asking, night, as_is(groups))
+    planned = plan_batch(asking, night, as_is(questions), spent)
+    sent = submit_batch(asking, night, as_is(planned))
     told = with_complaints(tail, questions.complaint, planned.over, *settled.unsure)
     return with_submission(told, sent, planned.cost.text, questions)
 
@@ -118,14 +120,14 @@ def collect_due(options: NightOptions, night: Night) -> LongTail:
 
 def read_batches(options: NightOptions, night: Night, settled: Settled) -> LongTail:
     """Read every open batch of these sources that has ended, and wait for none."""
-    read = one_by_one(read_batch, due_batches(options, night, whole(settled)), options)
-    return put_together(options, night, whole(read), whole(settled))
+    read = one_by_one(read_batch, due_batches(options, night, as_is(settled)), options)
+    return put_together(options, night, as_is(read), as_is(settled))
 
 
 def close_tail(report: RunReport) -> RunReport:
     """Write down what the night has told of batches, where it had to do with any."""
     if asks_tail(report.options):
-        close_batches(whole(report))
+        close_batches(as_is(report))
     return report
 
 
@@ -135,17 +137,17 @@ def collect_night(name: str, choices: dict[str, Any]) -> RunReport:
     with report_on_failure(options) as progress:
         night = progress.begin(open_collection(options, name))
         settled = settle_batches(options)
-        due = due_batches(options, night, whole(settled))
-        attempt("waiting", patiently(options), options, whole(due), otherwise=None)
+        due = due_batches(options, night, as_is(settled))
+        attempt("waiting", patiently(options), options, as_is(due), otherwise=None)
         tail = read_batches(options, night, settled)
         report = progress.update(add_long_tail(open_report(options, night), tail))
         if is_waiting(tail):
             return keep_and_show(builder.degrade(report, *tail.running))
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         fetched = fetch_errors(options, night)
-        selection = progress.select(select_flagged(options, whole(fetched), whole(tail)))
+        selection = progress.select(select_flagged(options, as_is(fetched), as_is(tail)))
         report = progress.update(builder.add_errors(report, fetched, selection))
         done = until_morning(report, progress, selection, FollowUpInput(), outcomes)
-        told = tell_the_team(builder.degrade(done, *tail.running))
-        close_batches(whole(told))
+        told = tell_the_team(builder.degrade(with_long_tail(done, tail), *tail.running))
+        close_batches(as_is(told))
         return told

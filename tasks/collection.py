@@ -10,6 +10,7 @@ from nightwatch_core.models.batch import Batch
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, NightKind, NightRecord
 from nightwatch_core.settings import night_options
+from nightwatch_core.triage.asking import is_left_over
 from tasks.night import begin_night
 from tasks.policies import KEPT, PATIENTLY
 from tasks.wiring import nights, reset_ports, with_default_ports
@@ -27,10 +28,10 @@ def nothing_to_collect(night: str = "") -> bool:
 def collecting_options(night: str, choices: Mapping[str, object]) -> NightOptions:
     """The choices over those of the night that submitted the batch.
 
-    Raises `NotTonight` where no batch waits.
+    Raises `NotTonight` where no batch waits, and no error that one flagged.
     """
     reset_ports()
-    batch = _batch(night)
+    batch = _batch(night, leftovers=True)
     if batch is None:
         raise NotTonight(
             "there is no batch to collect: `nightwatch night --batch` submits one, and `nightwatch "
@@ -46,7 +47,7 @@ def collecting_options(night: str, choices: Mapping[str, object]) -> NightOption
 @task(name="open the collection", task_run_name="open the collection", **KEPT, **PATIENTLY)
 def open_collection(options: NightOptions, night: str) -> Night:
     """A night of its own, over the window of the night that submitted; it moves no watermark."""
-    record = _record(_batch(night), night)
+    record = _record(_batch(night, leftovers=True), night)
     kind = NightKind(key=record.kind.key, dry=options.dry_run, since=COLLECTING)
     return begin_night(options, record.window, kind, f"collect-{record.id}")
 
@@ -61,10 +62,14 @@ def collect_name() -> str:
     return f"collect-{flow_run.scheduled_start_time:%Y-%m-%d-%H%M}"
 
 
-def _batch(night: str) -> Batch | None:
-    """The newest batch whose results no report has; of that night, where one is named."""
-    every = (one for one in reversed(kept_batches().batches()) if not one.collected_by)
-    return next((one for one in every if night in ("", one.night)), None)
+def _batch(night: str, *, leftovers: bool = False) -> Batch | None:
+    """The newest batch whose results no report has; of that night, where one is named.
+
+    With `leftovers` else the newest one with flagged errors that no night has analysed.
+    """
+    every = [one for one in reversed(kept_batches().batches()) if night in ("", one.night)]
+    left = (one for one in every if leftovers and is_left_over(one))
+    return next((one for one in every if not one.collected_by), None) or next(left, None)
 
 
 def _record(batch: Batch | None, night: str) -> Night:

@@ -80,7 +80,7 @@ def same(value: object) -> Any:
     return opaque(unmapped(value))
 
 
-def whole(value: object) -> Any:
+def as_is(value: object) -> Any:
     """Marks what a step is given as it is: Prefect does not look inside."""
     return opaque(value)
 

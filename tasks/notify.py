@@ -14,7 +14,7 @@ from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.sight_rows import sight_rows
 from nightwatch_core.report.view import view
-from tasks.futures import attempt
+from tasks.futures import as_is, attempt
 from tasks.health import with_health
 from tasks.night import advice, banner
 from tasks.policies import PATIENTLY
@@ -84,14 +84,14 @@ def tell_earlier(report: RunReport) -> None:
     untold = [one for one in islice(nights.reports(), LAST) if one.untold]
     for late in reversed(untold):
         if late.night.id != report.night.id:
-            notify(late)
+            notify(as_is(late))
             nights.keep(late.model_copy(update={"untold": False}))
 
 
 def keep_and_show(report: RunReport) -> RunReport:
     """Keep and show a report that is no news for the team; the night is over."""
-    kept = keep_report(builder.finish_report(report, reading(report.options).clock.now()))
-    attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
+    kept = keep_report(as_is(builder.finish_report(report, reading(report.options).clock.now())))
+    attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
     publishing(kept.options).nights.finish(kept)
     return kept
 
@@ -102,15 +102,15 @@ def tell_the_team(report: RunReport) -> RunReport:
     What earlier nights could not tell is told first.
     """
     done = builder.finish_report(report, reading(report.options).clock.now())
-    kept = keep_report(with_health(done))
-    shown = attempt("showing the report in Prefect", show_in_prefect, kept, otherwise=None)
+    kept = keep_report(as_is(with_health(done)))
+    shown = attempt("showing the report in Prefect", show_in_prefect, as_is(kept), otherwise=None)
     late = attempt("telling of an earlier night", tell_earlier, kept, otherwise=None)
-    told = attempt("telling the team", notify, kept, otherwise="")
+    told = attempt("telling the team", notify, as_is(kept), otherwise="")
     if told.trouble:
         kept = builder.leave_untold(kept, told.trouble)
     whole = with_health(kept)  # now with how telling the team went
     if shown.trouble or told.trouble or late.trouble or whole.health != kept.health:
-        kept = keep_report(builder.degrade(whole, shown.trouble, late.trouble))
+        kept = keep_report(as_is(builder.degrade(whole, shown.trouble, late.trouble)))
     publishing(kept.options).nights.finish(kept)
     log.info("%s (%s)", headline(kept), told.value)
     return kept

@@ -208,6 +208,8 @@ def _paths(report: RunReport, limits: Limits, name: str) -> tuple[Paths, ...]:
 
 def _again(report: RunReport) -> tuple[Command, ...]:
     """The command for the first error that has a name a shell may see."""
+    if report.options.batch_mode:  # of a night that analyses nothing
+        return ()
     names = (
         *(each.fingerprint for each in report.analyses),
         *(each.case.fingerprint for each in report.failures),

@@ -34,6 +34,11 @@ def latest(batches: Iterable[Batch]) -> Mapping[str, Sighting]:
     return {name: one for batch in batches for one in sightings(batch) for name in one.group.names}
 
 
+def is_left_over(batch: Batch) -> bool:
+    """Tell whether a batch flagged errors that no night has analysed."""
+    return any(one.flagged and not one.taken for one in sightings(batch))
+
+
 def to_ask(
     groups: Iterable[ErrorGroup], batches: Iterable[Batch], now: datetime, days: int
 ) -> tuple[tuple[ErrorGroup, ...], tuple[Sighting, ...]]:

@@ -26,11 +26,14 @@ class BatchCost(Value):
 
         >>> BatchCost(usual=0.21, most=1.5).text, BatchCost(usual=None, most=None).text
         ('about $0.21, at most $1.50', 'price unknown')
+        >>> BatchCost(usual=0.001, most=0.004).text, BatchCost(usual=0.001, most=0.02).text
+        ('under $0.01', 'at most $0.02')
         """
         if self.usual is None or self.most is None:
             return "price unknown"
-        about = "about " if self.usual >= 0.01 else ""
-        return f"{about}{money(self.usual)}, at most {money(self.most)}"
+        usual, most = money(self.usual), money(self.most)
+        about = f"about {usual}, " if self.usual >= 0.01 and usual != most else ""
+        return f"{about}at most {most}" if self.most >= 0.01 else most
 
 
 def cost_of(items: Sequence[TriageItem], prices: Batch) -> BatchCost:

@@ -106,8 +106,8 @@ def test_a_night_submits_its_tail_and_the_next_collects_it() -> None:
 
 
 def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> None:
-    world = with_batches(worlds((CART, PAY, *TAIL)), flagging("cart/pay"))
-    first = night(world, batch_mode=True)
+    world = with_batches(worlds((CART, PAY, *TAIL)), flagging("cart/pay", "tail/dog"))
+    first = night(world, batch_mode=True, max_errors=1)
     assert first.status == "complete"
     assert not first.analyses
     assert len(asked(world)) == 6
@@ -128,10 +128,12 @@ def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> No
     assert done.receipts
     assert done.learned.lessons
     assert [one.night.id for one in world.publishing.notifier.told] == [done.night.id]
+    with using(world):
+        assert collect() is None, "by its schedule a batch is collected once"
+    rest = night(world, collect=True)
+    assert [a.case.leader.transaction for a in rest.analyses] == ["tail/dog"]
     with pytest.raises(NotTonight, match="no batch to collect"):
         night(world, collect=True)
-    with using(world):
-        assert collect() is None
 
 
 def test_without_a_model_a_batch_is_refused_before_any_work() -> None:

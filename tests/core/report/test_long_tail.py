@@ -16,7 +16,7 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.limits import BRIEF
 from nightwatch_core.report.markdown import as_markdown
 from nightwatch_core.report.sight_rows import UNJUDGED, sight_rows
-from nightwatch_core.report.tail_builder import add_long_tail
+from nightwatch_core.report.tail_builder import add_long_tail, with_long_tail
 
 
 def sighting(number: int, said: FirstSight | str, **changes: object) -> Sighting:
@@ -132,3 +132,5 @@ def test_a_batch_that_brought_nothing_degrades_the_night_and_costs_are_added() -
     assert report.status == "degraded"
     assert "none of 1 error was judged" in report.degraded[-1]
     assert report.usage.cost == 1.25
+    assert not report.long_tail.judged, "thousands of errors are not handed from step to step"
+    assert with_long_tail(report, silent).long_tail == silent
