@@ -8,6 +8,8 @@ from nightwatch_core.models.batch import Batch
 from nightwatch_core.text.units import moment
 from tasks.wiring.batches import kept_batches
 
+NONE = "No batch was submitted yet: `nightwatch night --batch` submits one."
+
 
 def batches() -> None:
     """List the batches that were submitted, newest first, and those that wait to be collected.
@@ -16,11 +18,12 @@ def batches() -> None:
     """
     store, console = kept_batches(), Console()
     table = Table("Night", "Submitted", "Batch", "Model", "Errors", "Collected by", box=None)
-    for each in reversed(store.batches()):
+    submitted = store.batches()
+    for each in reversed(submitted):
         cells = (each.night, moment(each.submitted), each.id or "perhaps submitted", each.model)
         count = str(len(each.fingerprints))
         table.add_row(*map(Text, (*cells, count, _collected(each))))
-    console.print(table)
+    console.print(table if submitted else NONE)
     for complaint in store.complaints():
         console.print(Text(complaint, style="bold red"))
 
