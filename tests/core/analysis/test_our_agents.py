@@ -10,6 +10,7 @@ from nightwatch_core.analysis.agent_specs import BUILT_IN, inherited
 from nightwatch_core.analysis.tools import SPECS
 from nightwatch_core.models.agent import AgentSpec
 from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.batch import FirstSight
 from nightwatch_core.models.knowledge import Decision, Problem
 from nightwatch_core.text.units import estimated_tokens
 from nightwatch_core.traces.parsing import PARSERS
@@ -109,6 +110,7 @@ def test_the_notes_prompt_names_every_field_of_the_answer():
 
 def test_triage_reads_nothing_and_costs_little():
     spec = ours("triage")
+    assert [field for field in FirstSight.model_fields if f"`{field}`" not in spec.prompt] == []
     assert (spec.tools, spec.effort, spec.max_iterations) == ((), "low", 1)
     for word in ("critical", "high", "medium", "low", "code_bug", "config", "dependency", "infra"):
         assert f"`{word}`" in spec.prompt
