@@ -3,6 +3,8 @@
 import hashlib
 import hmac
 import re
+from collections.abc import Callable
+from functools import cached_property
 from threading import Lock
 
 MASK = re.compile(r"<(?P<kind>[a-z]{2,12})-(?P<number>\d{6})>")
@@ -33,11 +35,18 @@ class Masks:
     The same value has the same number in every thread, process and night. Safe for threads.
     """
 
-    def __init__(self, key: bytes = b"") -> None:
-        """Know no value yet; without a key all values of a kind share one mask."""
-        self._key = key
+    def __init__(self, key: bytes | Callable[[], bytes] = b"") -> None:
+        """Know no value yet; without a key all values of a kind share one mask.
+
+        A key that has to be fetched is asked for when the first value is masked.
+        """
+        self._given = key
         self._values: dict[str, str] = {}
         self._guard = Lock()
+
+    @cached_property
+    def _key(self) -> bytes:
+        return self._given if isinstance(self._given, bytes) else self._given()
 
     def mask(self, kind: str, value: str, same: str = "") -> str:
         """Return the mask of a value; values with the same `same` share it.
@@ -46,7 +55,7 @@ class Masks:
         >>> masks.mask("email", "a@b.de") == masks.mask("email", "A@b.de", same="a@b.de")
         True
         """
-        if not self._key:
+        if not self._given:
             return f"<{kind}-000000>"
         digest = hmac.digest(self._key, (same or value).encode("utf-8", "replace"), hashlib.sha256)
         mask = f"<{kind}-{int.from_bytes(digest[:8], 'big') % 1_000_000:06d}>"

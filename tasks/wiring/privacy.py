@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -44,7 +44,7 @@ def scrubber(at: Settings) -> Scrubber:
 
 @lru_cache(maxsize=4)
 def _scrubber(state: Path, own: tuple[str, ...], addresses: bool) -> Scrubber:
-    return Scrubber(Masks(mask_key(state)), own, addresses=addresses)
+    return Scrubber(Masks(partial(mask_key, state)), own, addresses=addresses)
 
 
 def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:

@@ -84,5 +84,5 @@ def test_a_deleted_file_gains_nothing_and_one_of_several_is_enough():
 
 
 def test_hostile_text_is_read_whole():
-    for text in ("https://" + "a." * 200_000, "eval" * 100_000, "/*" * 200_000, "$_" * 200_000):
+    for text in ("https://" + "a." * 20_000, "eval" * 20_000, "/*" * 20_000, "$_" * 20_000):
         assert isinstance(gain(text), str)
