@@ -164,6 +164,7 @@ def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
     assert RunReport.model_validate_json(report.model_dump_json()).code_reads == counts
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
 def test_a_second_night_finds_the_code_cached_in_prefect_and_asks_for_nothing(

@@ -72,6 +72,7 @@ def asked(world: Dependencies) -> list[str]:
     return sorted(item.group.transaction for item in (*desk.asked, *sent))
 
 
+@pytest.mark.slow
 def test_a_night_submits_its_tail_and_the_next_collects_it() -> None:
     world = with_batches(worlds((CART, *TAIL)), flagging("tail/dog"))
     first = night(world, long_tail=True, max_errors=1)

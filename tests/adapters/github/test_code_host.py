@@ -358,6 +358,7 @@ def test_history_fetches_the_old_files_it_needs(server: GitHub, tmp_path: Path) 
     assert reader.show_commit(found[1].sha, "latin.rb") is not None
 
 
+@pytest.mark.slow
 def test_history_does_not_fetch_thousands_of_files(server: GitHub, tmp_path: Path) -> None:
     shop, head = server.git, "main"
     for start in (0, FILE_VERSIONS):

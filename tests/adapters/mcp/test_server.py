@@ -28,6 +28,7 @@ WITHOUT_SDK = (
     "try: mcp()\n"
     "except StopTheNight as trouble: sys.exit(str(trouble))"
 )
+pytestmark = pytest.mark.xdist_group("mcp")  # one server for all
 DAY = date(2026, 11, 20)
 CART = Lesson(
     fingerprint="v1:aaaa1111bbbb2222",
@@ -235,6 +236,7 @@ def test_two_calls_at_once(talk):
     assert ids == {"KeyError": CART.fingerprint, "TimeoutError": PAY.fingerprint}
 
 
+@pytest.mark.slow
 def test_what_is_written_or_archived_meanwhile_is_found(home):
     async def ask(client):
         async def found(query, **more):
@@ -271,6 +273,7 @@ def test_an_empty_memory_answers(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_it_ends_when_the_client_goes_away_and_prints_nothing_else(home):
     hello = {
         "jsonrpc": "2.0",
@@ -297,6 +300,7 @@ def test_it_ends_when_the_client_goes_away_and_prints_nothing_else(home):
     assert {row["jsonrpc"] for row in rows} == {"2.0"}
 
 
+@pytest.mark.slow
 def test_it_ends_when_nobody_reads_its_answers(home):
     server = subprocess.Popen(
         [sys.executable, "-c", SERVE],

@@ -217,6 +217,7 @@ def test_the_history_does_not_talk_about_its_faults(repo: Path) -> None:
         assert not told.search(path.read_text(encoding="utf-8")), path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     sys.version_info[:2] != (3, 11), reason="another Python prints other tracebacks"
 )
