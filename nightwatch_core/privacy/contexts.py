@@ -1,10 +1,13 @@
 """Secrets known by where they stand: addresses, headers, cookies, commands, sentences."""
 
+import base64
 import re
 
-from nightwatch_core.privacy.key_values import is_secret
+from nightwatch_core.privacy.key_values import FILLED_IN, is_secret
 from nightwatch_core.privacy.masks import MASK
 from nightwatch_core.privacy.rule import Rule
+
+_SCHEME = re.compile(r"\b(?:basic|bearer|token|digest|genie-?key|apikey|key|bot)\b", re.I)
 
 
 def _value(match: re.Match[str]) -> bool:
@@ -15,6 +18,20 @@ def _value(match: re.Match[str]) -> bool:
 def _some(match: re.Match[str]) -> bool:
     """Whatever it is, unless nothing but masks and names."""
     return len(re.sub(r"[\w-]{1,60}=(?=[;\s]|$)|[\s;,]", "", MASK.sub("", match["v"]))) >= 4
+
+
+def _given(match: re.Match[str]) -> bool:
+    """A password in an address: not one that code fills in, nor the word for it."""
+    left = FILLED_IN.sub("", match["v"])
+    return left.lower() not in ("", "pass", "passwd", "password", "pwd") and _some(match)
+
+
+def _is_pair(match: re.Match[str]) -> bool:
+    """Whether base64 holds a name and a password."""
+    try:
+        return bool(re.fullmatch(rb"[ -~]+:[ -~]*", base64.b64decode(match["v"] + "==")))
+    except ValueError:
+        return False
 
 
 def _mixed(match: re.Match[str]) -> bool:
@@ -42,9 +59,9 @@ CONTEXTS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        re.compile(r"://[^\s/:@\"'<>]{0,100}:(?P<v>[^\s/\"'<>]{1,200})(?=@[\w.\[-])"),
+        re.compile(r"://[^\s/:@\"'<>]{0,100}:(?P<v>[^\s/\"'<>]{1,200})(?=@[\w.\[{$-])"),
         ("://",),
-        _some,
+        _given,
     ),
     Rule(
         "key",
@@ -55,13 +72,13 @@ CONTEXTS: tuple[Rule, ...] = (
     Rule(
         "token",
         re.compile(
-            r"authorization\\{0,3}[\"']?\]?\s{0,5}(?::|=>?|,)\s{0,5}\\{0,3}[\"']?"
+            r"authorization\\{0,3}[\"']?\]?\s{0,5}(?P<sep>:=?|=>?|,)\s{0,5}\\{0,3}[\"']?"
             r"(?:(?:basic|bearer|token|digest|negotiate|apikey|key|aws4-hmac-sha256|hawk|ntlm|bot)\s{1,3})?"
             r"(?P<v>[^\r\n\"'\\\s][^\r\n\"'\\]{3,4000})",
             re.I,
         ),
         ("authorization",),
-        lambda match: _some(match) and not _is_code(match["v"]),
+        lambda match: _some(match) and not _is_code(match["v"]) and not _is_listed(match),
     ),
     Rule(
         "token",
@@ -69,7 +86,7 @@ CONTEXTS: tuple[Rule, ...] = (
         ("bearer",),
         _mixed,
     ),
-    Rule("token", re.compile(r"\bBasic\s{1,3}(?P<v>[A-Za-z0-9+/]{8,400}={0,2})(?![\w ])"), ("basic",), _mixed),
+    Rule("token", re.compile(r"\bBasic\s{1,3}(?P<v>[A-Za-z0-9+/]{8,400}={0,2})(?![\w ])"), ("basic",), lambda match: _mixed(match) or _is_pair(match)),
     Rule(
         "cookie",
         re.compile(
@@ -94,7 +111,7 @@ CONTEXTS: tuple[Rule, ...] = (
         "token",
         re.compile(
             r"\b(?:x-[\w-]{0,40}(?:token|key|secret|signature|auth|session)|api-key)\\{0,3}[\"']?\]?\s{0,4}"
-            r"(?::|=>?|,|\s)\s{0,4}\\{0,3}[\"']?(?P<v>[\w.~+/=:-]{8,2000})",
+            r"(?::|=>?|,|\s)\s{0,4}\\{0,3}[\"']?(?P<v>[\w.~+/=:-]{8,2000})(?![\w(])",
             re.I,
         ),
         ("x-", "api-key"),
@@ -167,12 +184,22 @@ CONTEXTS: tuple[Rule, ...] = (
 
 def _is_code(value: str) -> bool:
     """Whether a header's value is given by code: a variable, a call, an interpolation."""
+    if not re.search(r"\w{4}", _SCHEME.sub("", FILLED_IN.sub("", value))):
+        return True
     head = value.strip().split(",")[0]
     return bool(
         re.fullmatch(
-            r"[$@&]?[A-Za-z_][\w.]*(?:\(.{0,200}|\[.{0,200}|\s[=!&|?+].{0,400}|[;)]{0,3})", head
+            r"[$@&:]?[A-Za-z_][\w.:]*(?:\(.{0,200}|\[.{0,200}|\s[=!&|?+].{0,400}|[;)]{0,3})", head
         )
     ) and not (any(map(str.isdigit, head.split("(")[0])) and len(head) > 12 and "(" not in head)
+
+
+def _is_listed(match: re.Match[str]) -> bool:
+    """Whether the name stands among names: of headers, or of what a call is told."""
+    words = r"(?:[A-Za-z]+(?:-[A-Za-z]+)*|[:*&]\w+|\S{0,20}\{[^{}]*\})"
+    return match["sep"] == "," and bool(
+        re.fullmatch(rf"(?:got )?{words}(?:, ?{words})*", match["v"])
+    )
 
 
 def _is_random(value: str) -> bool:

@@ -15,16 +15,16 @@ WORDS = (
     r"|host|hash|hmac|licen[sc]e|logged_in|master|nonce|private|secure_auth|service|session|shared|sign(?:ing)?|signature"
     r"|storage|subscription|webhook|(?:[a-z]{2,12}_)?(?:api|signing|encryption|master|secret))[\s_.-]?(?:access[_-]?)?key"
     r"|(?<=[a-z])(?:Api|Access|Account|Auth|Private|Shared|Signing|Encryption|Secret|Bus|Storage|Service|Subscription)"
-    r"(?:Access)?Key|apikey|sharedaccesskey|credentials?|auth[_-]?token|authtoken|token|jwt|bearer|signature|(?<![a-z])sig(?![a-z])"
+    r"(?:Access)?Key|apikey|sharedaccesskey|credentials?|auth[_-]?token|authtoken|(?<!publickey)token|jwt|bearer|signature|(?<![a-z])sig(?![a-z])"
     r"|(?<![a-z])salt|nonce|(?<![a-z])(?:otp|totp|mfa|cvv|cvc|csrf|xsrf|sid|ssid|pin|ssn|psk)(?![a-z])|phpsessid|jsessionid"
-    r"|session[_-]?(?:id|key)?(?=[\"']?\s?[:=])|(?<![a-z])auth(?=[\"'=])|_auth|connection[_-]?string|recovery[_-]?code)"
+    r"|session[_-]?(?:id|key)?(?=[\"']?\s?[:=])|(?<![a-z])auth(?=[\"'=])|_auth(?![a-z])|connection[_-]?string|recovery[_-]?code)"
 )
 # What a key may go on with and still hold the secret, and what says that it holds none.
 _REST = r"(?P<rest>[\w.\[\]-]{0,30}?)"
 _HARMLESS_REST = re.compile(
     r"(?:[_.-]|(?<=[a-z])(?=[A-Z]))?(?:types?|names?|ids?|ur[il]s?|endpoint|path|files?|fields?|len(?:gth)?"
     r"|min\w*|max\w*|counts?|sizes?|limit|ttl|expir\w*|expires\w*|at|age|polic(?:y|ies)|rules?|hint|label"
-    r"|class|alg\w*|format|version|store|manager|service|provider|generator|validat\w*|izer\w*|ize\w*|refs?"
+    r"|class|alg\w*|format|version|encoding|realm|status|method|scheme|store|manager|service|provider|generator|validat\w*|izer\w*|ize\w*|refs?"
     r"|changed|required|enabled|valid\w*|errors?|columns?|resets?|prefix|suffix|header|scopes?|params?|param"
     r"|attributes?|index|usage|budget|s_?(?:in|out|used|total|per|left)\w*|ed|less|ion|ial(?!s)|ary|arial)$",
     re.I,
@@ -53,7 +53,7 @@ _YAML_PAIR = (  # - name: SMTP_PASSWORD, and its value in the next line
 _PLACEHOLDER = re.compile(
     r"[*x•.…?_-]{2,}|\[?(?:filtered|redacted|removed|masked|hidden|omitted|secret|sensitive)[^\]]{0,20}\]?"
     r"|<[^>]{0,80}>|\$\{?\w[^}]{0,80}\}?|\{\{.{0,80}|\{\w{0,40}\}|%[sdrv]|%\(\w{1,40}\)s|%\w{1,40}%|[:?$@]\w{0,30}"
-    r"|#\{.{0,80}|your[-_ ].{0,60}|\.\.\.|/run/secrets/\S*|(?:https?|file)://[^?&\s]{0,200}"
+    r"|#\{.{0,80}|\{%.{0,80}%\}|your[-_ ].{0,60}|\.\.\.|/run/secrets/\S*|(?:https?|file)://[^?&\s]{0,200}"
     r"|(?:[a-z]:)?[~.]{0,2}(?:[/\\][\w.-]{1,60}){2,20}",
     re.I,
 )
@@ -141,6 +141,14 @@ _IDENTIFIER = re.compile(r"[$@&*!]?[A-Za-z_][A-Za-z_]*(?:(?:\.|->|::|\?\.)[A-Za-
 _DOTTED = re.compile(r"[$@&*!]?[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_$]\w*)+[!?]?")
 _SENTENCE = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|['’])*(?:[ ,] ?(?:[^\W\d_]|['’])+[.,:!?؟]?){1,40}")
 _KEYWORD = re.compile(WORDS, re.I)
+FILLED_IN = re.compile(
+    r"\$?\{\{[^{}\n]{0,80}\}\}|[$#]?\{[^{}\n]{0,80}\}|%(?:\(\w{1,40}\))?[sdrv]"
+)  # by code, later
+_ROUTE = re.compile(r"/:\w{0,40}$")  # get "/reset/:token" => "passwords#edit"
+_SETTING = re.compile(  # what follows a name in a call, and is no secret
+    r"[A-Za-z]{1,15}|[a-z]{1,15}(?:_[a-z]{1,15})+[!?]?|[a-z]{1,15}(?:[A-Z][a-z]{2,14})+|/[A-Za-z]{1,20}"
+    r"|\S+ \S+ \S.*|\s?\w+\s?=\s?\?.*|(?i:utf-?\d+|ucs-?2|latin-?1|base64|sha-?\d+|md5)"
+)
 _SHORT_KEYS = re.compile(
     r"(?:otp|totp|mfa|cvv|cvc|pin|ssn|pass|pw|pwd|psw|sid|passcode|password|passwd)$", re.I
 )
@@ -160,16 +168,19 @@ def is_secret(value: str) -> bool:
         return False
     if _PLACEHOLDER.fullmatch(value) or _REFERENCE.fullmatch(value) or _SENTENCE.fullmatch(value):
         return False
-    left = _KEYWORD.sub("", value)
-    return len(left.strip("_-. :=")) >= 3 or any(c.isdigit() for c in left)
+    left = _KEYWORD.sub("", FILLED_IN.sub("", value))
+    least = 6 if FILLED_IN.search(value) else 3  # url=%s
+    return len(left.strip("_-. :=")) >= least or any(c.isdigit() for c in left)
 
 
 def _quoted(match: re.Match[str]) -> bool:
     if _HARMLESS_REST.fullmatch(match["rest"]):
         return False
     value = match["v"]
-    if match.groupdict().get("comma") and value.isalpha() and len(value) < 16:
-        return False  # a list of words
+    if match.groupdict().get("comma") and _SETTING.fullmatch(value):
+        return False
+    if _ROUTE.search(match.string, max(0, match.start() - 48), match.start()):
+        return False
     if _VERSION.fullmatch(value) or _CALL.fullmatch(value) or value.count(" ") > 3:
         return False
     return is_secret(value) and not (_DOTTED.fullmatch(value) and not any(map(str.isdigit, value)))

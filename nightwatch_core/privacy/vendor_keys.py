@@ -106,6 +106,8 @@ _ANY_VENDOR = (
     r"[_-](?=[A-Za-z]{0,60}\d)(?=[\d_]{0,60}[A-Za-z])[A-Za-z0-9]{20,200}"
 )
 
+_KEY_BEGINS = re.compile(r"[A-Za-z0-9+/=]{20}")  # a field's placeholder has no key behind it
+
 SHAPES: tuple[Rule, ...] = (
     rule("key", rf"{START}[srp]k[-_](?:live|test|proj)[-_][\w-]{{8,200}}", "live", "test"),
     rule("key", r"(?<![A-Za-z0-9-])sk-[A-Za-z0-9]{20,200}", "sk-"),
@@ -129,10 +131,11 @@ SHAPES: tuple[Rule, ...] = (
     rule("key", rf"{START}access-(?:sandbox|development|production)-[0-9a-f-]{{36}}", "access-"),
     rule("key", rf"{START}EAAA[\w-]{{60}}", "eaaa"),
     rule("jwt", rf"{START}eyJ[\w-]{{8,4000}}+\.[\w-]{{8,8000}}+(?:\.[\w-]*+)?", "eyj"),
-    rule(
+    Rule(
         "pem",
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<v>(?:[^-]|-(?!----)){8,20000})",
-        "private key",
+        re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<v>(?:[^-]|-(?!----)){8,20000})"),
+        ("private key",),
+        lambda match: _KEY_BEGINS.search(match["v"][:400]) is not None,
     ),
     rule("pem", r"PuTTY-User-Key-File-\d:(?P<v>(?:[^-]|-(?!----)){60,20000})", "putty-user-key"),
 )  # fmt: skip

@@ -51,6 +51,35 @@ HARMLESS = (
     "password = os.environ['PASSWORD']",
     "see https://example.com:8080/path?page=2#top",
 )
+CODE = (  # lines of real code that hold no secret, and were masked
+    "Could not load 'Acme.Json, Version=13.0.0.0, Culture=neutral, PublicKeyToken=30ad4fe6b2a6aeed'",
+    'placeholder="-----BEGIN PRIVATE KEY-----"\n></textarea>\n<input id="hash" type="text">',
+    "Authorization: `Bearer ${notification.resendApiKey}`,",
+    'headers["Authorization"] = "Bearer #{tokens.call}"',
+    'authorization := r.Header.Get("Authorization")',
+    '"X-Auth-Token, Authorization, Content-Type, Accept"',
+    "builder.request :authorization, :basic, *userinfo",
+    'log.info("auth", `Login by token. IP=${clientIP}`);',
+    'R.find("api_key", "user_id=?", [socket.userID])',
+    'Buffer.from(password, "utf8"), omniauth.dig("credentials", "expires_at")',
+    'get "/reset/:token" => "passwords#edit"',
+    'has_header = "Authorization" in headers; AUTH_ENCODING = "latin-1"',
+    'salted = f"{server}-{topic}-{settings.SECRET_KEY}".encode()',
+    'url = f"postgres://{user}:{password}@{host}:{port}/{name}"',
+    'fmt.Errorf("no access token: url=%s status=%d", url, status)',
+    'WithHeader("X-Acme-Signature", crypto.GenerateSHA256Hmac(secret, body))',
+    "curl -F package=@$f https://$PUSH_TOKEN@push.acme.io/shop/",
+    "journalctl -u cron-failure@cron-root-5.service",
+    "repoToken: ${{ secrets.GITHUB_TOKEN }}",
+)
+STILL_SECRET = (
+    'setProperty("password", "hunter2")',
+    'setProperty("password", "S3cr3t/xyz?")',
+    '("api_key", "AbCdEfGhIjKlMnOpQrStUvWx")',
+    "Authorization: Basic bWlhOmh1bnRlcg",
+    "postgres://app:{hunter2@db/shop",
+    '"private_key": "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC',
+)
 
 
 SCRUBBER = Scrubber(Masks(b"key"), ("hunter2/hunter2",))
@@ -94,6 +123,16 @@ HOSTILE = (
         "é",
     ),
 )
+
+
+@pytest.mark.parametrize("text", CODE)
+def test_code_that_names_secrets_is_left(text: str) -> None:
+    assert scrub(text) == text
+
+
+@pytest.mark.parametrize("text", STILL_SECRET)
+def test_what_code_says_out_is_masked(text: str) -> None:
+    assert holds_mask(scrub(text))
 
 
 @pytest.mark.parametrize("kind", SECRET)
