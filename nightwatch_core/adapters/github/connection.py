@@ -1,5 +1,6 @@
 """The connection to GitHub: one HTTP client for all threads, guards around it, and repetition."""
 
+import json
 import re
 import ssl
 import time
@@ -47,6 +48,7 @@ Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
 T = TypeVar("T")
 SERVICE = "GitHub"
+_CHANGES = re.compile(r"\b(?:mutation|subscription)\b")
 EXPIRES = "github-authentication-token-expiration"  # a header, of tokens that do
 
 
@@ -120,7 +122,10 @@ class Connection(GitHub[BaseAuthStrategy]):
         return self._repeat(once, harmless=harmless, spare=spare)
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
+        """Return the data of a GraphQL query, which like all reads is repeated.
+
+        Raises `GiveUp` for a mutation, whatever the token may do.
+        """
 
         def once() -> dict[str, Any]:
             try:
@@ -172,11 +177,22 @@ def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None
     if _origin(request.url) != home:
         host = printable(request.url.host)
         raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
-    writes = request.method not in SAFE and not request.url.path.endswith("/graphql")
-    if server.read_only and writes:
+    is_query = request.url.path.endswith("/graphql")
+    if is_query and _CHANGES.search(_query_text(request)):
+        raise GiveUp("a query to GitHub would change something: that is never asked")
+    if server.read_only and request.method not in SAFE and not is_query:
         raise GiveUp("this sign-in to GitHub is for reading only")
     if server.api_version:
         request.headers["X-GitHub-Api-Version"] = server.api_version
+
+
+def _query_text(request: httpx.Request) -> str:
+    """The text of a GraphQL request; what is in its variables can change nothing."""
+    try:
+        asked = json.loads(request.content)
+    except ValueError:
+        return "mutation"
+    return str(asked.get("query", "")) if isinstance(asked, dict) else "mutation"
 
 
 def _guard_redirect(response: httpx.Response) -> None:

@@ -44,6 +44,20 @@ def test_an_older_api_version_may_be_asked_for(server: GitHub) -> None:
     assert server.requests[0].headers["x-github-api-version"] == "2022-11-28"
 
 
+@pytest.mark.parametrize(
+    "text", ["mutation{deleteIssue{id}}", "# query\nmutation M{a}", "query{a} mutation M{b}"]
+)
+def test_a_mutation_never_leaves_whatever_the_token_may_do(server: GitHub, text: str) -> None:
+    with pytest.raises(GiveUp, match="never asked"):
+        client(server).query(text, {})
+    assert not server.requests
+
+
+def test_words_in_variables_change_nothing(server: GitHub) -> None:
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"a": 1}}')
+    assert client(server).query("query($b: String){a(b: $b)}", {"b": "mutation"}) == {"a": 1}
+
+
 @pytest.mark.parametrize("how", ["answer", "cut", "truncated"])
 def test_a_read_is_repeated_at_once_and_then_given_up(server: GitHub, how: str) -> None:
     clock = MemoryClock()
