@@ -44,6 +44,7 @@ def test_a_fingerprint_is_analysed_afresh_and_publishes_nothing() -> None:
     assert report.night.id.startswith(f"one-{PAY.fingerprint[3:11]}")
 
 
+@pytest.mark.slow
 def test_the_beginning_of_a_fingerprint_brings_its_whole_case() -> None:
     world = worlds()
     with using(world):

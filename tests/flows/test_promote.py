@@ -221,6 +221,7 @@ def test_a_draft_pull_request_on_github(hub):
     assert "Queries time out under load" not in [o.headline for o in left]
 
 
+@pytest.mark.slow
 def test_what_github_refuses_is_told_and_offered_again(hub):
     options = promotion.promotion_options({}, sample=False)
     hub.fail("POST", "/pulls$", status=422, body=b'{"message": "Validation Failed"}', times=9)

@@ -107,6 +107,7 @@ def test_every_rendering_shows_a_line_and_what_is_known_behind_it():
     assert CLAIM not in messages(night)[0].text
 
 
+@pytest.mark.slow
 def test_the_next_night_knows_that_it_was_looked_at_and_tells_no_analyst():
     made = world()
     first, second, third = days(made, 3)

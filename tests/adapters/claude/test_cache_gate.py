@@ -110,6 +110,7 @@ def test_the_others_go_on_where_the_first_fails(fault):
     assert [type(one).__name__ for one in replies].count("TryLater") == 1
 
 
+@pytest.mark.slow
 def test_a_first_call_that_says_nothing_is_not_waited_for_long():
     with Watched(seconds=LONG) as server:
         model = known(claude(server, gate=Gate(patience=0.2)))

@@ -60,6 +60,7 @@ def test_what_is_final_is_asked_once(fault):
         assert len(server.bodies) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["slow", "drip"])
 def test_a_call_never_takes_longer_than_it_may(fault):
     with Anthropic() as server:
@@ -72,6 +73,7 @@ def test_a_call_never_takes_longer_than_it_may(fault):
     assert used.calls == (1 if fault == "drip" else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["stall", "slow"])
 def test_silence_is_a_broken_attempt_and_the_call_is_made_again(fault):
     with Anthropic() as server:
@@ -138,6 +140,7 @@ def in_a_second():
     return formatdate(time.time() + 2, usegmt=True)  # whole seconds: at least one from now
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [

@@ -347,6 +347,7 @@ def test_a_hostile_report_is_kept_and_read_again(store: NightStore) -> None:
     assert "<script>" in found.analyses[0].title
 
 
+@pytest.mark.slow
 def test_a_huge_report_is_kept(store: NightStore) -> None:
     report = lived(store, huge())
     assert len(next(store.reports()).dropped) == 5000

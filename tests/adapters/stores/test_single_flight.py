@@ -88,6 +88,7 @@ def test_who_makes_one_value_does_not_hinder_another() -> None:
     assert slow.result() == "A"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error", [TryLater("no"), GiveUp("no"), StopTheNight("no"), Unavailable("no", 2.0, safe=True)]
 )

@@ -381,6 +381,7 @@ def test_a_title_of_nothing_visible_is_the_errors():
     assert issue_title(nothing) == "Production error"
 
 
+@pytest.mark.slow
 def test_huge_texts_are_bounded_and_every_fence_is_closed():
     text = "`" * 50 + "x & <y> | * _z_ @a #1\n" * 10_000
     of = hostile(text)
