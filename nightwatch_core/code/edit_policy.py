@@ -59,16 +59,25 @@ def _hidden(text: str) -> set[str]:
 
 def _size(before: str | None, after: str | None) -> tuple[int, int]:
     """Changed lines, and bytes that are new."""
-    old, new = (before or "").split("\n"), (after or "").split("\n")
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
+    old, new = differing_lines(before or "", after or "")
     if max(len(old), len(new)) > _COMPARED:
         return max(len(old), len(new)), _bytes(new)
     compared = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     changed = [(a, b, c, d) for tag, a, b, c, d in compared if tag != "equal"]
     lines = sum(max(b - a, d - c) for a, b, c, d in changed)
     return lines, sum(_bytes(new[c:d]) for _, _, c, d in changed)
+
+
+def differing_lines(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Return the lines of both texts without those that they begin and end with alike.
+
+    >>> differing_lines("a\\nb\\nc", "a\\nx\\ny\\nc")
+    (['b'], ['x', 'y'])
+    """
+    old, new = before.split("\n"), after.split("\n")
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    return old[head : len(old) - tail], new[head : len(new) - tail]
 
 
 def _bytes(lines: list[str]) -> int:

@@ -4,11 +4,13 @@ Fixes seldom need it, and whoever smuggles something into one does: it is for pe
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import POWERS_FILE
+from nightwatch_core.code.limits import POWERS_TEXT
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.privacy.masks import MASK
 from nightwatch_core.privacy.scrubber import REMOVAL
@@ -72,6 +74,15 @@ _MADE_UP = re.compile(
 )
 
 
+class _Changed(NamedTuple):
+    """A file's change: its path, its whole text before, and the lines that differ."""
+
+    path: str
+    before: str
+    old: str
+    new: str
+
+
 def gained(change: FileChange, before: str) -> str:
     """Say what the changed file could do and could not before; empty where that is nothing new.
 
@@ -82,8 +93,11 @@ def gained(change: FileChange, before: str) -> str:
     """
     if change.text is None:
         return ""
-    old, new = _bounded(before), _bounded(change.text)
-    why = next(filter(None, (find(old, new, change.path) for find in _FINDINGS)), "")
+    old, new = ("\n".join(lines) for lines in differing_lines(before, change.text))
+    if len(new) > POWERS_TEXT:
+        return f"the change to {change.path} is too long to tell what it adds"
+    changed = _Changed(change.path, before, old, new)
+    why = next(filter(None, (find(changed) for find in _FINDINGS)), "")
     return f"the change to {change.path} adds {why}" if why else ""
 
 
@@ -93,39 +107,36 @@ def powers_gained(changes: tuple[FileChange, ...], before: Callable[[str], str |
     return next(filter(None, findings), "")
 
 
-def _bounded(text: str) -> str:
-    return text[:POWERS_FILE]
-
-
-def _calls(old: str, new: str, _: str) -> str:
+def _calls(changed: _Changed) -> str:
+    """A call that stands there more often than before, another one of its kind included."""
     for power in POWERS:
-        before = [one.group() for one in power.calls.finditer(old)]
-        after = [one.group() for one in power.calls.finditer(new)]
-        if len(after) > len(before):
-            added = next((one for one in after if one not in before), after[-1])
+        before, after = (
+            Counter(one.group() for one in power.calls.finditer(text))
+            for text in (changed.old, changed.new)
+        )
+        if added := next(iter(after - before), ""):
             return f"code that {power.name} ({shortened(added, 60)})"
     return ""
 
 
-def _addresses(old: str, new: str, path: str) -> str:
-    if path.lower().endswith(_PROSE):
+def _addresses(changed: _Changed) -> str:
+    if changed.path.lower().endswith(_PROSE):
         return ""
-    code = "\n".join(text for text in new.splitlines() if not _COMMENT.match(text))
-    hosts = dict.fromkeys(_HOST.findall(code))
-    is_test = bool(TEST.search(path))
-    unknown = (one for one in hosts if one not in old and not (is_test and _MADE_UP.match(one)))
-    host = next(unknown, "")
+    code = "\n".join(text for text in changed.new.splitlines() if not _COMMENT.match(text))
+    unknown = (one for one in dict.fromkeys(_HOST.findall(code)) if one not in changed.before)
+    is_test = bool(TEST.search(changed.path))
+    host = next((one for one in unknown if not (is_test and _MADE_UP.match(one))), "")
     return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
 
 
-def _keys(old: str, new: str, path: str) -> str:
+def _keys(changed: _Changed) -> str:
     """What looks like a key; in tests every other password does."""
-    if TEST.search(path):
+    if TEST.search(changed.path):
         return ""
-    known = set(old.splitlines())
-    lines = "\n".join(text for text in new.splitlines() if text not in known)
+    known = set(changed.before.splitlines())
+    lines = "\n".join(text for text in changed.new.splitlines() if text not in known)
     kinds = {mask["kind"] for mask in MASK.finditer(REMOVAL.scrub(lines))} - _OF_PEOPLE
     return "what looks like a key or password" if kinds else ""
 
 
-_FINDINGS: tuple[Callable[[str, str, str], str], ...] = (_calls, _addresses, _keys)
+_FINDINGS: tuple[Callable[[_Changed], str], ...] = (_calls, _addresses, _keys)

@@ -63,6 +63,16 @@ def test_a_call_that_stands_there_already_may_change_but_not_become_two():
     assert NETWORK in gain(before + "requests.get(other)\n", before)
 
 
+def test_another_call_of_the_same_kind_is_a_new_power():
+    assert "requests.post" in gain("requests.post(url)", "requests.get(url)")
+
+
+def test_what_is_added_far_down_a_long_file_is_seen_and_too_long_a_change_is_refused():
+    before = "x = 1\n" * 200_000
+    assert PROCESS in gain(f"{before}os.system(x)\n", before)
+    assert "too long" in gain("y = 2\n" * 100_000)
+
+
 def test_an_address_that_the_file_did_not_hold_is_named_but_for_made_up_ones_in_tests():
     assert "evil.example" in gain('URL = "https://evil.example/x"')
     assert gain('URL = "https://a.shop/b"', 'URL = "https://a.shop/a"') == ""
@@ -84,5 +94,5 @@ def test_a_deleted_file_gains_nothing_and_one_of_several_is_enough():
 
 
 def test_hostile_text_is_read_whole():
-    for text in ("https://" + "a." * 20_000, "eval" * 20_000, "/*" * 20_000, "$_" * 20_000):
+    for text in ("https://" + "a." * 5_000, "eval" * 5_000, "/*" * 5_000, "$_" * 5_000):
         assert isinstance(gain(text), str)
