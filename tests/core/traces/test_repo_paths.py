@@ -71,7 +71,7 @@ def place(
         ("webpack-internal:///(rsc)/./src/cart.ts", "frontend/src/cart.ts"),
         ("webpack://shop/./src/pages/index.tsx?1a2b", "frontend/src/pages/index.tsx"),
         ("https://shop.example:8443/src/cart.ts", "frontend/src/cart.ts"),
-        ("file:///C:/work/src/cart.ts", "frontend/src/cart.ts"),
+        ("file:///C:/shop/src/cart.ts", "frontend/src/cart.ts"),
         ("/go/src/github.com/acme/shop/internal/orders/orders.go", "internal/orders/orders.go"),
         ("github.com/acme/shop/cmd/shop/main.go", "cmd/shop/main.go"),
         ("/var/www/html/app/Http/Controllers/OrderController.php",)

@@ -16,7 +16,7 @@ from nightwatch_core.memory.lessons.text import LIMIT, document, lesson_of
 from nightwatch_core.memory.limits import MOST_NIGHTS
 from nightwatch_core.memory.reuse import reused_analysis
 from nightwatch_core.memory.sightings import add_sighting, night_date
-from nightwatch_core.models.analysis import Ending
+from nightwatch_core.models.analysis import Ending, RefusedEdit
 from nightwatch_core.models.answer import Edit, Evidence, Learning
 from nightwatch_core.models.knowledge import CitedLine
 from nightwatch_core.models.proposal import Receipt
@@ -124,6 +124,15 @@ def test_numbers_come_from_what_was_published_for_this_error(receipts, numbers):
     earlier = lesson(issue_number=1, pr_number=2) if numbers[0] == 1 else None
     got = lesson_from(analysis(), night(2), DIGESTS, receipts, earlier)
     assert (got.issue_number, got.pr_number) == numbers
+
+
+@pytest.mark.parametrize("read", [(), ("app/rate.rb",)])
+def test_what_was_refused_and_what_was_read_come_back_on_a_later_night(read):
+    refused = (RefusedEdit(path="app/pay.rb", reason="it was not read"),)
+    found = analysis(read=read, evidence=(), refused=refused)
+    kept = lesson_of(document(lesson_from(found, night(1), DIGESTS)), "errors/a.md")
+    again = reused_analysis(kept, case(), night(2))
+    assert (again.read, again.refused) == (read, refused)
 
 
 def test_an_outcome_is_forgotten_with_the_fix_it_was_about():
