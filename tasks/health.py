@@ -2,6 +2,8 @@
 
 import logging
 
+from prefect.settings import get_current_settings
+
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.health import ServiceCalls
@@ -11,6 +13,7 @@ from nightwatch_core.report.health import CLAUDE, HealthFacts, health
 from tasks.records import records
 from tasks.wiring import nights, reading
 from tasks.wiring.health import service_calls, state_of
+from tasks.wiring.manifest import destinations
 
 log = logging.getLogger(__name__)
 MARK = "health"  # of the record by which Prefect's store is tried
@@ -28,6 +31,7 @@ def with_health(report: RunReport) -> RunReport:
         records_trouble=_records_trouble(report),
         model_note=_model_note(options, calls),
         state=state_of(options),
+        left=destinations(get_current_settings().api.url or ""),
     )
     return report.model_copy(update={"health": health(report, facts)})
 

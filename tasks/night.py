@@ -27,6 +27,7 @@ from tasks.wiring import (
     with_default_ports,
 )
 from tasks.wiring.health import begin_counting
+from tasks.wiring.manifest import list_for
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
     report = nights().report(night)
     if report is None:
         raise StopTheNight(f"no night is called {night[:80]!r}: see `nightwatch history`")
+    list_for(report.night.id)
     kept = report.options.model_dump(exclude=set(own))
     given = {name: value for name, value in choices.items() if value is not None}
     options = with_default_ports(night_options(kept | given))

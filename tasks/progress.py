@@ -17,6 +17,7 @@ from tasks.health import with_health
 from tasks.night import banner, begin_night
 from tasks.notify import notify
 from tasks.wiring import publishing, reading
+from tasks.wiring.manifest import list_for
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,8 @@ class Progress:
     receipts: list[Receipt] = field(default_factory=list)
 
     def begin(self, night: Night) -> Night:
-        """Remember the night that began."""
+        """Remember the night that began; what is sent belongs to it."""
+        list_for(night.id)
         self.night = night
         return night
 
@@ -102,7 +104,7 @@ def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:
 
 def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunReport:
     now = reading(options).clock.now()
-    night = progress.night or begin_night(options, Window(since=now, until=now))
+    night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
     known = progress.report or builder.start_report(night, options, banner(options), now)
     if len(known.receipts) < len(progress.receipts):
         known = builder.add_publications(known, progress.published(PublishResult()))

@@ -19,6 +19,7 @@ VERBS: Mapping[str, str] = {
     "history": "history",
     "batches": "batches",
     "transcript": "transcript",
+    "manifest": "manifest",
     "check": "check",
     "scoreboard": "scoreboard",
     "compound": "compound",

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
+from nightwatch_core.models.manifest import Destination
 from nightwatch_core.models.value import Value
 
 
@@ -44,6 +45,7 @@ class Health(Value):
 
     services: tuple[ServiceHealth, ...] = ()
     due: tuple[str, ...] = ()  # one sentence each
+    left: tuple[Destination, ...] | None = None  # who was sent how much; None: nobody looked
 
     @property
     def is_good(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.health import Health, ServiceCalls, ServiceHealth, StateFolder
+from nightwatch_core.models.manifest import Destination
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.models.value import Value
@@ -29,6 +30,7 @@ class HealthFacts(Value):
     records_trouble: str = ""  # why Prefect's store keeps nothing
     model_note: str = ""  # when the model retires, as its service says
     state: StateFolder = StateFolder()
+    left: tuple[Destination, ...] | None = None
 
 
 def health(report: RunReport, facts: HealthFacts) -> Health:
@@ -44,7 +46,7 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
         _records(facts),
     )
     due = due_sentences(report, facts.calls, facts.state, facts.lessons, facts.model_note)
-    return Health(services=services, due=due)
+    return Health(services=services, due=due, left=facts.left)
 
 
 def _roles(options: NightOptions) -> dict[str, tuple[str, ...]]:

@@ -44,6 +44,26 @@ def good_line(health: Health) -> str:
     return (f"{start}: {names}." if names else "") + rest
 
 
+def left_sentence(health: Health | None) -> str:
+    """Say how much left the machine for whom; empty where nobody looked.
+
+    >>> left_sentence(Health(left=()))
+    'nothing'
+    >>> claude = Destination(service="Claude", host="api.anthropic.com", requests=1, bytes=3_000)
+    >>> left_sentence(Health(left=(claude,)))
+    '1 request, 3 kB for api.anthropic.com: `nightwatch manifest`'
+    """
+    if health is None or health.left is None:
+        return ""
+    parts = (
+        f"{plural(one.requests, 'request')}, {max(round(one.bytes / 1_000), 1):,} kB for {one.host}"
+        if one.listed
+        else f"{one.service}'s record of the run, which is not listed, for {one.host}"
+        for one in health.left
+    )
+    return line(f"{'; '.join(parts)}: `nightwatch manifest`" if health.left else "nothing", LONG)
+
+
 def _named(one: ServiceHealth) -> str:
     counted = plural(one.calls.requests, "request") if one.calls else one.detail
     return f"{one.name} ({counted})" if counted else one.name

@@ -27,6 +27,7 @@ from nightwatch_core.report.blocks import (
 )
 from nightwatch_core.report.code_facts import code_facts
 from nightwatch_core.report.handover import in_detail
+from nightwatch_core.report.health_text import left_sentence
 from nightwatch_core.report.learned import learned_sentence, shelved_paths
 from nightwatch_core.report.limits import LONG, NAME, TEXT, TITLE, UNPLACED, Limits
 from nightwatch_core.report.publications import capture_command, one_command, published_elsewhere
@@ -109,7 +110,11 @@ def files(report: RunReport, limits: Limits) -> Section:
 def end(report: RunReport, limits: Limits) -> Section:
     """The last lines of a short rendering: what was learned, what it cost, where to read on."""
     used = (accounts_line(report.accounts) if report.usage.calls else "") or spending(report.usage)
-    facts = (Fact(name="Used", text=used), Fact(name="Code cache", text=_code_cache(report)))
+    facts = (
+        Fact(name="Used", text=used),
+        Fact(name="Code cache", text=_code_cache(report)),
+        Fact(name="Left this machine", text=left_sentence(report.health)),
+    )
     return section(
         "end",
         "",
@@ -168,6 +173,8 @@ def _run_facts(report: RunReport) -> Iterator[Fact]:
         sights = f"{spending(report.long_tail.usage)}: half price in batches, within what was used"
         yield Fact(name="First sights", text=sights)
     yield from accounts_facts(report.accounts)
+    if left := left_sentence(report.health):
+        yield Fact(name="Left this machine", text=left)
     if names := _unplaced(report):
         yield Fact(name="Medium effort", text=f"errors of no known kind: {names}")
     if cached := _code_cache(report):

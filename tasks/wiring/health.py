@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+from nightwatch_core.adapters.stores import manifest
 from nightwatch_core.adapters.stores.service_meter import PROCESS
 from nightwatch_core.adapters.stores.state_folder import state_folder
 from nightwatch_core.models.health import ServiceCalls, StateFolder
@@ -18,6 +19,7 @@ def service_calls() -> tuple[ServiceCalls, ...]:
 def begin_counting() -> None:
     """Forget what was sent before: a night begins."""
     PROCESS.reset()
+    manifest.PROCESS.reset()
 
 
 def state_of(options: NightOptions) -> StateFolder:

@@ -18,6 +18,7 @@ from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
+from tasks.wiring import manifest
 
 if TYPE_CHECKING:
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
@@ -74,6 +75,7 @@ def new_relic(
     """The application's errors in New Relic."""
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
+    manifest.open_list(settings)
     account = settings.new_relic_account_id
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
@@ -119,6 +121,7 @@ def claude(options: NightOptions, settings: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
     from nightwatch_core.adapters.claude.model import Claude
 
+    manifest.open_list(settings)
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     url, wanted = settings.anthropic_base_url, tuning(options, settings)
     return Claude(key, options.model, url, tuning=wanted)
@@ -128,6 +131,7 @@ def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> C
     """The same for many errors at once."""
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
 
+    manifest.open_list(settings)
     key = settings.anthropic_api_key or SecretStr(NO_KEY)
     return ClaudeBatches(key, options.model, clock, settings.anthropic_base_url)
 
@@ -162,6 +166,7 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     """The team's channel."""
     from nightwatch_core.adapters.slack.notifier import SlackNotifier
 
+    manifest.open_list(settings)
     token = settings.slack_bot_token or SecretStr("")
     database = settings.state / "nightwatch.db"
     return SlackNotifier(
@@ -177,6 +182,7 @@ def _reader(settings: Settings) -> GitHubClient:
 def _github(settings: Settings, *, read_only: bool) -> GitHubClient:
     from nightwatch_core.adapters.github.client import GitHubClient
 
+    manifest.open_list(settings)
     return GitHubClient(
         reading_sign_in(settings) if read_only else writing_sign_in(settings),
         settings.github_api_url,

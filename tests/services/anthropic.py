@@ -77,6 +77,7 @@ class Anthropic:
     silent: bool = False  # as a gateway that drops what it does not know from answers
     mind: Callable = anthropic_mind.turn
     requests: list[Request] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)  # every body, as it came
 
     def __post_init__(self):
         self._lock, self._faults, self._issued = threading.Lock(), [], {}
@@ -237,6 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):  # noqa: N802
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.service.received.append(raw)
         self._answer(json.loads(raw), len(raw))
 
     def _answer(self, body, size=0):

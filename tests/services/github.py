@@ -115,6 +115,7 @@ class GitHub:
         self.checks: dict[str, Checks] = {}  # by commit
         self.review_comments: list[dict[str, Any]] = []
         self.requests: list[Asked] = []
+        self.received: list[bytes] = []  # every body that came to the API, as it came
         self._failures: list[Failure] = []
         self._created: list[float] = []
         self._ticks = 0
@@ -671,6 +672,7 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
             if path.startswith(f"/{github.moved_to or github.repository}.git/"):
                 self._git(path, headers, body, failure)
                 return
+            github.received.append(body)
             target, answer = github.within(self.path), Answer(404, {"message": "Not Found"})
             path = urlsplit(target or self.path).path
             if target and (failure is None or failure.stored):

@@ -82,6 +82,7 @@ class NerdGraphService(Failures):
         super().__init__()
         self.now = now
         self.requests: list[Request] = []
+        self.received: list[bytes] = []  # every body, as it came
         self.events: list[dict[str, Any]] = []
         self.entities = [_entity("GUID-shop", "shop", "ruby")]
         self.exceptions: dict[str, Trace] = {}
@@ -252,6 +253,7 @@ class NerdGraphService(Failures):
 
     def _respond(self, handler: BaseHTTPRequestHandler) -> None:
         raw = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        self.received.append(raw)
         if handler.path != "/graphql":
             return send(handler, 404, b"")
         if handler.headers.get("Content-Type") != "application/json":

@@ -107,6 +107,7 @@ class Slack:
     people: dict[str, str] = field(default_factory=lambda: {"U0DANA": "dana@tidepool.example"})
     posted: list[Posted] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)  # every body, as it came
     page: int = 1_000
     metadata_shown: bool = True
     _failures: dict[str, deque[Failure]] = field(default_factory=dict)
@@ -171,6 +172,7 @@ class Slack:
     def _serve(self, http: BaseHTTPRequestHandler) -> None:
         method = http.path.removeprefix("/api/")
         body = http.rfile.read(int(http.headers.get("Content-Length") or 0))
+        self.received.append(body)
         kind = (http.headers.get("Content-Type") or "").partition(";")[0]
         token = (http.headers.get("Authorization") or "").removeprefix("Bearer ")
         with self._lock:

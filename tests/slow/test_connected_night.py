@@ -1,6 +1,8 @@
 """Whole nights among all four services, each in a process of its own."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 from connected import shop
 from connected.world import MODEL, Night, World
 
+from nightwatch_core.adapters.stores.manifest import SentRequests
 from nightwatch_core.publish.markers import read_marker
 
 pytestmark = pytest.mark.slow
@@ -44,6 +47,30 @@ def test_a_night_without_any_option_finds_and_publishes(tmp_path: Path) -> None:
         _what_github_holds(world)
         _what_slack_shows(world, night)
         _what_the_report_says(world, night)
+        _what_left(world, night)
+
+
+def _what_left(world: World, night: Night) -> None:
+    """The manifest is what the services received, byte for byte, and nothing else."""
+    sent = SentRequests(world.state / "sent")
+    requests = sent.of(night.report["night"]["id"])
+    for service, there in (
+        ("New Relic", world.newrelic.received),
+        ("GitHub", world.github.received),
+        ("Claude", world.claude.received),
+        ("Slack", world.slack.received),
+    ):
+        ours = [one for one in requests if one.service == service and one.method != "git fetch"]
+        texts = [sent.text(one) for one in ours if one.bytes]
+        assert Counter(texts) == Counter(body for body in there if body), service
+        assert any(one.sha256 == sha256(body).hexdigest() for body in there for one in ours)
+    reads = [one.method for one in world.github.requests if ".git/" not in one.path].count("GET")
+    assert [(one.service, one.method) for one in requests].count(("GitHub", "GET")) == reads
+    assert any(one.method == "git fetch" for one in requests)
+    assert not any(one.masked for one in requests)
+    left = {one["service"]: one["bytes"] for one in night.report["health"]["left"]}
+    assert left["Claude"] == sum(map(len, world.claude.received))
+    assert "nightwatch manifest" in night.output
 
 
 def _chosen_by_itself(night: Night) -> None:

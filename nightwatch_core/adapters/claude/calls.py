@@ -23,7 +23,6 @@ from nightwatch_core.errors import MayHaveArrived, StopTheNight, TryLater
 
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
 EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON
-SERVICE = "Claude"
 T = TypeVar("T")
 
 
@@ -84,7 +83,7 @@ class Calls:
                     return await work
             except TimeoutError as late:
                 error = library.translated(late)
-                self._meter.count(SERVICE, error)
+                self._meter.count(library.SERVICE, error)
                 raise error from None
 
         try:
@@ -110,18 +109,18 @@ class Calls:
                     error = library.translated(problem, self.key)
                     pause = self._pause(problem, attempt)
                 except MayHaveArrived as unsure:
-                    self._meter.count(SERVICE, unsure)
+                    self._meter.count(library.SERVICE, unsure)
                     raise
                 except TryLater as unfinished:
                     error, pause = unfinished, self._pause(unfinished, attempt)
                 else:
-                    self._meter.count(SERVICE)
+                    self._meter.count(library.SERVICE)
                     return answer
-                self._meter.count(SERVICE, error)
+                self._meter.count(library.SERVICE, error)
                 last = attempt == most or not isinstance(error, TryLater)
                 if last or pause > LONGEST_WAIT or time.monotonic() + pause >= end:
                     break
-                self._meter.wait(SERVICE, pause)
+                self._meter.wait(library.SERVICE, pause)
                 await asyncio.sleep(pause)
         raise error
 

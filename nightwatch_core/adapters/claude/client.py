@@ -16,11 +16,13 @@ import httpx2
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude.limits import CONNECTING, LONGEST_WORDS
+from nightwatch_core.adapters.stores.manifest import PROCESS
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.retry_after import retry_after
 
 ADDRESS = "https://api.anthropic.com"
+SERVICE = "Claude"
 _HEADER = re.compile(r"[!-~]+")  # what a header can hold, without spaces
 BROKEN = (httpx2.TransportError, httpx2.StreamError, httpx2.DecodingError)
 # What the client library raises where a stream's events are not what they should be.
@@ -87,7 +89,9 @@ def client_maker(
             default_headers={"x-api-key": key} if address != ADDRESS else {},
             # The key goes to the address it was given for and nowhere else.
             http_client=anthropic.DefaultAsyncHttpxClient(
-                follow_redirects=False, verify=_certificates()
+                follow_redirects=False,
+                verify=_certificates(),
+                event_hooks={"request": [_note]},
             ),
         )
 
@@ -167,6 +171,11 @@ def _says(problem: anthropic.APIStatusError, kind: str, words: str) -> bool:
 def _shown(text: str, secret: str) -> str:
     hidden = text.replace(secret, "…") if secret else text
     return line(hidden, LONGEST_WORDS)
+
+
+async def _note(request: httpx2.Request) -> None:
+    body = await request.aread()
+    PROCESS.sent(SERVICE, request.method, str(request.url), body)
 
 
 @cache

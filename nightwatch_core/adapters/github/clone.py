@@ -22,7 +22,7 @@ from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
 from nightwatch_core.adapters.git.command import Git, new_repository
 from nightwatch_core.adapters.github.errors import printable
 from nightwatch_core.adapters.github.limits import FETCHING
-from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores import atomic_files, manifest
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
@@ -184,6 +184,8 @@ class Clone:
 
     def _ask(self, arguments: Sequence[str], stdin: str) -> None:
         token = self._origin.token()
+        asked = "\n".join((*arguments, stdin)).encode()  # of git's own protocol: what it is told
+        manifest.PROCESS.sent("GitHub", "git fetch", self._origin.address, asked)
         outcome = self.store.attempt(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no"),
             *("--filter=blob:none", *arguments),

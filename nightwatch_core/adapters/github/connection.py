@@ -41,6 +41,7 @@ from nightwatch_core.adapters.github.limits import (
     SECONDARY_WAIT,
     SILENCE,
 )
+from nightwatch_core.adapters.stores.manifest import note
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import GiveUp, StopTheNight
 
@@ -95,8 +96,9 @@ class Connection(GitHub[BaseAuthStrategy]):
 
     @cached_property
     def _client(self) -> httpx.Client:
+        home = _origin(self.config.base_url)
         hooks = {
-            "request": [partial(_guard_request, _origin(self.config.base_url), self._server)],
+            "request": [partial(_guard_request, home, self._server), note(SERVICE)],
             "response": [
                 partial(_note_expiry, self._server.meter),
                 *(_simplify_limits, _guard_redirect, _guard_size),

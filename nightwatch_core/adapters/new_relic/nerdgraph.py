@@ -32,6 +32,7 @@ from nightwatch_core.adapters.new_relic.limits import (
     LONGEST_WAIT,
     QUERY_SECONDS,
 )
+from nightwatch_core.adapters.stores.manifest import note
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import StopTheNight
 from nightwatch_core.text.retry_after import retry_after
@@ -73,6 +74,7 @@ class NerdGraph:
             headers={"Api-Key": self._key, "Accept": "application/json"},
             timeout=times,
             verify=_trusted(),
+            event_hooks={"request": [note(SERVICE)]},
         )
         weakref.finalize(self, self._client.close)
 

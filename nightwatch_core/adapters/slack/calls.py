@@ -21,6 +21,7 @@ from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
+from nightwatch_core.adapters.stores import manifest
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
@@ -173,6 +174,8 @@ class _Client(WebClient):
     def _perform_urllib_http_request_internal(
         self, url: str, req: urllib.request.Request
     ) -> dict[str, Any]:
+        asked = req.data if isinstance(req.data, bytes) else b""
+        manifest.PROCESS.sent(SERVICE, req.get_method(), url, asked)
         opener = urllib.request.build_opener(_NoRedirects)
         with opener.open(req, timeout=self.timeout) as response:
             body = _read(response)

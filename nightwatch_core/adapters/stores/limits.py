@@ -17,6 +17,7 @@ REASON_CHARACTERS = 500
 TRANSCRIPT_BYTES = 8_000_000
 HEAD_CHARACTERS, TAIL_CHARACTERS = 14_000, 6_000  # kept of a longer text
 ARGUMENT_LEVELS = 20  # of a tool's arguments
+UNNAMED_DAYS = 30  # lists of what was sent outside nights
 
 # Code that was read, and results of Prefect
 CACHED_CHARACTERS = 64_000_000  # of JSON whose values stay in memory

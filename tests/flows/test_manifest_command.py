@@ -1,0 +1,54 @@
+"""`nightwatch manifest`: what it prints, and how it ends."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from flows.commands.app import app
+from nightwatch_core.adapters.local.clock import SystemClock
+from nightwatch_core.adapters.stores.manifest import Manifest
+from nightwatch_core.adapters.stores.nights import NightStore
+from nightwatch_core.errors import StopTheNight
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.report import Night
+
+AT = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@pytest.fixture
+def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Manifest:
+    state = tmp_path / "state"
+    monkeypatch.setenv("NIGHTWATCH_STATE", str(state))
+    window = Window(since=AT, until=AT)
+    NightStore(state, SystemClock()).begin("n1", lambda id, _: Night(id=id, window=window, now=AT))
+    manifest = Manifest()
+    manifest.open(state / "sent", str)
+    manifest.belongs_to("n1")
+    return manifest
+
+
+def printed(*arguments: str) -> str:
+    done = CliRunner().invoke(app(), ["manifest", *arguments], catch_exceptions=False)
+    return done.output
+
+
+def test_a_night_is_listed_and_each_text_printed(sent: Manifest) -> None:
+    assert "Nothing left this machine in n1." in printed()
+    sent.sent("Claude", "POST", "https://api.example/v1/messages", b'{"hello":\n1}\n')
+    sent.sent("GitHub", "GET", "https://git.example/\x1b[31mred")
+    first, second, total = printed("n1").splitlines()
+    number, _, _, size, _, digest, *to = first.split()
+    assert (number, size) == ("1", "13")
+    assert to == ["Claude:", "POST", "https://api.example/v1/messages"]
+    assert second.endswith("GitHub: GET https://git.example/red")
+    assert total == "2 requests with 13 bytes left this machine in n1."
+    assert printed("--text", "1") == printed("--text", digest) == '{"hello":\n1}\n'
+
+
+def test_what_is_not_there_is_a_message(sent: Manifest) -> None:
+    for arguments in (["n2"], ["--text", "1"], ["n1", "--text", "abc"]):
+        with pytest.raises(StopTheNight, match="no night|no text"):
+            printed(*arguments)
+    assert "Nothing left this machine outside nights." in printed("--others")
