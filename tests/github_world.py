@@ -19,6 +19,7 @@ from nightwatch_core.models.proposal import Comment, DraftPull, FileChange, Open
 from nightwatch_core.publish.markers import marker
 
 NIGHT = "2026-11-21-aa"
+OURS = {"labels": ["nightwatch"], "by": "the-token"}  # of an item, as the stand-in takes it
 FIXED = "def total\n  0\nend\n"
 HISTORY = (
     Change("First", {"old.rb": "1\n"}),

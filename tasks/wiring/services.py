@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.code_host import GitHubHost
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
+    from nightwatch_core.adapters.github.ownership import Ours
     from nightwatch_core.adapters.github.sign_in import GitHubSignIn
     from nightwatch_core.adapters.github.tracker import GitHubTracker
     from nightwatch_core.adapters.new_relic.source import NewRelic
@@ -106,7 +107,7 @@ def github_tracker(settings: Settings) -> GitHubTracker:
     """Our issues and pull requests."""
     from nightwatch_core.adapters.github.tracker import GitHubTracker
 
-    return GitHubTracker(_reader(settings), settings.github_repo)
+    return GitHubTracker(_reader(settings), settings.github_repo, _ours(settings))
 
 
 def github_outbox(options: NightOptions, settings: Settings, clock: Clock) -> GitHubOutbox:
@@ -114,7 +115,7 @@ def github_outbox(options: NightOptions, settings: Settings, clock: Clock) -> Gi
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
     client, pulls = _github(settings, read_only=False), options.publish == "all"
-    return GitHubOutbox(client, settings.github_repo, clock, pulls=pulls)
+    return GitHubOutbox(client, settings.github_repo, clock, pulls=pulls, ours=_ours(settings))
 
 
 def claude(options: NightOptions, settings: Settings) -> Claude:
@@ -179,12 +180,28 @@ def _reader(settings: Settings) -> GitHubClient:
 
 
 @lru_cache(maxsize=4)
+def _ours(settings: Settings) -> Ours:
+    """What we published, judged under the sign-in that publishes, which it cannot write with."""
+    from nightwatch_core.adapters.github.ownership import Ours
+    from nightwatch_core.adapters.stores.ledger import published
+
+    client = _github_as(settings, writing_sign_in(settings), read_only=True)
+    ledger = settings.state / "nightwatch.db"
+    return Ours(client, lambda: published(ledger), listed(settings.former_accounts))
+
+
+@lru_cache(maxsize=4)
 def _github(settings: Settings, *, read_only: bool) -> GitHubClient:
+    sign_in = reading_sign_in(settings) if read_only else writing_sign_in(settings)
+    return _github_as(settings, sign_in, read_only=read_only)
+
+
+def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) -> GitHubClient:
     from nightwatch_core.adapters.github.client import GitHubClient
 
     manifest.open_list(settings)
     return GitHubClient(
-        reading_sign_in(settings) if read_only else writing_sign_in(settings),
+        sign_in,
         settings.github_api_url,
         repository=settings.github_repo,
         read_only=read_only,

@@ -37,6 +37,7 @@ class App:
         self.app_id, self.installation_id = app_id, installation_id
         self.permissions = {**ALL, "administration": "write", "workflows": "write"}
         self.is_installed, self.is_suspended = True, False
+        self.login = "nightwatch[bot]"
         self.life = 3600.0  # seconds of a token
         self.ahead = 0.0  # seconds that GitHub's clock is ahead of ours
         self.minted: list[dict[str, Any]] = []  # bodies that tokens were asked for with

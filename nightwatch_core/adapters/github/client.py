@@ -82,6 +82,10 @@ class GitHubClient:
         """Return the sign-in's permissions and levels; None where GitHub does not tell them."""
         return self._tokens.permissions()
 
+    def app_login(self) -> str:
+        """Return the account that an App's items are made with; empty for tokens."""
+        return self._tokens.login()
+
     def ask(self, call: Call, *, spare: bool = False) -> tuple[httpx.Headers, Any]:
         """Return the headers and the JSON that `call` is answered with; None without a body.
 

@@ -2,14 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from nightwatch_core.adapters.git.branch_changes import Made, Refused
 from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branch import Branches
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, Writes
 from nightwatch_core.adapters.github.errors import AnswerLost, Forbidden, Rejected
-from nightwatch_core.adapters.github.limits import LABEL_CHARACTERS
+from nightwatch_core.adapters.github.labels import NO_DRAFTS, Labels
+from nightwatch_core.adapters.github.ownership import Ours
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
 from nightwatch_core.adapters.github.tracker import (
     find_comment,
@@ -32,10 +33,6 @@ from nightwatch_core.ports import Clock
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import joined_body
 
-NO_DRAFTS = "nightwatch-draft"  # the label that says so where GitHub has no drafts
-_COLOURS = {LABEL: "1d3557", NO_DRAFTS: "b0b0b0"}
-_OTHER_COLOUR = "ededed"
-
 
 class GitHubOutbox:
     """An `Outbox` into one repository; looks for the key before it creates anything."""
@@ -48,11 +45,13 @@ class GitHubOutbox:
         pause: Callable[[float], None] = time.sleep,
         *,
         pulls: bool = True,
+        ours: Ours | None = None,
     ) -> None:
         """Ask nothing before the first `publish`; `repository` is owner/name.
 
-        `pulls` is whether `probe` asks for what pull requests need, too.
+        `pulls` is whether `probe` asks for what pull requests need, too; `ours` tells our items.
         """
+        self._ours = ours or Ours(client)
         self._pulls = pulls
         self._repository = Repository.of(client, repository)
         self._writes = Writes(clock, pause)
@@ -91,7 +90,7 @@ class GitHubOutbox:
                 return self._comment(proposal)
 
     def _open_issue(self, issue: OpenIssue) -> Receipt:
-        if there := find_issue(self._repository, issue.key):
+        if there := find_issue(self._repository, self._ours, issue.key):
             return receipt_for(issue, "already there", there.number, there.html_url)
         labels = self._labels.ensure((LABEL, *issue.labels))
         made = self._writes.make(
@@ -101,7 +100,7 @@ class GitHubOutbox:
                     *at, title=issue.title, body=issue.body, labels=[*labels]
                 ),
             ),
-            lambda: find_issue(self._repository, issue.key),
+            lambda: find_issue(self._repository, self._ours, issue.key),
         )
         unlabelled = LABEL not in made.labels
         reason = self._labels.add(made.number, labels) if unlabelled else ""
@@ -110,8 +109,8 @@ class GitHubOutbox:
     def _comment(self, comment: Comment | Reopen) -> Receipt:
         """Reopen first, comment last: doing the first twice does no harm."""
         repository, number = self._repository, comment.number
-        issue = our_issue(repository, number)
-        if there := find_comment(repository, number, comment.key):
+        issue = our_issue(repository, self._ours, number)
+        if there := find_comment(repository, self._ours, number, comment.key):
             return receipt_for(comment, "already there", number, there.html_url)
         if isinstance(comment, Reopen) and issue.state == "closed":
             self._reopen(issue)
@@ -121,7 +120,7 @@ class GitHubOutbox:
                 CommentRow,
                 lambda rest, at: rest.issues.create_comment(*at, number, body=comment.body),
             ),
-            lambda: find_comment(repository, number, comment.key),
+            lambda: find_comment(repository, self._ours, number, comment.key),
         )
         return receipt_for(comment, "done", number, made.html_url)
 
@@ -146,7 +145,7 @@ class GitHubOutbox:
         )
 
     def _draft_pull(self, pull: DraftPull) -> Receipt:
-        if there := find_pull(self._repository, pull):
+        if there := find_pull(self._repository, self._ours, pull):
             missing = LABEL not in there.labels
             labels = self._labels.ensure((LABEL, *pull.labels)) if missing else ()
             reason = self._labels.add(there.number, labels) if missing else ""
@@ -170,7 +169,9 @@ class GitHubOutbox:
             if "raft pull requests are not supported" in refused.reason:
                 made = self._create_pull(pull, base, draft=False)
                 return made, self._labels.ensure((NO_DRAFTS,))
-            if "already exists" in refused.reason and (there := find_pull(self._repository, pull)):
+            if "already exists" in refused.reason and (
+                there := find_pull(self._repository, self._ours, pull)
+            ):
                 return there, ()
             raise
 
@@ -188,7 +189,7 @@ class GitHubOutbox:
                     maintainer_can_modify=False,
                 ),
             ),
-            lambda: find_pull(self._repository, pull),
+            lambda: find_pull(self._repository, self._ours, pull),
         )
 
     def _take_back(self, name: str, branch: Made, refused: GiveUp) -> None:
@@ -199,52 +200,3 @@ class GitHubOutbox:
             self._branches.delete(name)
         except (TryLater, GiveUp) as error:
             raise Refused(f"{refused}; branch {name} is left behind ({error})") from None
-
-
-class Labels:
-    """The labels of one repository; who may push gets them made, others have to find them."""
-
-    def __init__(self, repository: Repository, writes: Writes) -> None:
-        """Ask nothing yet."""
-        self._repository = repository
-        self._writes = writes
-        self._there: set[str] = set()
-
-    def ensure(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the labels, which exist from now on."""
-        wanted = tuple(dict.fromkeys(name[:LABEL_CHARACTERS] for name in names if name.strip()))
-        if {name.casefold() for name in wanted} <= self._there:
-            return wanted
-        rows = self._repository.rows(
-            lambda rest, at: rest.issues.list_labels_for_repo(*at, per_page=100)
-        )
-        self._there |= {str(row.get("name", "")).casefold() for row in rows}
-        for name in wanted:
-            if name.casefold() not in self._there:
-                self._create(name)
-                self._there.add(name.casefold())
-        return wanted
-
-    def add(self, number: int, labels: tuple[str, ...]) -> str:
-        """Label an issue; return why not where that fails: what was made stays made."""
-        try:
-            self._writes.make(
-                lambda: self._repository.ask(
-                    lambda rest, at: rest.issues.add_labels(*at, number, labels=[*labels])
-                )
-            )
-        except (TryLater, GiveUp) as error:
-            return f"made, but without its labels: {error}"
-        return ""
-
-    def _create(self, name: str) -> None:
-        colour = _COLOURS.get(name, _OTHER_COLOUR)
-        try:
-            self._writes.make(
-                lambda: self._repository.ask(
-                    lambda rest, at: rest.issues.create_label(*at, name=name, color=colour)
-                )
-            )
-        except Rejected as error:
-            if "already_exists" not in error.reason:
-                raise

@@ -52,6 +52,7 @@ Text = Annotated[str, BeforeValidator(_text)]
 NODES = BeforeValidator(_nodes)
 NAMES, SHAS = _each("name"), _each("sha")
 _MERGED_AT = AliasPath("pull_request", "merged_at")
+_AUTHOR = AliasPath("user", "login")
 _SAID_AT = AliasChoices("submitted_at", "created_at")
 
 
@@ -77,6 +78,7 @@ class IssueRow(Row):
     updated_at: datetime
     pull_request: object = None
     locked: bool = False
+    author: Text = Field("", validation_alias=_AUTHOR)
 
 
 class CommentRow(Row):
@@ -85,6 +87,7 @@ class CommentRow(Row):
     body: Text = ""
     html_url: Text = ""
     by: Text = Field("", validation_alias=AliasPath("user", "type"))
+    author: Text = Field("", validation_alias=_AUTHOR)
     state: Text = ""
     author_association: Text = ""
     at: AwareDatetime | None = Field(None, validation_alias=_SAID_AT)
@@ -114,6 +117,13 @@ class PullRow(Row):
     branch: Text = Field(validation_alias=AliasPath("head", "ref"))
     head: Text = Field("", validation_alias=AliasPath("head", "sha"))
     labels: Annotated[tuple[Text, ...], NAMES] = ()
+    author: Text = Field("", validation_alias=_AUTHOR)
+
+
+class AccountRow(Row):
+    """Who is signed in."""
+
+    login: Text
 
 
 class RefRow(Row):

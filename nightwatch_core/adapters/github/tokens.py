@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.github.connection import Call, Connection, Server
 from nightwatch_core.adapters.github.errors import BadCredentials, Rejected
 from nightwatch_core.adapters.github.limits import RENEWED_BEFORE
-from nightwatch_core.adapters.github.rows import Row, owner_and_name, read
+from nightwatch_core.adapters.github.rows import Row, Text, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn
 from nightwatch_core.errors import StopTheNight
 
@@ -52,6 +52,10 @@ class FixedToken:
         """Return None: nobody tells."""
         return None
 
+    def login(self) -> str:
+        """Return nothing: who it is has to be asked with it."""
+        return ""
+
 
 class InstallationRow(Row):
     """Where an App is installed."""
@@ -59,6 +63,7 @@ class InstallationRow(Row):
     id: int
     permissions: dict[str, str] = {}
     suspended_at: datetime | None = None
+    app_slug: Text = ""
 
 
 class TokenRow(Row):
@@ -93,6 +98,7 @@ class InstallationTokens:
         )
         self._lock = threading.Lock()
         self._kept: _Kept | None = None
+        self._login = ""
         self.owner = f"app {app_id} {repository} {server.read_only}"
 
     def current(self) -> str:
@@ -113,6 +119,11 @@ class InstallationTokens:
         """Return what the current token may do."""
         return self._valid().permissions
 
+    def login(self) -> str:
+        """Return the account that the App's items are made with; empty where GitHub tells none."""
+        self._valid()
+        return self._login
+
     def _valid(self) -> _Kept:
         with self._lock:
             if self._kept is None or time.time() >= self._kept.until:
@@ -121,6 +132,7 @@ class InstallationTokens:
 
     def _make(self) -> _Kept:
         installation = self._installation()
+        self._login = f"{installation.app_slug}[bot]" if installation.app_slug else ""
         levels = {name: installation.permissions.get(name) for name in _PERMISSIONS}
         held = {
             name: "read" if self._read_only else level for name, level in levels.items() if level
@@ -134,6 +146,10 @@ class InstallationTokens:
             "give it access in the installation's settings, or correct GITHUB_REPO",
         )
         row = read(TokenRow, answer)
+        if self._read_only and "write" in row.permissions.values():
+            raise StopTheNight(
+                "GitHub gave the App a token that can write where one for reading was asked for"
+            )
         lasts = (row.expires_at - _date(response)).total_seconds()
         until = time.time() + lasts - min(RENEWED_BEFORE, lasts / 3)
         return _Kept(row.token, until, row.permissions or held)

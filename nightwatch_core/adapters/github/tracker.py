@@ -18,6 +18,7 @@ from nightwatch_core.adapters.github.limits import (
     PULLS_WITH_CHECKS,
 )
 from nightwatch_core.adapters.github.merged_pulls import edited_pulls
+from nightwatch_core.adapters.github.ownership import Ours, why_unsure
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import DraftPull, OwnItem
@@ -32,15 +33,21 @@ _REASONS = ("completed", "not_planned", "reopened")
 
 
 class GitHubTracker:
-    """A `Tracker` of one repository: what has our label and begins with our marker is ours."""
+    """A `Tracker` of one repository: ours has our label and marker, and we made it (`Ours`)."""
 
-    def __init__(self, client: GitHubClient, repository: str) -> None:
+    def __init__(self, client: GitHubClient, repository: str, ours: Ours | None = None) -> None:
         """Ask nothing before the first call; `repository` is owner/name."""
         self._repository = Repository.of(client, repository)
+        self._ours = ours or Ours(client)
 
     def own_items(self) -> tuple[OwnItem, ...]:
-        """Return all by number; words, and whether a merge was edited, of those changed last."""
-        issues = self._issues()
+        """Return all by number; words, and whether a merge was edited, of those changed last.
+
+        Raises `GiveUp` where nobody can tell whether what carries our marker is ours.
+        """
+        issues, others = self._ours.sift(self._marked())
+        if others and not self._ours.remembers(self._repository):
+            raise GiveUp(why_unsure(others))
         pulls = self._pulls() if any(issue.pull_request for issue in issues) else {}
         recent = sorted(issues, key=lambda issue: (issue.updated_at, issue.number))
         recent = recent[-ITEMS_WITH_COMMENTS:]
@@ -58,12 +65,17 @@ class GitHubTracker:
 
     def probe(self) -> str:
         """Say how many of our items there are in which repository."""
-        items = self.own_items()
+        items, (_, others) = self.own_items(), self._ours.sift(self._marked())
         open_now = sum(item.state == "open" for item in items)
-        return f"{self._repository.full_name}: {len(items)} own items, {open_now} open"
+        copies = (
+            f"; {len(others)} that somebody else made carry our marker: left alone"
+            if others
+            else ""
+        )
+        return f"{self._repository.full_name}: {len(items)} own items, {open_now} open{copies}"
 
-    def _issues(self) -> tuple[IssueRow, ...]:
-        """Return ours, each once. In the order they were made in, none moves between pages."""
+    def _marked(self) -> tuple[IssueRow, ...]:
+        """Return what says it is ours, each once. By their making, none moves between pages."""
         issues = self._repository.read_all(
             IssueRow,
             lambda rest, at: rest.issues.list_for_repo(
@@ -160,7 +172,7 @@ def _reason(reason: str) -> str:
     return reason if reason in _REASONS else ""
 
 
-def find_issue(repository: Repository, key: str) -> IssueRow | None:
+def find_issue(repository: Repository, ours: Ours, key: str) -> IssueRow | None:
     """Return the issue of that key, open or closed, also where it was made a moment ago."""
     issues = repository.read_all(
         IssueRow,
@@ -168,10 +180,11 @@ def find_issue(repository: Repository, key: str) -> IssueRow | None:
             *at, labels=LABEL, state="all", sort="created", direction="desc", per_page=100
         ),
     )
-    return next((i for i in issues if not i.pull_request and has_key(i.body, key)), None)
+    there = (i for i in issues if not i.pull_request and has_key(i.body, key))
+    return next(filter(ours.is_ours, there), None)
 
 
-def our_issue(repository: Repository, number: int) -> IssueRow:
+def our_issue(repository: Repository, ours: Ours, number: int) -> IssueRow:
     """Return the issue of that number; raises `Refused` where it is none of ours, or locked."""
     try:
         issue = repository.read(IssueRow, lambda rest, at: rest.issues.get(*at, number))
@@ -179,32 +192,33 @@ def our_issue(repository: Repository, number: int) -> IssueRow:
         if error.status in (404, 410):
             raise Refused(f"there is no issue {number}") from None
         raise
-    if not read_marker(issue.body) or issue.number != number:
+    if not read_marker(issue.body) or issue.number != number or not ours.is_ours(issue):
         raise Refused(f"issue {number} is none of ours")
     if issue.locked:
         raise Refused(f"issue {number} is locked")
     return issue
 
 
-def find_comment(repository: Repository, number: int, key: str) -> CommentRow | None:
+def find_comment(repository: Repository, ours: Ours, number: int, key: str) -> CommentRow | None:
     """Return the comment of that key on an issue."""
     comments = repository.read_all(
         CommentRow, lambda rest, at: rest.issues.list_comments(*at, number, per_page=100)
     )
-    return next((comment for comment in comments if has_key(comment.body, key)), None)
+    there = (comment for comment in comments if has_key(comment.body, key))
+    return next(filter(ours.is_ours, there), None)
 
 
-def find_pull(repository: Repository, pull: DraftPull) -> PullRow | None:
+def find_pull(repository: Repository, ours: Ours, pull: DraftPull) -> PullRow | None:
     """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
     head = f"{repository.owner}:{pull.branch}"
     rows = repository.read_all(
         PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
     )
     there = [row for row in rows if row.branch == pull.branch]
-    ours = [row for row in there if has_key(row.body, pull.key)]
-    if there and not ours:
+    made = [row for row in there if has_key(row.body, pull.key) and ours.is_ours(row)]
+    if there and not made:
         raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")
-    return next(iter(ours), None)
+    return next(iter(made), None)
 
 
 def has_key(body: str, key: str) -> bool:

@@ -97,10 +97,13 @@ class OutboxFiles(NamedTuple):
 
 
 def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
-    """An issue or pull request and its front matter; None for what is neither, or unreadable."""
+    """An issue or pull request and its front matter; None for what is neither, or unreadable.
+
+    Neither is a copy that somebody made: it has another name than it was given.
+    """
     try:
         meta = document.meta() if document.kind != "comment" else {}
-        if not meta.get("fingerprint"):
+        if not meta.get("fingerprint") or str(meta.get("number")) != str(document.number):
             return None
         state = str(meta.get("state", "")).strip().lower()
         item = OwnItem(

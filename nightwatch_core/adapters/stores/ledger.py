@@ -131,6 +131,25 @@ STATES = {
 }
 
 
+def published(path: Path) -> frozenset[str]:
+    """Return the addresses of everything the ledger at `path` says was published.
+
+    Raises as `LedgerOutbox.publish`.
+    """
+    if not path.exists():
+        return frozenset()
+    with database.transaction(path) as connection:
+        rows = connection.execute("SELECT receipt FROM ledger WHERE state = 'done'").fetchall()
+    return frozenset(filter(None, (_address(row["receipt"]) for row in rows)))
+
+
+def _address(kept: str) -> str:
+    try:
+        return Receipt.model_validate_json(kept).url
+    except ValidationError:
+        return ""
+
+
 _LATER: dict[str, object] = {"also": [], "fix": "", "on": "issue"}
 
 

@@ -93,6 +93,7 @@ def test_what_is_refused_or_away_is_asked_for_once(drafted: GitHub) -> None:
 
 def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: GitHub) -> None:
     drafted.app.permissions |= {"checks": "write", "statuses": "read"}
+    drafted.items[1]["by"] = drafted.app.login
     drafted.checks[_head(drafted)] = Checks(("success",))
     client = GitHubClient(
         as_app(), drafted.url, repository="acme/shop", read_only=True, pause=lambda _: None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from github_world import FIXED, issue, outbox, pull, tracker
+from github_world import FIXED, OURS, issue, outbox, pull, tracker
 from services.github import GitHub
 from services.github_people import amend, merge, move_base, push, rebase, update
 
@@ -175,7 +175,7 @@ def test_only_of_those_that_moved_lately(server: GitHub) -> None:
     pushed_more(server)
     merge(server, 1)
     for number in range(ITEMS_WITH_COMMENTS):
-        server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
+        server.add_item(f"{number}", issue(f"key-{number}").body, **OURS)
     first, *_ = tracker(server).own_items()
     assert (first.state, first.edited) == ("merged", False)
     assert first.merged_at is not None

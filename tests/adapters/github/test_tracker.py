@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from github_world import NIGHT, bare_shop, comment, issue, outbox, pull, tracker
+from github_world import NIGHT, OURS, bare_shop, comment, issue, outbox, pull, tracker
 from services.github import Answer, GitHub
 
 from nightwatch_core.adapters.github.limits import ITEMS_WITH_COMMENTS
@@ -69,7 +69,7 @@ def test_only_what_has_label_and_marker_is_ours(server: GitHub) -> None:
 
 def test_all_pages_are_read(server: GitHub) -> None:
     for number in range(230):
-        server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
+        server.add_item(f"{number}", issue(f"key-{number}").body, **OURS)
     items = tracker(server).own_items()
 
     assert [item.number for item in items] == list(range(1, 231))
@@ -101,7 +101,7 @@ def test_the_words_of_the_team_are_heard_and_no_others(server: GitHub) -> None:
 
 def test_only_discussions_that_moved_lately_are_read(server: GitHub) -> None:
     for number in range(ITEMS_WITH_COMMENTS + 5):
-        server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
+        server.add_item(f"{number}", issue(f"key-{number}").body, **OURS)
     server.add_comment(1, "Early bird")
     server.add_comment(2, "Second")
     for number in range(3, ITEMS_WITH_COMMENTS + 5):
@@ -126,7 +126,7 @@ class Busy(GitHub):
 def test_an_item_that_changes_between_two_pages_is_on_one_of_them(tmp_path: Path) -> None:
     with Busy(bare_shop(tmp_path)) as server:
         for number in range(150):
-            server.add_item(f"{number}", issue(f"key-{number}").body, labels=["nightwatch"])
+            server.add_item(f"{number}", issue(f"key-{number}").body, **OURS)
         items = tracker(server).own_items()
         assert [item.number for item in items] == list(range(1, 151))
 

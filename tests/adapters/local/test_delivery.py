@@ -210,3 +210,12 @@ def test_a_state_folder_that_cannot_be_written_gives_up(shop: Path) -> None:
 
     with pytest.raises(GiveUp, match="cannot write to"):
         delivery(shop).publish(ISSUE)
+
+
+def test_a_copy_that_somebody_made_of_an_issue_is_none_of_ours(shop: Path) -> None:
+    mine = Path(delivery(shop).publish(ISSUE).url)
+    text = mine.read_text().replace("state: open", "state: closed")
+    mine.with_name("issue-0007-copied.md").write_text(text)
+
+    items = delivery(shop).own_items()
+    assert [(item.number, item.state) for item in items] == [(1, "open")]

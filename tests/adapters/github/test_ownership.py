@@ -1,0 +1,167 @@
+"""Whose an item is, decided over HTTP: a marker that was copied makes nothing ours."""
+
+from pathlib import Path
+
+import pytest
+from github_world import NIGHT, as_app, client, comment, issue, pull, reopen
+from services.github import GitHub
+from twins.reading import MemoryClock
+
+from nightwatch_core.adapters.github.client import GitHubClient
+from nightwatch_core.adapters.github.outbox import GitHubOutbox
+from nightwatch_core.adapters.github.ownership import Ours, account
+from nightwatch_core.adapters.github.tracker import GitHubTracker
+from nightwatch_core.adapters.stores.ledger import LedgerOutbox, published
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.proposal import OwnItem, Proposal, Receipt
+
+LABELLED = ["nightwatch", "confidence-high"]
+
+
+class Installation:
+    """One of ours: a sign-in and a state folder, which may be lost or taken along."""
+
+    def __init__(self, server: GitHub, state: Path, *former: str, app: bool = False) -> None:
+        self.clock, self.ledger = MemoryClock(), state / "nightwatch.db"
+        signed = GitHubClient(
+            as_app(), server.url, repository="acme/shop", pause=self.clock.pass_by
+        )
+        self.client = signed if app else client(server, self.clock)
+        self.ours = Ours(self.client, lambda: published(self.ledger), former)
+
+    def publish(self, proposal: Proposal) -> Receipt:
+        outbox = GitHubOutbox(
+            self.client, "acme/shop", self.clock, self.clock.pass_by, ours=self.ours
+        )
+        return LedgerOutbox(outbox, self.ledger, NIGHT, self.clock).publish(proposal)
+
+    def tracker(self) -> GitHubTracker:
+        return GitHubTracker(self.client, "acme/shop", self.ours)
+
+    def own(self) -> tuple[OwnItem, ...]:
+        return self.tracker().own_items()
+
+
+def numbers(items: tuple[OwnItem, ...]) -> list[int]:
+    return [one.number for one in items]
+
+
+def test_a_copied_marker_makes_nothing_ours_whatever_its_labels_and_state(
+    server: GitHub, tmp_path: Path
+) -> None:
+    ours = Installation(server, tmp_path)
+    ours.publish(issue())
+    closed = {"state": "closed", "state_reason": "not_planned"}
+    server.add_item("Copied", issue("other").body, labels=LABELLED, by="eve", **closed)
+    server.add_item("Mine, now", issue().body, labels=LABELLED, by="eve", **closed)
+
+    assert numbers(ours.own()) == [1]
+    assert ours.own()[0].state == "open"
+    assert ours.publish(issue("other")).status == "done"  # hers did not count as published
+    assert numbers(ours.own()) == [1, 4]
+
+
+@pytest.mark.parametrize("proposal", [comment(2), reopen(2)])
+def test_somebody_elses_issue_is_neither_spoken_on_nor_reopened(
+    server: GitHub, tmp_path: Path, proposal: Proposal
+) -> None:
+    ours = Installation(server, tmp_path)
+    ours.publish(issue())
+    server.add_item("Copied", issue("other").body, labels=LABELLED, by="eve", state="closed")
+    before = len(server.writes())
+    receipt = ours.publish(proposal)
+
+    assert (receipt.status, receipt.reason) == ("refused", "issue 2 is none of ours")
+    assert (len(server.writes()), server.items[2]["state"]) == (before, "closed")
+
+
+def test_somebody_elses_comment_with_our_marker_says_nothing_was_said(
+    server: GitHub, tmp_path: Path
+) -> None:
+    ours = Installation(server, tmp_path)
+    ours.publish(issue())
+    server.add_comment(1, comment(1).body, by="eve", association="NONE")
+
+    assert ours.publish(comment(1)).status == "done"
+    assert [one["by"] for one in server.comments] == ["eve", "the-token"]
+    assert ours.own()[0].words == ()
+
+
+def test_a_pull_request_that_somebody_opened_from_our_branch_is_not_adopted(
+    server: GitHub, tmp_path: Path
+) -> None:
+    ours, draft = Installation(server, tmp_path), pull(server)
+    sides = {"head": draft.branch, "head_sha": "0" * 40, "base": "main", "base_sha": "0" * 40}
+    server.add_item("Mine", draft.body, labels=["nightwatch"], by="eve", **sides)
+
+    assert "none of ours" in ours.publish(draft).reason
+    assert len(server.pulls()) == 1
+
+
+def test_a_token_that_became_an_app_finds_what_it_made(server: GitHub, tmp_path: Path) -> None:
+    before = Installation(server, tmp_path)
+    before.publish(issue())
+    before.publish(pull(server))
+    server.add_item("From before this ledger", issue("old").body, labels=LABELLED, by="the-token")
+    after = Installation(server, tmp_path, app=True)
+
+    assert numbers(after.own()) == [1, 2, 3]  # 3: its author is one of the ledger's
+    assert after.publish(issue("old")).status == "already there"
+    assert after.publish(comment(1)).status == "done"
+    assert server.comments[0]["by"] == "nightwatch[bot]"
+
+
+def test_a_renamed_bot_and_an_account_that_is_gone_double_nothing(
+    server: GitHub, tmp_path: Path
+) -> None:
+    Installation(server, tmp_path).publish(issue())
+    server.account = server.items[1]["by"] = "nightwatch-of-acme"  # GitHub renames everywhere
+    assert numbers(Installation(server, tmp_path).own()) == [1]
+
+    server.items[1]["by"], server.account = "ghost", "newcomer"
+    server.add_item("Gone, too", issue("other").body, labels=LABELLED, by="ghost")
+    later = Installation(server, tmp_path)
+    assert numbers(later.own()) == [1]  # one ghost is not every ghost
+    assert later.publish(issue()).status == "already there"
+
+
+def test_a_lost_state_folder_alone_loses_nothing(server: GitHub, tmp_path: Path) -> None:
+    Installation(server, tmp_path / "lost").publish(issue())
+    again = Installation(server, tmp_path / "new")
+
+    assert numbers(again.own()) == [1]
+    assert again.publish(issue()).status == "already there"
+
+
+def test_with_the_state_lost_and_another_account_nothing_is_published_twice(
+    server: GitHub, tmp_path: Path
+) -> None:
+    Installation(server, tmp_path / "lost").publish(issue())
+    server.account = "newcomer"
+    with pytest.raises(GiveUp, match=r"@the-token made it.*NIGHTWATCH_FORMER_ACCOUNTS"):
+        Installation(server, tmp_path / "new").own()
+    with pytest.raises(GiveUp, match=r"issues/1 carries our marker"):
+        Installation(server, tmp_path / "new").tracker().probe()
+
+    named = Installation(server, tmp_path / "new", " The-Token")
+    assert numbers(named.own()) == [1]
+    assert named.publish(issue()).status == "already there"
+
+
+def test_who_publishes_is_asked_of_every_kind_of_sign_in(server: GitHub) -> None:
+    app = GitHubClient(as_app(), server.url, repository="acme/shop", read_only=True)
+    assert (account(client(server)), account(app)) == ("the-token", "nightwatch[bot]")
+
+    server.account = ""  # a token of GitHub Actions is no user's
+    assert account(client(server)) == "github-actions[bot]"
+    server.fail("POST", "/graphql$", status=403, body=b'{"message": "no"}', times=9)
+    assert account(client(server)) == ""
+
+
+def test_others_are_counted_where_the_neighbours_are_asked(server: GitHub, tmp_path: Path) -> None:
+    ours = Installation(server, tmp_path)
+    ours.publish(issue())
+    server.add_item("Copied", issue("other").body, labels=LABELLED, by="eve")
+    assert ours.tracker().probe() == (
+        "acme/shop: 1 own items, 1 open; 1 that somebody else made carry our marker: left alone"
+    )
