@@ -23,8 +23,7 @@ ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C
 test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idle cores)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	@$(QUIET) $(BIN)/pytest -qq --collect-only >/dev/null 2>&1 & $(BIN)/mypy && $(BIN)/lint-imports && wait  # one core checks types, the other compiles tests
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
 
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 15 minutes)

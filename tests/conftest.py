@@ -3,17 +3,20 @@
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import count
 
 import hypothesis
 import pytest
 
 # The same examples every time, however slow the machine; `make fuzz` looks for new ones.
-hypothesis.settings.register_profile("nightwatch", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile(
+    "nightwatch", deadline=None, derandomize=True, database=None, max_examples=50
+)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=1_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "nightwatch"))
 
 OURS = ("NIGHTWATCH_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
+NUMBERS = count()
 LONGEST_NAME = 60  # characters of a parameter
 
 
@@ -31,11 +34,22 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 @pytest.fixture(autouse=True)
-def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test sees the user's settings, and none writes into the checkout's state folder."""
+def own_environment(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No test sees the user's settings, and none writes into the checkout's state folder.
+
+    A folder is made for those alone that ask for one: it takes longer than most tests.
+    """
+    if "tmp_path" in request.fixturenames:
+        place = request.getfixturevalue("tmp_path")
+    else:
+        place = tmp_path_factory.getbasetemp() / f"test-{next(NUMBERS)}"
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("NIGHTWATCH_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("NIGHTWATCH_STATE", str(place / "state"))
 
 
 @pytest.fixture(scope="session")

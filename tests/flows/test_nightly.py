@@ -159,6 +159,7 @@ def test_a_dry_night_without_errors_is_calm() -> None:
     assert report.analyses == ()
 
 
+@pytest.mark.slow
 def test_an_unwell_neighbour_is_tried_again() -> None:
     tries: list[int] = []
 

@@ -71,6 +71,7 @@ def everything_in(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 def test_a_dry_run_changes_nothing_outside_the_state_folder(
     shop: Path, export: Path, tmp_path: Path
 ) -> None:

@@ -200,6 +200,7 @@ def hub(shop: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Git
         yield server
 
 
+@pytest.mark.slow
 def test_a_draft_pull_request_on_github(hub):
     options = promotion.promotion_options({}, sample=False)
     found = promotion.offer(options, None)
@@ -245,6 +246,7 @@ def run(home: Path, *flags: str, **more: object) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.slow
 def test_the_command_lists_then_obeys(shop, home):
     listed = run(home, "--repo", str(shop), stdin=subprocess.DEVNULL)
     assert listed.returncode == 0, listed.stderr

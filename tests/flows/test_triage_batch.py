@@ -106,6 +106,7 @@ def test_a_night_submits_its_tail_and_the_next_collects_it() -> None:
     assert not fourth.long_tail.waiting
 
 
+@pytest.mark.slow
 def test_a_batch_night_submits_everything_and_collecting_goes_on_from_it() -> None:
     world = with_batches(worlds((CART, PAY, *TAIL)), flagging("cart/pay", "tail/dog"))
     first = night(world, batch_mode=True, max_errors=1)

@@ -218,6 +218,7 @@ def test_a_caller_in_the_past_sees_the_records_times(tmp_path: Path) -> None:
     assert (answer.window.since, answer.partial) == (AT, ())
 
 
+@pytest.mark.slow
 def test_ten_thousand_records(tmp_path: Path) -> None:
     records = (
         {"class": f"E{n % 40}", "message": f"no {n}", "time": EPOCH_MS + n} for n in range(10_000)

@@ -260,6 +260,7 @@ def test_what_is_written_or_archived_meanwhile_is_found(home):
     assert "asked without a timeout" in lesson
 
 
+@pytest.mark.slow
 def test_an_empty_memory_answers(tmp_path):
     async def ask(client):
         return (

@@ -184,6 +184,7 @@ def test_markdown_tables_keep_their_columns() -> None:
     assert rendered.count("<td") == 7 * len(hostile().analyses) + scoreboard
 
 
+@pytest.mark.slow
 def test_a_huge_night_is_cut_and_complete() -> None:
     night = huge()
     said = printed(night)
