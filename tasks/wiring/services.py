@@ -19,6 +19,7 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
 from tasks.wiring import manifest
+from tasks.wiring.pace import pace
 
 if TYPE_CHECKING:
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
@@ -74,6 +75,7 @@ def new_relic(
     options: NightOptions, settings: Settings, watermark: datetime | None, clock: Clock
 ) -> NewRelic:
     """The application's errors in New Relic."""
+    from nightwatch_core.adapters.new_relic.nerdgraph import TIMES, NerdGraph
     from nightwatch_core.adapters.new_relic.source import NewRelic
 
     manifest.open_list(settings)
@@ -81,14 +83,16 @@ def new_relic(
     if not account.isdecimal() or len(account) > 15:
         raise StopTheNight(f"NEW_RELIC_ACCOUNT_ID has to be a number, not {account[:20]!r}")
     key = settings.new_relic_api_key.get_secret_value() if settings.new_relic_api_key else ""
+    url = settings.new_relic_api_url or settings.new_relic_region
     return NewRelic(
         key,
         int(account),
         settings.new_relic_app_name,
-        settings.new_relic_api_url or settings.new_relic_region,
+        url,
         watermark,
         clock,
         app_prefixes=listed(options.app_prefixes),
+        client=NerdGraph(key, url, pace().silence or TIMES, pause=pace().pause),
     )
 
 
@@ -115,17 +119,26 @@ def github_outbox(options: NightOptions, settings: Settings, clock: Clock) -> Gi
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
 
     client, pulls = _github(settings, read_only=False), options.publish == "all"
-    return GitHubOutbox(client, settings.github_repo, clock, pulls=pulls, ours=_ours(settings))
+    return GitHubOutbox(
+        client, settings.github_repo, clock, pace().pause, pulls=pulls, ours=_ours(settings)
+    )
 
 
 def claude(options: NightOptions, settings: Settings) -> Claude:
     """The model at Anthropic's address or a compatible server's."""
+    from nightwatch_core.adapters.claude.limits import SILENCE
     from nightwatch_core.adapters.claude.model import Claude
 
     manifest.open_list(settings)
-    key = settings.anthropic_api_key or SecretStr(NO_KEY)
-    url, wanted = settings.anthropic_base_url, tuning(options, settings)
-    return Claude(key, options.model, url, tuning=wanted)
+    key, tonight = settings.anthropic_api_key or SecretStr(NO_KEY), pace()
+    return Claude(
+        key,
+        options.model,
+        settings.anthropic_base_url,
+        silence=tonight.silence or SILENCE,
+        tuning=tuning(options, settings),
+        pause=tonight.pause,
+    )
 
 
 def claude_batches(options: NightOptions, settings: Settings, clock: Clock) -> ClaudeBatches:
@@ -165,13 +178,19 @@ def _compact_at(options: NightOptions, settings: Settings) -> int | None:
 
 def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     """The team's channel."""
-    from nightwatch_core.adapters.slack.notifier import SlackNotifier
+    from nightwatch_core.adapters.slack.notifier import SILENCE, SlackNotifier
 
     manifest.open_list(settings)
     token = settings.slack_bot_token or SecretStr("")
     database = settings.state / "nightwatch.db"
     return SlackNotifier(
-        token, settings.slack_channel, database, clock, api_url=settings.slack_api_url
+        token,
+        settings.slack_channel,
+        database,
+        clock,
+        api_url=settings.slack_api_url,
+        sleep=pace().pause,
+        timeout=pace().silence or SILENCE,
     )
 
 
@@ -198,6 +217,7 @@ def _github(settings: Settings, *, read_only: bool) -> GitHubClient:
 
 def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) -> GitHubClient:
     from nightwatch_core.adapters.github.client import GitHubClient
+    from nightwatch_core.adapters.github.limits import SILENCE
 
     manifest.open_list(settings)
     return GitHubClient(
@@ -207,6 +227,8 @@ def _github_as(settings: Settings, sign_in: GitHubSignIn, *, read_only: bool) ->
         read_only=read_only,
         answers=settings.state / "answers",
         api_version=settings.github_api_version,
+        pause=pace().pause,
+        timeout=pace().silence or SILENCE,
     )
 
 

@@ -31,7 +31,7 @@ class Calls:
 
     `attempts` are made for one call, the first included; between them the service's own wish
     counts, else `patience` seconds, doubled each time. An answer that says nothing for `silence`
-    seconds is taken for broken. `client` and `features` are as in `Claude`.
+    seconds is taken for broken. `client`, `features` and `pause` are as in `Claude`.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Calls:
         client: Callable[[], Any] | None = None,
         features: Features | None = None,
         meter: ServiceMeter = PROCESS,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
         self.key, self.model = api_key.get_secret_value(), model
@@ -54,6 +55,7 @@ class Calls:
         self._client = client or library.client_maker(api_key, self.address, silence)
         self._asked, self._meter = features, meter
         self._asking = threading.Lock()
+        self._sleep = pause
 
     @property
     def account(self) -> str:
@@ -121,7 +123,7 @@ class Calls:
                 if last or pause > LONGEST_WAIT or time.monotonic() + pause >= end:
                     break
                 self._meter.wait(library.SERVICE, pause)
-                await asyncio.sleep(pause)
+                await asyncio.to_thread(self._sleep, pause)
         raise error
 
     def _pause(self, problem: Exception, attempt: int) -> float:

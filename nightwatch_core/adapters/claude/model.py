@@ -28,7 +28,7 @@ class Claude:
 
     `attempts` are made for one turn, the first included; between them the service's own wish
     counts, else `patience` seconds, doubled each time. A stream that says nothing for `silence`
-    seconds is taken for broken.
+    seconds is taken for broken; `pause` waits that many.
 
     `client` makes another kind of client, as for Bedrock or Vertex; it is called for every turn
     and has to make them without retries of their own. Where it has no Models API, `features` say
@@ -49,9 +49,12 @@ class Claude:
         client: Callable[[], Any] | None = None,
         features: Features | None = None,
         gate: Gate = PROCESS,
+        pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Make no request yet; raises `StopTheNight` where key or address cannot be one."""
-        self._calls = Calls(api_key, model, base_url, attempts, patience, silence, client, features)
+        self._calls = Calls(
+            api_key, model, base_url, attempts, patience, silence, client, features, pause=pause
+        )
         self._tuning, self._gate = tuning or Tuning(), gate
         self._tells = False  # whether the server says what it cleared, as soon as it once did
         self._counts = True  # whether the server can count tokens, until it shows that it cannot

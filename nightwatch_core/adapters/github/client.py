@@ -11,7 +11,7 @@ import httpx
 from githubkit import Response
 from githubkit.versions import RestVersionSwitcher
 
-from nightwatch_core.adapters.github.connection import Call, Connection, Server
+from nightwatch_core.adapters.github.connection import SERVICE, Call, Connection, Server
 from nightwatch_core.adapters.github.errors import AnswerLost, Rejected, Unavailable
 from nightwatch_core.adapters.github.etag_cache import AnswerStore
 from nightwatch_core.adapters.github.limits import (
@@ -26,6 +26,7 @@ from nightwatch_core.adapters.github.limits import (
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address, checked_version
 from nightwatch_core.adapters.github.tokens import FixedToken, InstallationTokens, TokenAuth
+from nightwatch_core.adapters.stores.service_meter import PROCESS
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
 
@@ -63,7 +64,7 @@ class GitHubClient:
         Raises `StopTheNight` where there is no whole sign-in, or the address is none that a token
         may be sent to.
         """
-        self.address = checked_address(address)
+        self.address, self.silence = checked_address(address), timeout
         version = checked_version(api_version)
         server = Server(self.address, version, timeout, read_only, pause)
         self._tokens = (
@@ -211,6 +212,7 @@ class Writes:
             except Unavailable as refused:  # not done for sure, so it may be asked again
                 if last or refused.wait > LONGEST_WAIT:
                     raise
+                PROCESS.wait(SERVICE, refused.wait)
                 self._pause(refused.wait)
         raise AssertionError("unreachable")
 

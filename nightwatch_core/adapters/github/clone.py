@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
 from nightwatch_core.adapters.git.command import Git, new_repository
 from nightwatch_core.adapters.github.errors import printable
-from nightwatch_core.adapters.github.limits import FETCHING
+from nightwatch_core.adapters.github.limits import FETCHING, FETCHING_SILENCE
 from nightwatch_core.adapters.stores import atomic_files, manifest
 from nightwatch_core.adapters.stores.traffic import sending
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -51,6 +51,7 @@ class Origin(NamedTuple):
 
     address: str
     token: Callable[[], str]
+    silence: int = FETCHING_SILENCE
 
     def __repr__(self) -> str:
         """Without the token."""
@@ -67,7 +68,7 @@ class Origin(NamedTuple):
             ),
             ("http.followRedirects", "false"),
             ("http.lowSpeedLimit", "1000"),
-            ("http.lowSpeedTime", "60"),
+            ("http.lowSpeedTime", str(self.silence)),
             ("fetch.negotiationAlgorithm", negotiation),
             ("credential.helper", ""),
         )

@@ -20,7 +20,12 @@ from nightwatch_core.adapters.github.clone import (
     Origin,
 )
 from nightwatch_core.adapters.github.cloned_reader import ClonedReader
-from nightwatch_core.adapters.github.limits import READERS, REPOSITORY_KIB
+from nightwatch_core.adapters.github.limits import (
+    FETCHING_SILENCE,
+    READERS,
+    REPOSITORY_KIB,
+    SILENCE,
+)
 from nightwatch_core.adapters.github.rows import RepositoryRow, TreeRow
 from nightwatch_core.adapters.stores.single_flight import SingleFlight
 from nightwatch_core.adapters.stores.traffic import sending
@@ -180,7 +185,8 @@ class CloneHost:
             )
         client = self._repository.client
         home = Repository.of(client, described.full_name)  # its new name where it has moved
-        origin = Origin(clone_address(client.address, home.full_name), client.token)
+        silence = round(client.silence / SILENCE * FETCHING_SILENCE) or 1
+        origin = Origin(clone_address(client.address, home.full_name), client.token, silence)
         return Clone(self._folder / f"{home.owner}__{home.name}", origin)
 
     @cached_property

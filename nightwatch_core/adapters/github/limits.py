@@ -4,6 +4,7 @@
 SILENCE = 30.0  # how long GitHub may say nothing
 CONNECTING = 10.0
 FETCHING = 900.0  # one fetch by git
+FETCHING_SILENCE = 60  # in which git is sent less than 1,000 bytes a second
 LONGEST_WAIT = 120.0  # who asks for more is asked another night
 SHORT_WAIT = 0.5  # until the same is asked again, where GitHub names no time
 SECONDARY_WAIT = 60.0  # as GitHub's documentation asks where it names none

@@ -14,3 +14,8 @@ class SystemClock:
     def monotonic(self) -> float:
         """Seconds since the machine started, or so."""
         return time.monotonic()
+
+
+def pause(seconds: float) -> None:
+    """Wait that long."""
+    time.sleep(seconds)

@@ -56,7 +56,7 @@ class NerdGraph:
         self,
         api_key: str,
         url: str,
-        times: httpx.Timeout = TIMES,
+        times: httpx.Timeout | float = TIMES,
         deadline: float = DEADLINE,
         pause: Callable[[float], None] = time.sleep,
         meter: ServiceMeter = PROCESS,

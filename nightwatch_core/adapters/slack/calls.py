@@ -99,7 +99,7 @@ class SlackCalls:
         api_url: str,
         clock: Clock,
         sleep: Callable[[float], None],
-        timeout: int,
+        timeout: float,
         meter: ServiceMeter = PROCESS,
     ) -> None:
         """Take what every call needs; nothing is sent yet."""
@@ -107,7 +107,7 @@ class SlackCalls:
         self.client = _Client(
             token=token.get_secret_value(),
             base_url=api_url,
-            timeout=timeout,
+            timeout=timeout,  # type: ignore[arg-type] # urllib takes fractions
             retry_handlers=[],
             logger=_SILENT,
         )

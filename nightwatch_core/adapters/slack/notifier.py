@@ -19,6 +19,7 @@ from nightwatch_core.ports import Clock
 from nightwatch_core.text.escaping import line
 
 API = "https://slack.com/api/"
+SILENCE = 30.0  # seconds that Slack may say nothing
 CHANNEL = re.compile(r"[CGD][A-Z0-9]{5,30}")
 PERSON = re.compile(r"[UW][A-Z0-9]{5,30}")
 EMAIL = re.compile(r"[^@\s]{1,100}@[^@\s]{1,150}")
@@ -37,7 +38,7 @@ class SlackNotifier:
         *,
         api_url: str = API,
         sleep: Callable[[float], None] = time.sleep,
-        timeout: int = 30,
+        timeout: float = SILENCE,
     ) -> None:
         """`target` is a channel's id, a person's id or e-mail; `database` the state's SQLite file.
 

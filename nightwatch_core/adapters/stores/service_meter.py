@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight
+from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.models.health import ServiceCalls
 from nightwatch_core.text.escaping import line
 
 LONGEST_TROUBLE = 200  # characters
+PATIENCE = 900.0  # seconds of pauses that a night makes for one service
 
 
 class ServiceMeter:
@@ -68,9 +69,17 @@ class ServiceMeter:
             )
 
     def wait(self, service: str, seconds: float) -> None:
-        """Count a pause before a request is sent again."""
+        """Count a pause before a request is sent again.
+
+        Raises `TryLater` where the night has waited for the service long enough.
+        """
         with self._guard:
             before = self._before(service)
+            if before.waited + seconds > PATIENCE:
+                raise TryLater(
+                    f"{service} was waited for {before.waited:,.0f} s tonight and asks for "
+                    f"{seconds:,.0f} s more: the next night tries again"
+                )
             self._set(before, waits=before.waits + 1, waited=before.waited + max(seconds, 0.0))
 
     def expires(self, service: str, at: datetime) -> None:

@@ -55,6 +55,18 @@ def test_an_error_is_a_refusal_an_answer_or_none(error, counts):
     assert "s3cret" not in one.trouble
 
 
+def test_a_night_waits_for_a_service_only_so_long():
+    meter = ServiceMeter()
+    for _ in range(15):
+        meter.wait("X", 60)
+    with pytest.raises(TryLater, match="X was waited for 900 s tonight and asks for 60 s more"):
+        meter.wait("X", 60)
+    meter.wait("Y", 60)
+    assert meter.calls()["X"].waited == 900
+    meter.reset()
+    meter.wait("X", 60)
+
+
 def test_threads_lose_no_count():
     meter = ServiceMeter()
     with ThreadPoolExecutor(8) as pool:
