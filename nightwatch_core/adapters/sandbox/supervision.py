@@ -1,0 +1,167 @@
+"""Runs one command within bounds and ends it, with everything it started, where it goes beyond."""
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from nightwatch_core.adapters.sandbox.limits import (
+    FLOOD,
+    GRACE_SECONDS,
+    OPEN_FILES,
+    POLL_SECONDS,
+    STEP_SECONDS,
+)
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.sandbox import Bounds, Ended, Run
+
+NOBODY = 65_534
+_MB = 1024 * 1024
+_CHUNK = 65_536
+
+
+def run_bounded(
+    words: Sequence[str], bounds: Bounds, enough: Callable[[], bool] | None = None
+) -> Run:
+    """Run a command with an empty environment and no input; who is root becomes nobody first.
+
+    `enough` is asked now and then whether it has taken too much room. Raises `GiveUp` where it
+    cannot be started.
+    """
+    nobody = NOBODY if os.geteuid() == 0 else None
+    began = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            [*_limits(bounds), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={},
+            cwd="/",
+            start_new_session=True,
+            user=nobody,
+            group=nobody,
+            extra_groups=None if nobody is None else [],
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GiveUp(f"nothing can be run in a sandbox: {error}") from error
+    try:
+        ended, output = _watch(process, bounds, began + bounds.seconds, enough)
+    finally:
+        code = _end(process)
+    text = bytes(output[-bounds.output_kb * 1024 :]).decode(errors="replace")
+    return Run(code=code, ended=ended, output=text, seconds=round(time.monotonic() - began, 3))
+
+
+def runner() -> int:
+    """Return the user whom commands are run as."""
+    return NOBODY if os.geteuid() == 0 else os.geteuid()
+
+
+def _limits(bounds: Bounds) -> list[str]:
+    """Words that set the kernel's limits; processes are counted a user, so ours are added."""
+    program = shutil.which("prlimit")
+    if program is None:
+        raise GiveUp("nothing can be run in a sandbox: prlimit (util-linux) is not installed")
+    file, memory = bounds.file_mb * _MB, bounds.memory_mb * _MB
+    processes = _threads_of(runner()) + bounds.processes
+    return [
+        *(program, f"--cpu={bounds.cpu_seconds}", f"--data={memory}", f"--fsize={file}"),
+        *(f"--nofile={OPEN_FILES}", "--core=0", f"--nproc={processes}", "--"),
+    ]
+
+
+def _watch(
+    process: subprocess.Popen[bytes],
+    bounds: Bounds,
+    deadline: float,
+    enough: Callable[[], bool] | None,
+) -> tuple[Ended, bytearray]:
+    """Read what it prints until it ends; a program may close its output and run on."""
+    assert process.stdout is not None
+    kept, pipe = bytearray(), process.stdout.fileno()
+    most, seen, looked, is_open = bounds.output_kb * 1024, 0, 0.0, True
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(pipe, selectors.EVENT_READ)
+        while (now := time.monotonic()) < deadline:
+            if now - looked >= POLL_SECONDS:
+                looked = now
+                if _resident(process.pid) > 2 * bounds.memory_mb * _MB:
+                    return "took too much memory", kept
+                if enough and enough():
+                    return "took too much room", kept
+            if not is_open:
+                if _has_ended(process, min(deadline - now, POLL_SECONDS)):
+                    return "exited", kept
+                continue
+            if not waiting.select(min(deadline - now, POLL_SECONDS)):
+                continue
+            if not (chunk := os.read(pipe, _CHUNK)):
+                waiting.unregister(pipe)
+                is_open = False
+            seen += len(chunk)
+            kept += chunk
+            if len(kept) > 2 * most:
+                del kept[:-most]
+            if seen > FLOOD * most:
+                return "printed too much", kept
+    return "took too long", kept
+
+
+def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """Kill the namespace's first process, which takes all others along, and wait until it is gone.
+
+    Its parent may have left it the last thing to do, so its group is killed as well.
+    """
+    inner = _children(process.pid)
+    for kill, pid in ((os.killpg, process.pid), *((os.kill, pid) for pid in inner)):
+        with suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+    code = process.wait(GRACE_SECONDS)
+    if process.stdout is not None:
+        process.stdout.close()
+    deadline = time.monotonic() + GRACE_SECONDS
+    while any(Path("/proc", str(pid)).exists() for pid in inner) and time.monotonic() < deadline:
+        time.sleep(STEP_SECONDS)
+    return code
+
+
+def _children(pid: int) -> list[int]:
+    """Processes that a process has started; none where it is gone."""
+    with suppress(OSError, ValueError):
+        threads = Path("/proc", str(pid), "task").iterdir()
+        return [int(one) for each in threads for one in (each / "children").read_text().split()]
+    return []
+
+
+def _resident(pid: int) -> int:
+    """Bytes of memory that a process and all its descendants hold; what is gone counts nothing."""
+    total, waiting, page = 0, [pid], os.sysconf("SC_PAGE_SIZE")
+    while waiting:
+        place = Path("/proc", str(waiting.pop()))
+        with suppress(OSError, ValueError, IndexError):
+            total += int((place / "statm").read_text().split()[1]) * page
+        waiting += _children(int(place.name))
+    return total
+
+
+def _threads_of(user: int) -> int:
+    """Threads that a user runs now."""
+    count = 0
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError, StopIteration):
+                if place.stat().st_uid == user:
+                    count += sum(1 for _ in (place / "task").iterdir())
+    return count

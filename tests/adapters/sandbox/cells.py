@@ -1,0 +1,72 @@
+"""Sandboxes for tests, over trees that are given as texts."""
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.adapters.sandbox.ladder import LADDER
+from nightwatch_core.adapters.sandbox.local_sandbox import LocalSandbox
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.sandbox import Bounds, Command
+
+COMMIT = Commit(repository="shop", branch="main", sha="a" * 40)
+
+
+def lays(files):
+    """A way to lay these files out; a text that begins with -> is a link."""
+
+    def lay_out(_commit, folder):
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.chmod(0o755)
+            if text.startswith("->"):
+                path.symlink_to(text[2:])
+            else:
+                path.write_text(text)
+                path.chmod(0o644)
+        return 0
+
+    return lay_out
+
+
+def sandbox(state, files=(), rung="bubblewrap", **more):
+    ladder = tuple(one for one in LADDER if one.name == rung)
+    return LocalSandbox(state, lays(dict(files)), ladder=ladder, **more)
+
+
+@cache
+def why_not(rung, folder):
+    try:
+        sandbox(Path(folder), rung=rung).probe()
+    except GiveUp as error:
+        return str(error)
+    return ""
+
+
+def needs(rung, folder):
+    """Skip, with the reason, where that confinement does not hold on this machine."""
+    if why := why_not(rung, str(folder)):
+        pytest.skip(why)
+
+
+def needs_program(name):
+    if not shutil.which(name, path="/usr/local/bin:/usr/bin:/bin"):
+        pytest.skip(f"{name} is not among the system's programs")
+
+
+def command(*words, **bounds):
+    return Command(words=words, bounds=Bounds(**{"seconds": 20, **bounds}))
+
+
+def shell(text, **bounds):
+    return command("/bin/sh", "-c", text, **bounds)
+
+
+def running(mark):
+    """Whether a program with that mark among its words runs on this machine."""
+    return bool(subprocess.run(["pgrep", "-f", mark], capture_output=True).stdout)

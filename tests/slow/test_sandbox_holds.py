@@ -1,0 +1,263 @@
+"""What a program in the sandbox tries, and does not come to: with bubblewrap, and with unshare.
+
+Run as root (who becomes nobody) or as anybody; `test_nobody_can_run_them` does the other.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from adapters.sandbox import cells
+from adapters.sandbox.cells import COMMIT, command, running, shell
+
+pytestmark = [pytest.mark.slow]
+SECRET = "canary-6f1c2a"
+QUICK = "secrets or host or links or written or reached or powers or bomb"
+TREE = {"a.txt": "hello\n", "link": "->/etc/shadow", "up": "->../../../../etc/hostname"}
+
+
+def python(text, **bounds):
+    return command("python3", "-c", text, **bounds)
+
+
+@pytest.fixture(scope="module", params=["bubblewrap", "unshare"])
+def sandbox(request, tmp_path_factory):
+    state = tmp_path_factory.mktemp("state")
+    cells.needs(request.param, state)
+    made = cells.sandbox(state, TREE, rung=request.param)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def attempt(sandbox):
+    return lambda command: sandbox.run(COMMIT, (), command)
+
+
+@pytest.fixture
+def host(monkeypatch):
+    """A host with a secret in its environment, a file for everybody, and servers of three kinds."""
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+    file, path = Path("/tmp/nightwatch-canary"), "/tmp/nightwatch-canary.sock"
+    file.write_text(SECRET)
+    file.chmod(0o644)
+    Path(path).unlink(missing_ok=True)
+    with (
+        socket.socket() as tcp,
+        socket.socket(socket.AF_UNIX) as unix,
+        socket.socket(socket.AF_UNIX) as abstract,
+    ):
+        tcp.bind(("127.0.0.1", 0))
+        unix.bind(path)
+        abstract.bind("\0nightwatch-canary")
+        for server in (tcp, unix, abstract):
+            server.listen()
+        Path(path).chmod(0o777)
+        yield tcp.getsockname()[1], path
+    file.unlink()
+    Path(path).unlink()
+
+
+def connects(kind, address):
+    return python(
+        f"import socket\ns = socket.socket({kind})\ns.settimeout(3)\ns.connect({address!r})"
+    )
+
+
+def test_it_works_in_a_copy_of_the_tree_and_nothing_of_it_stays(attempt):
+    run = attempt(shell("cat a.txt; echo changed > a.txt; echo new > b.txt; pwd"))
+    assert (run.code, run.ended, run.output) == (0, "exited", "hello\n/work\n")
+    assert attempt(shell("cat a.txt; ls")).output.split() == ["hello", "a.txt", "link", "up"]
+
+
+def test_neither_environment_nor_other_processes_tell_secrets(attempt, host):
+    run = attempt(shell("env; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; ls /proc"))
+    assert SECRET not in run.output
+    assert str(os.getpid()) not in run.output.split()
+    assert len([line for line in run.output.split() if line.isdigit()]) < 10
+
+
+def test_no_file_of_the_host_is_there(attempt, host):
+    places = (
+        "/tmp/nightwatch-canary /etc/shadow /root /home /var/log /var/lib/dpkg /sys /run /mnt/*"
+    )
+    run = attempt(
+        shell(f"for one in {places}; do test -e $one && echo seen $one; done; ls /proc/1/root/")
+    )
+    assert "seen" not in run.output
+    assert "root" not in run.output.split()
+
+
+def test_links_of_the_tree_lead_nowhere(attempt):
+    run = attempt(shell("cat link up; ls -l link"))
+    assert run.output.count("No such file") == 2
+    assert "/etc/shadow" in run.output
+
+
+def test_what_it_sees_cannot_be_written(attempt):
+    places = (
+        "/usr/x",
+        "/x",
+        "/etc/x",
+        "/dev/x",
+        "/tree/x",
+        "/changes/x",
+        "/usr/local/bin/x",
+        "/etc/passwd",
+    )
+    run = attempt(shell("".join(f"echo x 2>/dev/null > {one} && echo wrote;" for one in places)))
+    assert "wrote" not in run.output
+    assert not Path("/usr/x").exists()
+    assert (
+        attempt(shell("mount -o remount,rw /usr && echo wrote; umount /usr && echo gone")).code != 0
+    )
+
+
+def test_nothing_is_reached(attempt, host):
+    port, path = host
+    for kind, address in (
+        ("socket.AF_INET", ("127.0.0.1", port)),
+        ("socket.AF_INET", ("1.1.1.1", 443)),
+        ("socket.AF_INET", ("169.254.169.254", 80)),
+        ("socket.AF_UNIX", path),
+        ("socket.AF_UNIX", "\0nightwatch-canary"),
+    ):
+        run = attempt(connects(kind, address))
+        assert run.code == 1, address
+        assert "Error" in run.output
+    assert (
+        "gaierror" in attempt(python("import socket; socket.getaddrinfo('example.com', 80)")).output
+    )
+
+
+def test_a_server_of_its_own_on_loopback_can_be_reached(sandbox, attempt):
+    if "unshare" in sandbox.probe() and not shutil.which("ip"):
+        pytest.skip("without `ip` loopback stays down")
+    text = (
+        "import socket\ns = socket.socket(); s.bind(('localhost', 0)); s.listen()\n"
+        "socket.create_connection(s.getsockname(), 3); print('reached')"
+    )
+    assert "reached" in attempt(python(text)).output
+
+
+def test_memory_is_bounded_for_one_and_for_all(attempt):
+    alone = attempt(python("x = bytearray(3 << 30); print('had it')", memory_mb=512))
+    assert "MemoryError" in alone.output
+    hold = "x = bytearray(b'x') * (400 << 20); import time; time.sleep(30)"
+    many = (
+        f"import subprocess, sys\nwords = [sys.executable, '-c', {hold!r}]\n"
+        "ps = [subprocess.Popen(words) for _ in range(4)]\n[p.wait() for p in ps]"
+    )
+    assert attempt(python(many, memory_mb=512, seconds=60)).ended == "took too much memory"
+
+
+def test_processor_and_wall_time_are_bounded(attempt):
+    busy = attempt(python("while True: pass", cpu_seconds=1))
+    assert busy.ended == "exited"
+    assert busy.code != 0
+    assert attempt(shell("sleep 600", seconds=1)).ended == "took too long"
+    silent = attempt(shell("exec >&- 2>&-; sleep 600", seconds=1))
+    assert silent.ended == "took too long"
+
+
+def test_what_it_leaves_running_is_killed(attempt):
+    ended = attempt(shell("setsid nohup sleep 765432 >/dev/null 2>&1 & echo done"))
+    assert ended.output == "done\n"
+    late = attempt(shell("setsid nohup sleep 765432 >/dev/null 2>&1 & sleep 600", seconds=1))
+    assert late.ended == "took too long"
+    assert not running("sleep 765432")
+
+
+def test_a_fork_bomb_is_contained(attempt):
+    run = attempt(
+        shell("bomb765432() { bomb765432 | bomb765432 & }; bomb765432; sleep 9", seconds=2)
+    )
+    assert run.ended in ("took too long", "exited", "printed too much")
+    assert not running("bomb765432")
+    many = "import os, time\nfor n in range(200):\n    if not os.fork(): time.sleep(9); os._exit(0)"
+    assert "BlockingIOError" in attempt(python(many, processes=60, seconds=5)).output
+
+
+def test_files_folders_and_output_are_bounded(attempt):
+    big = attempt(shell("head -c 90000000 /dev/zero > big; stat -c %s big", file_mb=16))
+    assert int(big.output.split()[-1]) <= 16 << 20
+    fill = "for i in 1 2 3 4 5 6 7 8; do head -c 15000000 /dev/zero > {}/f$i || echo full; done"
+    for place in ("/tmp", "/work", "/dev/shm"):
+        run = attempt(shell(fill.format(place), temporary_mb=32, work_mb=32))
+        assert "full" in run.output, place
+    flood = attempt(shell("yes", output_kb=16))
+    assert flood.ended == "printed too much"
+    assert len(flood.output) <= 16 << 10
+    assert attempt(
+        shell("echo first; head -c 300000 /dev/zero; echo last", output_kb=16)
+    ).output.endswith("last\n")
+
+
+def test_it_has_no_powers_and_gains_none(attempt):
+    run = attempt(
+        shell("grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; unshare -Ur id; tty")
+    )
+    assert "CapEff:\t0000000000000000" in run.output
+    assert "NoNewPrivs:\t1" in run.output
+    assert "uid=0(root)" not in run.output
+    assert "not a tty" in run.output
+
+
+def test_the_old_root_is_not_found_by_a_second_chroot(attempt):
+    text = (
+        "import os\nos.mkdir('/work/c'); os.chroot('/work/c')\n"
+        "[os.chdir('..') for _ in range(64)]\nos.chroot('.')\nprint(os.listdir('/'))"
+    )
+    assert "PermissionError" in attempt(python(text)).output
+
+
+def test_bytes_that_are_no_text_are_shown_all_the_same(attempt):
+    run = attempt(shell("head -c 5000 /dev/urandom"))
+    assert run.went_well
+    assert run.output
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "answer"),
+    [
+        ("node", "node -e 'console.log(6*7)'", "42"),
+        ("ruby", "ruby -e 'puts 6*7'", "42"),
+        ("python3", "python3 -c 'import getpass; print(len(getpass.getuser()))'", "4"),
+        ("git", "git init -q g && cd g && git -c user.email=a@b -c user.name=n commit -q "
+                "--allow-empty -m first && git log --format=%s", "first"),
+    ],
+)  # fmt: skip
+def test_tools_work(attempt, program, text, answer):
+    cells.needs_program(program)
+    run = attempt(shell(text))
+    assert run.went_well, run.output
+    assert answer in run.output.split() or answer in run.output
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
+def test_nobody_can_run_them(tmp_path):
+    """The checks above again, by a user without any right."""
+    python = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    if not Path(python).exists():
+        pytest.skip(f"{python} is not here, and nobody may not enter {sys.base_prefix}")
+    root = Path(__file__).resolve().parents[2]
+    place = Path("/tmp/nightwatch-nobody")
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    os.chown(place, 65534, 65534)
+    paths = (str(root), sysconfig.get_paths()["purelib"], str(root / "tests"))
+    run = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--basetemp"]
+        + [str(place / "t"), "-k", f"bubblewrap and ({QUICK})", __file__],
+        cwd=root,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join(paths), "HOME": str(place)},
+        user=65534, group=65534, extra_groups=[], capture_output=True, text=True,
+    )  # fmt: skip
+    shutil.rmtree(place, ignore_errors=True)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-1000:]
+    assert "passed" in run.stdout
