@@ -20,10 +20,10 @@ from nightwatch_core.ports import Clock, Records
 from nightwatch_core.settings import Settings
 from tasks.wiring import manifest
 from tasks.wiring.pace import pace
+from tasks.wiring.tuning import tuning
 
 if TYPE_CHECKING:
     from nightwatch_core.adapters.claude.batches import ClaudeBatches
-    from nightwatch_core.adapters.claude.features import Tuning
     from nightwatch_core.adapters.claude.model import Claude
     from nightwatch_core.adapters.github.client import GitHubClient
     from nightwatch_core.adapters.github.code_host import GitHubHost
@@ -155,25 +155,6 @@ def priced(model: str, usage: Usage) -> Usage:
     from nightwatch_core.adapters.claude import prices
 
     return prices.priced(model, usage)
-
-
-def tuning(options: NightOptions, settings: Settings) -> Tuning:
-    """What is chosen about requests to a model beyond the conversation itself."""
-    from nightwatch_core.adapters.claude.features import Tuning
-
-    return Tuning(
-        clear_at=settings.clear_at_tokens or None,
-        compact_at=_compact_at(options, settings),
-        keep_thinking=settings.keep_thinking_turns or None,
-        thinking_decay=settings.thinking_decay_turns,
-    )
-
-
-def _compact_at(options: NightOptions, settings: Settings) -> int | None:
-    """A size that a conversation can reach within what its error may use; None: never."""
-    if not settings.use_compaction or not settings.compact_at_tokens:
-        return None
-    return min(settings.compact_at_tokens, options.token_budget_per_error * 3 // 4)
 
 
 def slack(settings: Settings, clock: Clock) -> SlackNotifier:
