@@ -1,9 +1,6 @@
 """Who last wrote lines of one commit, seen through reformatting, moved lines and renames."""
 
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 
 from nightwatch_core.adapters.git.command import Git, Outcome, is_sha, read_time
 from nightwatch_core.adapters.git.limits import (
@@ -31,17 +28,15 @@ def blamed(
     `ignored` is the text of a file that lists revisions to look through. Empty where git cannot
     tell.
     """
-    with _without_configuration(git) as (plain, objects):
-        revisions = plain.folder / "ignored"
-        revisions.write_text("".join(f"{one}\n" for one in ignored_revisions(ignored)))
-        ways, place = list(LOOKING), ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
-        while ways:
-            asked = ("blame", "--line-porcelain", *ways.pop(0), f"--ignore-revs-file={revisions}")
-            outcome = _answer(plain, (*asked, *place), objects)
-            if outcome is None:
-                ways = ways[-1:]  # what took too long once is not worth a second wait
-            elif not outcome.code:
-                return tuple(_rows(outcome.output.decode(errors="replace"), path))
+    revisions = "".join(f"{one}\n" for one in ignored_revisions(ignored)).encode()
+    ways, place = list(LOOKING), ("-L", f"{lines[0]},{lines[1]}", sha, "--", path)
+    while ways:
+        asked = ("blame", "--line-porcelain", *ways.pop(0), "--ignore-revs-file=/dev/stdin")
+        outcome = _answer(git, (*asked, *place), revisions)
+        if outcome is None:
+            ways = ways[-1:]  # what took too long once is not worth a second wait
+        elif not outcome.code:
+            return tuple(_rows(outcome.output.decode(errors="replace"), path))
     return ()
 
 
@@ -55,33 +50,11 @@ def ignored_revisions(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if is_sha(word)))[:IGNORED_REVISIONS]
 
 
-def _answer(git: Git, arguments: tuple[str, ...], objects: Mapping[str, str]) -> Outcome | None:
+def _answer(git: Git, arguments: tuple[str, ...], revisions: bytes) -> Outcome | None:
     try:
-        return git.attempt(*arguments, timeout=QUICK_SECONDS, environment=objects)
+        return git.attempt(*arguments, stdin=revisions, timeout=QUICK_SECONDS)
     except TryLater:
         return None
-
-
-@contextmanager
-def _without_configuration(git: Git) -> Iterator[tuple[Git, dict[str, str]]]:
-    """Give the same objects to a repository that has no configuration.
-
-    `blame.ignoreRevsFile` names a file of the working tree, cannot be taken back by an option, and
-    makes blame fail where the file is missing.
-    """
-    objects = (git.folder / git.line("rev-parse", "--git-path", "objects")).resolve()
-    form = git.line("rev-parse", "--show-object-format")
-    version = "" if form == "sha1" else f"[extensions]\n\tobjectFormat = {form}\n"
-    with tempfile.TemporaryDirectory(prefix="nightwatch-git-") as name:
-        folder = Path(name)
-        for part in ("objects", "refs"):
-            (folder / part).mkdir()
-        (folder / "HEAD").write_text("ref: refs/heads/none\n")
-        (folder / "config").write_text(
-            f"[core]\n\trepositoryFormatVersion = {1 if version else 0}\n"
-            f"\tquotePath = false\n{version}"
-        )
-        yield Git(folder), {"GIT_OBJECT_DIRECTORY": str(objects)}
 
 
 def _rows(porcelain: str, path: str) -> Iterator[Blame]:

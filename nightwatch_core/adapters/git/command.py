@@ -1,8 +1,9 @@
 """Runs git on one repository: no shell, no hooks, no network, no prompts, no working tree.
 
 The checkout may come from a stranger: its configuration and attributes must not make git start
-programs, and what a person has changed but not committed must not be seen. So git is run inside the
-git folder, with that folder as its working tree and with a clean environment.
+programs or hide a change, and what a person has changed but not committed must not be seen. So git
+is run with a clean environment and no working tree, and what reads or makes objects is asked in a
+repository of our own that has neither configuration nor attributes, and borrows the objects.
 """
 
 import os
@@ -16,44 +17,17 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from nightwatch_core.adapters.git.limits import COMPLAINT_BYTES, GIT_SECONDS, OUTPUT_BYTES
+from nightwatch_core.adapters.git.surroundings import (
+    ENVIRONMENT,
+    OF_ITS_FOLDER,
+    SETTINGS,
+    plain_view,
+)
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 _CHUNK = 65_536  # bytes read at once
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LAST_SECOND = 253_402_300_799  # of the year 9999
-_SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.symlinks=false",
-    "core.attributesFile=/dev/null",
-    "core.protectHFS=true",
-    "core.protectNTFS=true",
-    "core.splitIndex=false",
-    "core.untrackedCache=false",
-    "protocol.ext.allow=never",
-    "safe.directory=*",
-    "submodule.recurse=false",
-    "log.showSignature=false",
-    "log.mailmap=false",
-    "grep.column=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-    "gc.auto=0",
-    "maintenance.auto=false",
-)
-_ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "",  # none: nothing here ever talks to another machine
-    "GIT_PAGER": "cat",
-}
 
 
 class Outcome(NamedTuple):
@@ -65,10 +39,21 @@ class Outcome(NamedTuple):
     cut: bool = False
 
 
-class Git(NamedTuple):
-    """Git commands on the repository whose git folder is `folder`."""
+class Objects(NamedTuple):
+    """A folder of objects, and how they are named: sha1 or sha256."""
 
     folder: Path
+    form: str
+
+
+class Git(NamedTuple):
+    """Git commands on the repository whose git folder is `folder`.
+
+    One that is not our own has `objects`, so that its configuration does not count.
+    """
+
+    folder: Path
+    objects: Objects | None = None
 
     def attempt(
         self,
@@ -83,8 +68,9 @@ class Git(NamedTuple):
 
         Raises `TryLater` after `timeout` seconds, `StopTheNight` where git cannot be started.
         """
-        more = {**self.place, **(environment or {})}
-        return _run(self.folder, arguments, more, stdin, timeout, limit, lines)
+        place = self.place(arguments[0])
+        more = {**place, **(environment or {})}
+        return _run(Path(place["GIT_DIR"]), arguments, more, stdin, timeout, limit, lines)
 
     def run(self, *arguments: str, stdin: bytes = b"", timeout: float = GIT_SECONDS) -> bytes:
         """Return the output of a command that has to succeed; raises `GiveUp` with git's words."""
@@ -99,10 +85,13 @@ class Git(NamedTuple):
         """Return the only line that a command prints."""
         return self.run(*arguments, stdin=stdin).decode(errors="replace").strip()
 
-    @property
-    def place(self) -> dict[str, str]:
-        """The environment that names the repository, and no working tree."""
-        return {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.folder)}
+    def place(self, command: str) -> dict[str, str]:
+        """The environment that names the repository for a command, and no working tree."""
+        if self.objects is None or command in OF_ITS_FOLDER:
+            return {"GIT_DIR": str(self.folder), "GIT_WORK_TREE": str(self.folder)}
+        view = str(plain_view(self.objects.form))
+        borrowed = str(self.objects.folder)
+        return {"GIT_DIR": view, "GIT_WORK_TREE": view, "GIT_OBJECT_DIRECTORY": borrowed}
 
 
 def _run(
@@ -162,13 +151,13 @@ def start(
     environment: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
     """Start git in `folder`; raises `StopTheNight` where there is no git, or no such folder."""
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    settings = [word for setting in SETTINGS for word in ("-c", setting)]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     try:
         return subprocess.Popen(
             ["git", "--no-pager", *settings, *arguments],
             cwd=folder,
-            env={**kept, **_ENVIRONMENT, **environment},
+            env={**kept, **ENVIRONMENT, **environment},
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=complaints,
@@ -205,7 +194,8 @@ def open_repository(folder: Path) -> Git:
         raise StopTheNight(
             f"{folder} is a partial clone, so files may be missing: clone it without --filter"
         )
-    return git
+    objects = (git.folder / git.line("rev-parse", "--git-path", "objects")).resolve()
+    return Git(git.folder, Objects(objects, git.line("rev-parse", "--show-object-format")))
 
 
 def new_repository(folder: Path, branch: str) -> Git:

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from nightwatch_core.adapters.git.command import Git, is_sha, start
@@ -154,8 +155,9 @@ class BlobReader:
         process = self._process
         # A forked child shares the pipes of its parent: it must have a process of its own.
         if process is None or process.poll() is not None or self._owner != os.getpid():
-            git, quiet = self._git, subprocess.DEVNULL
-            process = start(git.folder, ("cat-file", "--batch"), subprocess.PIPE, quiet, git.place)
+            place, quiet = self._git.place("cat-file"), subprocess.DEVNULL
+            folder, asked = Path(place["GIT_DIR"]), ("cat-file", "--batch")
+            process = start(folder, asked, subprocess.PIPE, quiet, place)
             self._process, self._owner = process, os.getpid()
             weakref.finalize(self, _end, process)
         return process

@@ -110,12 +110,28 @@ def test_changes_that_must_not_be_made_are_refused(
     assert outbox(still) == {}
 
 
+def test_the_patch_is_text_whatever_the_checkout_says_of_files(shop: Path) -> None:
+    (shop / ".git" / "info").mkdir(exist_ok=True)
+    for folder in (shop / ".git" / "info" / "attributes", shop / ".git" / ".gitattributes"):
+        folder.write_text("* binary diff=evil filter=evil\n")
+    for setting in ("diff.evil.textconv", "diff.evil.command", "filter.evil.process"):
+        git(shop, "config", setting, f"sh -c 'touch {shop}/driver-ran'")
+    git(shop, "config", "core.bigFileThreshold", "1")
+    delivery(shop).publish(pull(shop))
+    (shown,) = (text for name, text in outbox(shop).items() if name.endswith(".patch"))
+
+    assert "GIT binary patch" not in shown
+    assert "\n+  0\n" in shown
+    assert not list(shop.glob("*-ran"))
+
+
 def test_a_changed_mode_is_never_taken_for_a_plain_change(tmp_path: Path) -> None:
     texts = {"a.rb": "1\n", "b.rb": "1\n", "c.rb": "1\n"}
     modes = {"a.rb": "100755", "b.rb": "120000", "d.rb": "120000"}
     second = Change("Second", {**texts, "c.rb": "2\n", "d.rb": "x", "e.rb": "x"}, modes)
     folder = repository(tmp_path / "shop", Change("First", texts), second)
-    found = changed(Checkout(folder).git, "main~1", "main")
+    tree = Checkout(folder).git
+    found = changed(tree, *(tree.line("rev-parse", name) for name in ("main~1", "main")))
 
     assert {path: blob.mode for path, blob in found.items()} == {
         "a.rb": "100644 → 100755",

@@ -72,8 +72,17 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     "filter.evil.clean", "filter.evil.smudge", "core.sshCommand", "diff.external",
                     "core.pager", "pager.blame"):  # fmt: skip
         git(folder, "config", setting, run)
-    git(folder, "config", "blame.ignoreRevsFile", "no-such-file")
-    git(folder, "config", "grep.column", "true")
+    git(folder, "config", "filter.evil.process", run)
+    for setting, value in (
+        ("blame.ignoreRevsFile", "no-such-file"),
+        *(("grep.column", "true"), ("grep.fullName", "false"), ("log.showRoot", "false")),
+        *(("diff.orderFile", "/no/such/file"), ("diff.noprefix", "true"), ("diff.context", "0")),
+        *(("log.diffMerges", "separate"), ("core.bigFileThreshold", "1")),
+    ):
+        git(folder, "config", setting, value)
+    everything = "* diff=evil filter=evil -diff binary\n"
+    (folder / ".git" / "info" / "attributes").write_text(everything)
+    (folder / ".git" / ".gitattributes").write_text(everything)
     return folder
 
 
@@ -204,6 +213,18 @@ def test_a_hostile_repository_is_only_data(hostile: Path) -> None:
     blames = [tree.blame(name, 1)[0] for name in ODD_NAMES]
     assert [(blame.author) for blame in blames if not blame.path] == ["Ann"] * len(ODD_NAMES)
     assert not list(hostile.glob("*-ran"))
+
+
+def test_no_configuration_runs_a_command_or_hides_what_was_committed(hostile: Path) -> None:
+    tree = reader(hostile)
+    (commit,) = tree.history()
+    shown = tree.show_commit(commit.sha)
+
+    assert [one.sha for one in tree.history(text="secret = 1")] == [commit.sha]
+    assert [hit.path for hit in tree.search("secret = 1")]
+    assert shown is not None
+    assert any("+secret = 1" in file.diff for file in shown.files)
+    assert not [*hostile.glob("*-ran"), *(hostile / ".git").glob("*-ran")]
 
 
 def test_links_and_submodules_are_listed_as_such(hostile: Path) -> None:
