@@ -36,10 +36,10 @@ def with_sources(
 
 def read_raw(output: bytes) -> Iterator[ChangedNode]:
     """Take apart `:mode mode oid oid status NUL path NUL`; only files have texts."""
-    fields = output.decode(errors="replace").split("\0")
-    for about, path in zip(fields, fields[1:], strict=False):
-        if about.lstrip("\n").startswith(":") and path:
-            was, mode, before, after, status = about.lstrip("\n").removeprefix(":").split()
+    fields = iter(output.decode(errors="replace").split("\0"))
+    for about in (field.lstrip("\n") for field in fields):
+        if about.startswith(":") and (path := next(fields, "")):  # paths may begin so, too
+            was, mode, before, after, status = about.removeprefix(":").split()
             old = before if was.startswith("100") else ""
             yield ChangedNode(old, after if mode.startswith("100") else "", status[:1], path)
 

@@ -81,6 +81,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         git(folder, "config", setting, value)
     everything = "* diff=evil filter=evil -diff binary\n"
+    (folder / ".git" / "info").mkdir(exist_ok=True)
     (folder / ".git" / "info" / "attributes").write_text(everything)
     (folder / ".git" / ".gitattributes").write_text(everything)
     return folder
