@@ -69,3 +69,7 @@ NEIGHBOUR_FILES = 3  # of its frames, whose commits are looked at
 FLOW_DEPTH, FLOW_STEPS, SETS_OF_ONE = 2, 12, 2  # assignments back; statements; of one name
 FLOW_READS, FLOW_NODES = 24, 200_000  # names of a statement that are followed; nodes of a file
 STATEMENT_LINES = 12  # of a statement that are looked at
+
+# Band-aids: changes that make a crash go away and leave its cause
+HANDLER_STATEMENTS = 4  # that a handler or guard may have and still only look away
+OPTIONAL_ROWS = 60  # lines above a guard in which its value may be said to be optional

@@ -12,6 +12,7 @@ from nightwatch_core.models.value import Value
 
 Publish = Literal["all", "issues", "none"]
 RiskyFixes = Literal["refuse", "show"]
+BandAids = Literal["mitigation", "fix", "refuse"]
 STANDARD_INPUT = "-"  # of a command, among `errors`
 EffortChoice = Literal["", "low", "medium", "high"]
 
@@ -109,6 +110,9 @@ class NightOptions(Value):
     risky_fixes: RiskyFixes = _option(
         "refuse",
         "Drafts with new network, process, environment or key code: refuse, or show (warned).",
+    )
+    band_aids: BandAids = _option(
+        "mitigation", "Drafts that only keep a crash away: as mitigation, as fix, or refuse."
     )
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from nightwatch_core.code.band_aids.values import BandAid
 from nightwatch_core.code.file_diffs import joined_diff
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis
@@ -28,6 +29,7 @@ class Told(NamedTuple):
     commit: Commit | None = None  # of the repository; None: not known
     changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
     warning: str = ""  # what a reviewer of the draft has to look at first
+    mitigations: tuple[BandAid, ...] = ()  # of the draft
 
     @property
     def links(self) -> Permalinks:
@@ -225,17 +227,15 @@ def how(told: Told) -> str:
 
 def bulleted(name: str, texts: Iterable[str]) -> str:
     """A list under its heading; empty where there is nothing to list."""
-    listed = "\n".join(f"- {text}" for text in texts)
-    return f"## {name}\n\n{listed}" if listed else ""
+    listed = [f"- {text}" for text in texts]
+    return "\n".join((f"## {name}\n", *listed)) if listed else ""
 
 
 def _folded(texts: list[str], what: str) -> str:
     """Blocks that a reader unfolds; empty where there are none."""
-    if not texts:
-        return ""
     name = f"{len(texts)} more" if what == "more" else what
     body = "\n\n".join(texts)
-    return f"\n\n<details><summary>{name}</summary>\n\n{body}\n\n</details>"
+    return f"\n\n<details><summary>{name}</summary>\n\n{body}\n\n</details>" if texts else ""
 
 
 def _paragraphs(told: Told) -> str:

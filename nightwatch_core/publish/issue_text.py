@@ -11,6 +11,7 @@ from nightwatch_core.publish.handover_section import handed_over
 from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.markers import marker
+from nightwatch_core.publish.mitigations import told_as
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import markdown, title
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -53,9 +54,13 @@ def comment_body(told: Told, key: str, night: str, news: str) -> str:
     )
 
 
-def pull_title(analysis: Analysis) -> str:
+def pull_title(told: Told) -> str:
     """The title of a draft pull request."""
-    return _calm(title(f"Fix: {analysis.title}"))
+    return _calm(title(f"{_verb(told)}: {told.analysis.title}"))
+
+
+def _verb(told: Told) -> str:
+    return "Mitigate" if told.mitigations else "Fix"
 
 
 def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
@@ -68,21 +73,22 @@ def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
     refers = f"Refs #{issue}" if issue else ""
     warning = f"**Look at this first:** {markdown(told.warning, 300)}." if told.warning else ""
     return _joined(
-        _head(told, key, night), warning, note, refers, *(write(told) for write in _PULL)
+        *(_head(told, key, night), warning, told_as(told.mitigations), note, refers),
+        *(write(told) for write in _PULL),
     )
 
 
-def commit_message(analysis: Analysis, issue: int | None) -> str:
+def commit_message(told: Told, issue: int | None) -> str:
     """Subject and body of the one commit; its last paragraph is never taken for a trailer."""
     refers = f"\n\nRefs #{issue}" if issue else ""
-    cause = commit_prose(re.sub(r"#(?=\d|\s|$)", "", analysis.root_cause[:4_000]))
+    cause = commit_prose(re.sub(r"#(?=\d|\s|$)", "", told.analysis.root_cause[:4_000]))
     body = fill(f"Root cause: {_calm(cause)}", 72, break_long_words=False, break_on_hyphens=False)
-    return f"{_subject(analysis)}\n\n{body}{refers}\n"
+    return f"{_subject(told)}\n\n{body}{refers}\n"
 
 
-def _subject(analysis: Analysis) -> str:
+def _subject(told: Told) -> str:
     """The title of the draft, as far as whole words, and better whole clauses, go into a line."""
-    whole = pull_title(analysis).rstrip(".…")
+    whole = pull_title(told).rstrip(".…")
     for fits in (whole, whole.removeprefix("Fix: ")):
         if len(fits) <= SUBJECT:
             return fits

@@ -24,6 +24,7 @@ from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
 from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
 from nightwatch_core.publish.twins import Share, causes, shares
 
 Read = Callable[[str], str | None]
@@ -51,6 +52,7 @@ def plan_pulls(
         issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
         risk = powers_gained(applied.changes, read)
+        mitigations = mitigations_in(applied.changes, read, options)
         reason = (
             _not_this_one(analysis, known, night)
             or _awaits_deploy(analysis)
@@ -58,11 +60,14 @@ def plan_pulls(
             or _settled(known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or _too_risky(options, risk)
+            or not_wanted(mitigations, options)
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
         # numbers of a local outbox would link to somebody's issues once pushed
         refers = None if options.delivery == "local" else issue
-        told = Told(analysis, share.others, commit, file_diffs(analysis.fix, read), risk)
+        told = Told(
+            analysis, share.others, commit, file_diffs(analysis.fix, read), risk, mitigations
+        )
         if reason:
             skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
             proposals += _joined_draft(told, share, options, night)
@@ -230,9 +235,9 @@ def _pull(
         also=share.also,
         branch=f"nightwatch/{key[:12]}",
         base=commit.branch,
-        title=issue_text.pull_title(analysis),
+        title=issue_text.pull_title(told),
         body=issue_text.pull_body(told, key, night, issue),
-        commit_message=issue_text.commit_message(analysis, issue),
+        commit_message=issue_text.commit_message(told, issue),
         changes=applied.changes,
         commit=commit.sha,
         labels=(issue_text.LABEL,),

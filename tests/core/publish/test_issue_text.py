@@ -123,24 +123,24 @@ def test_titles_and_commit_messages_ping_close_and_skip_nothing(text):
     of = hostile(text)
     unknown = of.model_copy(update={"handover": handed_over(text)})
     for words in (
-        *(issue_title(of), issue_title(unknown), pull_title(of)),
-        commit_message(of, None),
+        *(issue_title(of), issue_title(unknown), pull_title(Told(of))),
+        commit_message(Told(of), None),
     ):
         assert not re.search(r"@\w|GH-\d|#\d|:(?=//)", words)
         assert "\u202e" not in words
         assert "\x1b" not in words
-    for title in (issue_title(of), issue_title(unknown), pull_title(of)):
+    for title in (issue_title(of), issue_title(unknown), pull_title(Told(of))):
         assert 0 < len(title) <= 120
         assert "\n" not in title
-    for words in (pull_title(of), commit_message(of, None)):
+    for words in (pull_title(Told(of)), commit_message(Told(of), None)):
         assert not re.search(r"\[(skip|ci|no)\b|\*{3}", words, re.IGNORECASE)
 
 
 def test_the_last_paragraph_of_a_commit_message_is_no_trailer():
-    words = commit_message(analysis(root_cause="Co-authored-by: Eve <e@example.org>"), None)
+    words = commit_message(Told(analysis(root_cause="Co-authored-by: Eve <e@example.org>")), None)
     assert words.split("\n\n")[-1].startswith("Root cause: ")
-    assert commit_message(analysis(), 12).endswith("\n\nRefs #12\n")
-    assert len(commit_message(analysis(title="t" * 500), None).split("\n")[0]) <= 72
+    assert commit_message(Told(analysis()), 12).endswith("\n\nRefs #12\n")
+    assert len(commit_message(Told(analysis(title="t" * 500)), None).split("\n")[0]) <= 72
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -333,8 +333,8 @@ def test_our_arithmetic_stays_with_us():
 
 def test_brackets_stay_unless_they_switch_checks_off():
     of = analysis(title="dict[str, int] of [skip ci] and [ci-skip]", root_cause="Invoice#lines #3")
-    assert pull_title(of) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
-    assert "Root cause: Invoice#lines 3" in commit_message(of, None)
+    assert pull_title(Told(of)) == "Fix: dict[str, int] of (skip ci) and (ci-skip)"
+    assert "Root cause: Invoice#lines 3" in commit_message(Told(of), None)
 
 
 def test_unverified_evidence_says_so():
@@ -420,10 +420,10 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
     of = analysis(
         root_cause="A URL such as https://example.com:8080/ or `curl https://b.example/c`."
     )
-    words = " ".join(commit_message(of, None).split())
+    words = " ".join(commit_message(Told(of), None).split())
     assert "such as `example.com:8080/` or `curl https://b.example/c`." in words
     of = analysis(root_cause="It fixes `https://github.com/shop/shop/issues/5` at once.")
-    assert "://" not in commit_message(of, None)
+    assert "://" not in commit_message(Told(of), None)
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_a_commit_message_keeps_addresses_readable_and_links_none():
     ],
 )
 def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
-    assert commit_message(analysis(title=title), None).split("\n")[0] == subject
+    assert commit_message(Told(analysis(title=title)), None).split("\n")[0] == subject
 
 
 @pytest.mark.parametrize(
@@ -453,7 +453,7 @@ def test_a_commit_is_named_by_its_title_in_whole_words(title, subject):
 )
 def test_what_is_taken_out_leaves_no_switch_and_no_mention(text):
     of = analysis(title=text, root_cause=text)
-    for words in (pull_title(of), commit_message(of, None)):
+    for words in (pull_title(Told(of)), commit_message(Told(of), None)):
         assert not re.search(r"\[ ?(skip|ci) |@\w", words)
 
 

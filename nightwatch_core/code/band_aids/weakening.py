@@ -1,0 +1,135 @@
+"""Tests and checks that ask for less, and code that was made a comment."""
+
+import re
+from collections.abc import Iterator
+
+from nightwatch_core.code.band_aids.values import BandAid, Change
+from nightwatch_core.code.band_aids.vocabulary import (
+    ASSERTS,
+    CHECKS,
+    COMMENT,
+    RELAXED,
+    SKIPS,
+    TESTS,
+)
+
+_LOOSE = re.compile(
+    r"(?i)assertIsNotNone|assertTrue|assertIn\b|toBeTruthy|toBeDefined|not\.toBeNull"
+    r"|assert_not_nil|not_to be_nil"
+    r"|assertNotNull|NotNull\(|NotNil\(|assert_kind_of|assertIsInstance|toContain|toMatch"
+    r"|be_truthy|be_present"
+    r"|anything\(|any\(|is not None|closeTo|be_within|assertAlmostEqual|approx|InDelta|\bin\b"
+    r"|toBeGreaterThan"
+    r"|assertGreater|>=|<=|\bor\b|\|\||isinstance|assert_includes|assert_operator"
+    r"|assertStringContains|Contains\("
+    r"|assert_respond_to|assert_nothing_raised|not_to raise_error|assertDoesNotThrow"
+    r"|assert_instance_of|IsType|\bNot\b"
+)
+_TRUE = re.compile(
+    r"(?i)assert(?:_|\.|->|::)?(?:\(|\s)*true\b|assertTrue\(true\)|expect\(true\)"
+    r"|Assert\.True\(true\)"
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
+_TOLERANCE = re.compile(r"(?i)delta|places|abs=|rel=|tolerance|within|approx|closeTo|precision")
+_CODE = re.compile(r"[(=;{}\[]|^\s*(?:return|raise|throw|if|for|while|validates?\w*|self|this)\b")
+
+
+def commented_out(change: Change) -> Iterator[BandAid]:
+    """Find lines of code that are comments now."""
+    gone = {re.sub(r"\s", "", line) for line in change.removed.values() if not COMMENT.match(line)}
+    for row, line in change.added.items():
+        plain = COMMENT.sub("", line).removesuffix("*/").strip()
+        if (
+            COMMENT.match(line)
+            and len(plain) > 3
+            and re.sub(r"\s", "", plain) in gone
+            and _CODE.search(plain)
+        ):
+            yield change.band_aid("commented_out", row)
+
+
+def weakened_test(change: Change) -> Iterator[BandAid]:
+    """Find tests that were deleted, skipped, or ask for less."""
+    if not change.is_test:
+        return
+    yield from _deleted(change)
+    old = sum(1 for line in change.removed.values() if SKIPS.search(line))
+    skips = [
+        row for row, line in change.added.items() if SKIPS.search(line) and not COMMENT.match(line)
+    ]
+    if len(skips) > old:
+        yield change.band_aid("skipped_test", skips[0])
+    yield from _asking_less(change)
+
+
+def _deleted(change: Change) -> Iterator[BandAid]:
+    gone = sum(1 for line in change.removed.values() if TESTS.match(line))
+    new = sum(1 for line in change.added.values() if TESTS.match(line))
+    if gone > new or (change.before.strip() and not change.after.strip()):
+        yield change.band_aid("deleted_test", min(change.added, default=0))
+
+
+def _asking_less(change: Change) -> Iterator[BandAid]:
+    gone = [line for line in change.removed.values() if ASSERTS.search(line)]
+    kept = {
+        row: line
+        for row, line in change.added.items()
+        if ASSERTS.search(line) and not COMMENT.match(line)
+    }
+    if len(gone) > len(kept):
+        yield change.band_aid("weakened_test", min(change.added, default=0))
+        return
+    for pair in change.pairs:
+        if ASSERTS.search(pair.old) and (
+            _is_looser(pair.old, pair.new) or _is_wider(pair.old, pair.new)
+        ):
+            yield change.band_aid("weakened_test", pair.row)
+    for row, line in change.added.items():
+        if _TRUE.search(line) and gone:
+            yield change.band_aid("weakened_test", row)
+
+
+def _is_looser(old: str, new: str) -> bool:
+    return len(_LOOSE.findall(new)) > len(_LOOSE.findall(old))
+
+
+def _is_wider(old: str, new: str) -> bool:
+    """Whether a tolerance grew; of `places` and `precision`, less is more."""
+    if not _TOLERANCE.search(new) or _NUMBER.sub("0", old) != _NUMBER.sub("0", new):
+        return False
+    pairs = zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=False)
+    fewer = bool(re.search(r"(?i)places|precision", new))
+    return any((float(b) < float(a)) if fewer else (float(b) > float(a)) for a, b in pairs)
+
+
+def weakened_validation(change: Change) -> Iterator[BandAid]:
+    """Find checks that are gone, or switched off."""
+    if change.is_test:
+        return
+    gone = [
+        line for line in change.removed.values() if CHECKS.search(line) and not COMMENT.match(line)
+    ]
+    kept = [
+        line for line in change.added.values() if CHECKS.search(line) and not COMMENT.match(line)
+    ]
+    if len(gone) > len(kept):
+        yield change.band_aid("weakened_validation", min(change.added, default=0))
+    for pair in change.pairs:
+        if _is_relaxed(pair.old, pair.new):
+            yield change.band_aid("weakened_validation", pair.row)
+
+
+def _is_relaxed(old: str, new: str) -> bool:
+    """Whether a check was switched off, or nothing is let through by it."""
+    if re.search(r"allow_(?:nil|blank|null)|\.(?:optional|nullable|nullish|passthrough)\(\)", new):
+        return not re.search(
+            r"allow_(?:nil|blank|null)|\.(?:optional|nullable|nullish|passthrough)\(\)", old
+        )
+    is_off = re.sub(r"(?i)\b(?:true|false)\b", "?", old) == re.sub(
+        r"(?i)\b(?:true|false)\b", "?", new
+    )
+    if not is_off or old == new or not RELAXED.search(old):
+        return False
+    return len(re.findall(r"(?i)\btrue\b", new)) < len(re.findall(r"(?i)\btrue\b", old)) or (
+        bool(re.search(r"(?i)null(?:able)?\s*[:=]\s*true", new))
+    )

@@ -1,0 +1,43 @@
+"""A fix that only keeps the crash away is published as what it is, or not at all."""
+
+import pytest
+
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.publish.mitigations import mitigations_in, not_wanted, told_as
+
+BEFORE = "def price(order):\n    return order.net * 1.19\n"
+GUARDED = (
+    "def price(order):\n    if order is None:\n        return 0\n    return order.net * 1.19\n"
+)
+MENDED = "def price(order):\n    return order.net * order.rate\n"
+TEST = "def test_price():\n    assert price(Order(2)) == 2.38\n"
+LOOSE = "def test_price():\n    assert price(Order(2)) is not None\n"
+
+
+def mitigations_of(after, path="shop/price.py", before=BEFORE, **options):
+    changes = (FileChange(path=path, text=after),)
+    return mitigations_in(changes, {path: before}.get, NightOptions(**options))
+
+
+def test_a_guard_is_told_as_a_mitigation_and_a_fix_is_not():
+    told = told_as(mitigations_of(GUARDED))
+    assert told.startswith("**This is a mitigation, not the fix.**")
+    assert "`shop/price.py:2` puts a made-up value" in told
+    assert told_as(mitigations_of(MENDED)) == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"), [("mitigation", None), ("fix", None), ("refuse", "refused")]
+)
+def test_the_setting_decides_whether_it_may_be_proposed(setting, reason):
+    options = NightOptions(band_aids=setting)
+    because = not_wanted(mitigations_of(GUARDED, band_aids=setting), options)
+    assert (because.cause if because else None) == reason
+
+
+def test_a_weakened_test_is_never_proposed():
+    weaker = mitigations_of(LOOSE, path="tests/test_price.py", before=TEST)
+    because = not_wanted(weaker, NightOptions())
+    assert because
+    assert because.text == "the change to tests/test_price.py lets a test ask for less"
