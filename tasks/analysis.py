@@ -156,5 +156,6 @@ def _briefing(
         plan=plan,
         allowance=assignment.allowance,
         clock=clock,
+        fence=assignment.fence,
         libraries=reading(options).libraries,
     )

@@ -28,6 +28,7 @@ from tasks.wiring import (
 )
 from tasks.wiring.health import begin_counting
 from tasks.wiring.manifest import list_for
+from tasks.wiring.privacy import night_fence
 
 log = logging.getLogger(__name__)
 
@@ -150,6 +151,7 @@ def begin_night(
             resumed=resumed,
             given=given_options(),
             kind=kind,
+            fence=night_fence(id),
             left_out=gap,
         )
 

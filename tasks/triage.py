@@ -78,7 +78,9 @@ def write_questions(
     ask, kept = asking.to_ask(groups, batches, ports.clock.now(), options.lesson_days)
     agent, complaint = triage_agent(ports.agents)
     traces = _traces(options, ask)
-    asked = [(group, question(group, traces.get(group.fingerprint), agent)) for group in ask]
+    asked = [
+        (group, question(group, traces.get(group.fingerprint), agent, night.fence)) for group in ask
+    ]
     return Questions(items=request_set(night.id, asked), kept=kept, complaint=complaint)
 
 

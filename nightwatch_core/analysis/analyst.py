@@ -44,6 +44,7 @@ class Briefing:
     plan: AnalysisPlan
     allowance: Allowance
     clock: Clock
+    fence: str = ""  # the night's name for fences around what came from outside
     libraries: LibraryReader | None = None  # None: what is outside the repository is not known
 
 
@@ -108,12 +109,13 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     top = case.trace.top if case.trace else None
     quoted = conventions(briefing.code, top.repo_path if top else "")
     research = briefing.research.model_copy(update={"conventions": quoted})
+    text = first_message(case, briefing.traces, research, seed, briefing.fence)
     by_tier = plan.chosen_by.get("effort") == "tier"
     return Conversation(
         system=f"{agent.prompt}\n\n{TOLD_LIMITS}" if agent.tools else agent.prompt,
         tools=tools.offered(agent.tools, briefing.libraries),
         answer_schema=answer_schema(),
-        turns=(UserTurn(text=first_message(case, briefing.traces, research, seed)),),
+        turns=(UserTurn(text=text),),
         case=case,
         research=briefing.research,
         effort=_HARDER[plan.effort] if seed and by_tier else plan.effort,
@@ -129,7 +131,7 @@ def _asking_for_fix(briefing: Briefing, lesson: Lesson) -> Conversation:
     """
     plan = briefing.plan
     by_tier = plan.chosen_by.get("effort") == "tier"
-    ask = fix_alone.request(briefing.case, lesson, briefing.research)
+    ask = fix_alone.request(briefing.case, lesson, briefing.research, briefing.fence)
     may = fix_alone.TOOLS & set(briefing.agent.tools)
     update = {
         "system": fix_alone.SYSTEM,
@@ -151,7 +153,7 @@ def _look(
 
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
         at = (briefing.code, briefing.case, briefing.traces, shown, briefing.libraries)
-        return tools.run(call, *at)
+        return tools.run(call, *at, fence=briefing.fence)
 
     def complain(answer: Answer, calls: CallHistory) -> str:
         if model.capabilities().local:  # it would answer the same again

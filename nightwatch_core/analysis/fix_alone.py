@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nightwatch_core.analysis import limits
-from nightwatch_core.analysis.prompts import fenced
+from nightwatch_core.analysis.prompts import fenced, only_data
 from nightwatch_core.analysis.section_texts import (
     error_text,
     failed_fix,
@@ -36,7 +36,7 @@ team can say is your question."""
 
 _ASK = """\
 The cause of this production error was found on an earlier night, and its quotes stand in the \
-code. Only the fix is wanted: {why}.
+code. Only the fix is wanted: {why}. {data}
 
 ## The error
 
@@ -116,14 +116,15 @@ def _touch(one: Preview, other: Preview) -> bool:
     return one.path == other.path and not apart
 
 
-def request(case: Case, lesson: Lesson, research: ResearchContext) -> str:
-    """Write the message that asks for the fix."""
-    code = (fenced(preview_text(preview)) for preview in research.previews)
+def request(case: Case, lesson: Lesson, research: ResearchContext, fence: str = "") -> str:
+    """Write the message that asks for the fix; `fence` is the night's name for fences."""
+    code = (fenced(preview_text(preview), fence) for preview in research.previews)
     return _ASK.format(
+        data=only_data(fence),
         why=_BROKEN if lesson.fix_owed else _REJECTED,
-        error=fenced(error_text(case)),
-        cause=fenced(block(lesson.root_cause, limits.OWED_CAUSE)),
-        past=fenced(_past(lesson)),
+        error=fenced(error_text(case), fence),
+        cause=fenced(block(lesson.root_cause, limits.OWED_CAUSE), fence),
+        past=fenced(_past(lesson), fence),
         code="\n\n".join(("## Source around its quotes", *code)),
         turns=limits.FIX_TURNS,
         doubt=_DOUBT if _is_rejected(lesson) else "",

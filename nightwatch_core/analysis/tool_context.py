@@ -22,6 +22,7 @@ class ToolContext:
     traces: tuple[Trace, ...] = ()
     known: frozenset[str] = frozenset()  # lines that stand in the conversation, as `place` has them
     libraries: LibraryReader | None = None
+    fence: str = ""
 
     @cached_property
     def frame_files(self) -> tuple[str, ...]:

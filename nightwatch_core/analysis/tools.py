@@ -46,14 +46,16 @@ def run(
     traces: tuple[Trace, ...],
     known: frozenset[str] = frozenset(),
     libraries: LibraryReader | None = None,
+    fence: str = "",
 ) -> ToolResult:
     """Answer one call; `is_error` results say what to do instead, `missing` ones named what is not.
 
-    `known` are lines that the conversation shows: they are named, not shown again. Safe for many
-    threads where the readers are. Raises only what the readers raise.
+    `known` are lines that the conversation shows: they are named, not shown again; `fence` is the
+    night's name for fences. Safe for many threads where the readers are. Raises only what the
+    readers raise.
     """
     try:
-        answer = _answer(call, ToolContext(code, case, traces, known, libraries))
+        answer = _answer(call, ToolContext(code, case, traces, known, libraries, fence))
     except Refusal as refusal:
         return ToolResult(
             id=call.id,
@@ -108,7 +110,7 @@ def get_error_traces(at: ToolContext, most: int, limit: int = 3, number: int = 0
         release = f", release {one_line(known[n - 1].release, 60)}" if known[n - 1].release else ""
         title = f"trace {n} of {len(known)}{release}"
         same = first.setdefault(text, n)
-        shown = fenced(clean(halves(text, share, "ask for it alone, by number")))
+        shown = fenced(clean(halves(text, share, "ask for it alone, by number")), at.fence)
         parts.append(f"{title}: the same as trace {same}" if same < n else f"{title}\n{shown}")
     return ToolAnswer("\n\n".join(parts), TracesShown(traces=tuple(known[n - 1] for n in asked)))
 

@@ -177,6 +177,7 @@ def assignment_of(
         allowance=allowance,
         commit=one.unknown.case.commit or waves.code.commit,
         night=waves.night.id,
+        fence=waves.night.fence,
         given=waves.night.given,
     )
 

@@ -112,6 +112,7 @@ class Assignment(Value):
     allowance: Allowance
     commit: Commit
     night: str
+    fence: str = ""  # the night's
     given: tuple[str, ...] = ()  # options that this run was given by name: they win
     first: Analysis | None = None  # its first verdict, where this is a second look
 

@@ -38,6 +38,7 @@ class Night(Value):
     folder: str = ""
     given: tuple[str, ...] = ()  # options that this run was given by name
     kind: NightKind = NightKind()
+    fence: str = ""  # what closes untrusted text in prompts tonight: nobody outside can know it
     left_out: str = ""  # what lies before the window and was never read, one sentence
 
 

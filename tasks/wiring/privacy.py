@@ -1,5 +1,6 @@
 """The walls: nothing secret comes in or goes out, whatever stands behind a port."""
 
+import hmac
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +30,7 @@ from nightwatch_core.privacy.scrubbed_writing import (
 )
 from nightwatch_core.privacy.scrubber import Scrubber
 from nightwatch_core.privacy.values import Scrub
-from nightwatch_core.settings import Settings
+from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts
 
 _LOGGERS = ("nightwatch_core", "tasks", "flows", "prefect")
@@ -45,6 +46,16 @@ def scrubber(at: Settings) -> Scrubber:
 @lru_cache(maxsize=4)
 def _scrubber(state: Path, own: tuple[str, ...], addresses: bool) -> Scrubber:
     return Scrubber(Masks(partial(mask_key, state)), own, addresses=addresses)
+
+
+def night_fence(night: str) -> str:
+    """What fences around untrusted text are called that night: 12 characters.
+
+    Nobody can foresee it who does not know the state folder's key; a night that is taken up again
+    has the same, so that what was paid for is found.
+    """
+    key = mask_key(settings().state)
+    return hmac.new(key, f"fence {night}".encode(), "sha256").hexdigest()[:12]
 
 
 def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:

@@ -17,7 +17,7 @@ from services.own_frames import own_frames
 _HEAD = re.compile(r"^(\S+) \(lines \d+-\d+ of \d+\)(?:: .*)?$")
 _NUMBERED = re.compile(r"^ *(\d+)\| ?(.*)$")
 _WROTE = re.compile(r"^(\S+:\d+), the line that fails: ([0-9a-f]{10}) ", re.MULTILINE)
-_TOLD = re.compile(r"## The error\n\n```\n(.+?)\n```", re.DOTALL)
+_TOLD = re.compile(r"## The error\n\n```\w*\n(.+?)\n```", re.DOTALL)
 # What a message speaks of, and what therefore stands in the failing line.
 SPEAKS_OF: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"undefined (?:local variable or )?method '(\w+)'"), r"{}"),
