@@ -16,7 +16,7 @@ from nightwatch_core.traces.repo_paths import untraced
 from tasks.analysis import ask_analyst, explained, looked_again
 from tasks.code import code_at_hand, pin_code
 from tasks.errors import trace_groups
-from tasks.futures import all_of, attempt, each, same, stop_where_stopped
+from tasks.futures import all_of, attempt, each, same
 from tasks.outcomes import follow_up
 from tasks.recall import nothing_recalled, recall_cases
 from tasks.research import research_case
@@ -33,7 +33,8 @@ def find_causes(
 ) -> CauseFindings:
     """Trace, follow up, recall, research, analyse: leaders, siblings, then what stayed weak.
 
-    `hear` is told of the findings after each wave, also of one that stops the night.
+    `hear` is told of the findings after each wave. One that says why nothing more can be asked
+    tonight is the last; what was found stands.
     """
     code = pin_code(options, night, selection)
     traced = trace_groups(options, selection.kept, code)
@@ -65,12 +66,10 @@ def find_causes(
         troubles=(code.trouble, past.trouble, untraced(traced), memory.trouble),
         code_reads=all_reads(traced, tonight.memory, prepared, at_hand),
     )
-    leaders = hear(findings.with_waves(explained(options, waves.leaders)))
-    stop_where_stopped(leaders)
-    others = second_wave(options, waves, leaders.waves[0], analyst.able)
-    both = hear(findings.with_waves(*leaders.waves, explained(options, others)))
-    stop_where_stopped(both)
-    last = findings.with_waves(*looked_again(options, waves, both.waves, analyst.able))
-    found = hear(compared_with_base(options, last))
-    stop_where_stopped(found)
-    return found
+    last = hear(findings.with_waves(explained(options, waves.leaders)))
+    if not last.stopped:
+        others = second_wave(options, waves, last.waves[0], analyst.able)
+        last = hear(findings.with_waves(*last.waves, explained(options, others)))
+    if not last.stopped:
+        last = findings.with_waves(*looked_again(options, waves, last.waves, analyst.able))
+    return hear(compared_with_base(options, last))

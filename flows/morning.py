@@ -10,7 +10,7 @@ from nightwatch_core.models.error import Selection
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
-from tasks.futures import Attempt, attempt
+from tasks.futures import Attempt, attempt, attempt_and_go_on, stop_where_stopped
 from tasks.notify import keep_report
 from tasks.progress import Progress
 from tasks.records import prune_records
@@ -24,12 +24,15 @@ def until_morning(
     outcomes: Attempt[tuple[OwnItem, ...] | None],
     **choices: Any,
 ) -> RunReport:
-    """Find causes, publish, keep the report, learn; telling the team is left to the caller."""
+    """Find causes, publish, keep the report, learn; telling the team is left to the caller.
+
+    A key that is refused on the way stops the night when what was found is published and learned.
+    """
     options, night = report.options, report.night
     found = find_causes(options, night, selection, earlier, progress.hear_findings)
     report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
 
-    acted = attempt(
+    acted = attempt_and_go_on(
         "publishing",
         *(publish_findings, report, outcomes.value, progress.hear_receipt),
         otherwise=PublishResult(),
@@ -42,4 +45,5 @@ def until_morning(
     report = progress.update(builder.add_learning(report, learned.value))
 
     attempt("pruning records", prune_records, otherwise=None)
+    stop_where_stopped(found.stopped, acted.stop)
     return builder.degrade(report, outcomes.trouble, acted.trouble, learned.trouble)

@@ -15,7 +15,7 @@ from flows.causes import find_causes
 from nightwatch_core.models.assignment import FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from tasks.futures import attempt
+from tasks.futures import attempt, stop_where_stopped
 from tasks.notify import open_report, tell_the_team
 from tasks.one_error import open_single, seek_error, single_options
 from tasks.outcomes import read_outcomes
@@ -52,6 +52,7 @@ def one_error(
         found = find_causes(options, night, selection, FollowUpInput(), progress.hear_findings)
         outcomes = attempt("reading outcomes", read_outcomes, options, otherwise=None)
         report = progress.update(builder.add_findings(report, found, outcomes.value or ()))
+        stop_where_stopped(found.stopped)
 
         acted = attempt(
             "publishing",

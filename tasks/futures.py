@@ -12,7 +12,7 @@ from prefect.utilities.annotations import opaque
 from nightwatch_core.analysis.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.assignment import Assignment, CauseFindings, WaveResult
+from nightwatch_core.models.assignment import Assignment, WaveResult
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -24,6 +24,7 @@ class Attempt(Generic[T]):
 
     value: T
     trouble: str = ""
+    stop: str = ""  # why nothing more can be done tonight, once the rest is saved
 
 
 def attempt(
@@ -37,6 +38,16 @@ def attempt(
     except NightWatchError as trouble:
         log.warning("%s: %s", what, trouble)
         return Attempt(otherwise, f"{what}: {trouble}")
+
+
+def attempt_and_go_on(
+    what: str, step: Callable[..., T], *args: Any, otherwise: T, **kwargs: Any
+) -> Attempt[T]:
+    """Run a step after which there is more to save; what stops the night is left to the caller."""
+    try:
+        return attempt(what, step, *args, otherwise=otherwise, **kwargs)
+    except StopTheNight as stop:
+        return Attempt(otherwise, stop=str(stop))
 
 
 def ends(futures: Iterable[PrefectFuture[Any]]) -> tuple[Any, ...]:
@@ -61,10 +72,11 @@ def settled(futures: Iterable[PrefectFuture[Analysis]], asked: Sequence[Assignme
     )
 
 
-def stop_where_stopped(findings: CauseFindings) -> None:
-    """Raise `StopTheNight` where one of the waves says that nothing more can be done tonight."""
-    if findings.stopped:
-        raise StopTheNight(findings.stopped)
+def stop_where_stopped(*reasons: str) -> None:
+    """Raise `StopTheNight` for the first reason why nothing more can be done tonight."""
+    why = next(filter(None, reasons), "")
+    if why:
+        raise StopTheNight(why)
 
 
 def each(items: Iterable[T]) -> Any:

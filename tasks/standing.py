@@ -7,7 +7,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import CauseFindings, CodeTonight
 from nightwatch_core.models.options import NightOptions
 from tasks.code import commit_of_case, reader_of
-from tasks.futures import attempt
+from tasks.futures import attempt_and_go_on
 from tasks.policies import PATIENTLY
 
 
@@ -33,12 +33,12 @@ def compared_with_base(options: NightOptions, findings: CauseFindings) -> CauseF
         if commit_of_case(analysis.case, code).sha == base.sha:
             return analysis
         title = analysis.case.leader.short
-        end = attempt(
+        end = attempt_and_go_on(
             f"comparing {title} with {base.branch or 'the base'}",
             *(with_standing, analysis, options, code),
             otherwise=analysis,
         )
-        troubles.append(end.trouble)
+        troubles.append(end.trouble or end.stop)
         return end.value
 
     known = tuple(map(compared, findings.memory.known))

@@ -94,7 +94,8 @@ def test_a_key_that_is_refused_in_mid_night_loses_nothing_that_was_paid() -> Non
     shown = as_markdown(report)
     for text in ("`shop/cart.py` breaks", "401: the key is not accepted", "180 tokens in 3 calls"):
         assert text in shown
-    assert not world.reading.tracker.published
+    assert [one.status for one in report.receipts] == ["done", "done"], "an issue and its fix"
+    assert report.learned.new == 1
 
 
 def test_once_the_key_is_accepted_the_night_goes_on_from_there() -> None:
@@ -106,7 +107,9 @@ def test_once_the_key_is_accepted_the_night_goes_on_from_there() -> None:
     assert [one.case.leader for one in report.analyses] == [CART, PAY]
     asked = [shown.case.leader for shown in world.reading.model.shown]
     assert sorted(one.error_class for one in asked) == ["AttributeError", "TypeError", "TypeError"]
-    assert {receipt.status for receipt in report.receipts} == {"done"}
+    statuses = [receipt.status for receipt in report.receipts]
+    assert statuses == ["already there", "done", "already there"]
+    assert len(world.reading.tracker.published) == 3
 
 
 def test_errors_that_the_night_never_came_to_are_listed() -> None:
@@ -127,6 +130,7 @@ def test_errors_that_the_night_never_came_to_are_listed() -> None:
 def test_what_was_published_before_the_night_stopped_is_in_its_report(trouble: Exception) -> None:
     world = through(NarrowOutbox(trouble), worlds())
     report = stopped(world, type(trouble))
+    assert bool(report.learned.new) == isinstance(trouble, StopTheNight), "what was paid is kept"
     assert [(one.kind, one.status) for one in report.receipts] == [("issue", "done")]
     assert [one.case.leader for one in report.analyses] == [CART, PAY]
 

@@ -35,7 +35,8 @@ def test_two_errors_are_paid_for_and_then_the_key_is_refused(tmp_path: Path, ser
         assert all(one["title"] in told for one in report["analyses"])
         assert report["code_reads"]["fetched"] > 0
         assert world.slack.shown(), "the team is told"
-        assert not world.github.issues()
+        assert len(world.github.issues()) == len(report["analyses"]), "and published"
+        assert report["learned"]["new"] == 2
         print(f"401 after {PAID} calls: {report['usage']}, {len(report['analyses'])} verdicts, ")
         print(f"{len(report['failures'])} failed, {report['code_reads']}")
 

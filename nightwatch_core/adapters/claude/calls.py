@@ -105,6 +105,7 @@ class Calls:
         most = attempts or self.attempts
         async with self._client() as client:
             for attempt in range(1, most + 1):
+                began = self._meter.begin(library.SERVICE)
                 try:
                     answer = await once(client)
                 except EXPECTED as problem:
@@ -118,7 +119,7 @@ class Calls:
                 else:
                     self._meter.count(library.SERVICE)
                     return answer
-                self._meter.count(library.SERVICE, error)
+                self._meter.count(library.SERVICE, error, began=began)
                 last = attempt == most or not isinstance(error, TryLater)
                 if last or pause > LONGEST_WAIT or time.monotonic() + pause >= end:
                     break

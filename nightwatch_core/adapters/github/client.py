@@ -100,6 +100,7 @@ class GitHubClient:
         for _ in range(PAGES):
             response, rows = self._connection.ask(call)
             if not isinstance(rows, list):
+                self._connection.forget_answers()
                 raise GiveUp("GitHub answered no list where one is documented")
             yield from (row for row in rows if isinstance(row, dict))
             following = response.links.get("next", {}).get("url")
@@ -110,6 +111,14 @@ class GitHubClient:
 
     def _page(self, address: str) -> Call:
         return lambda _: self._connection.request("GET", address)
+
+    def read(self, kind: type[R], answer: Any) -> R:
+        """Return an answer as a row; one that is not as documented is not kept, and `GiveUp`."""
+        try:
+            return read(kind, answer)
+        except GiveUp:
+            self._connection.forget_answers()
+            raise
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
@@ -147,7 +156,7 @@ class Repository(NamedTuple):
 
     def read(self, kind: type[R], call: RepositoryCall) -> R:
         """Return the answer as a row; raises `GiveUp` where it is not as documented."""
-        return read(kind, self.ask(call))
+        return self.client.read(kind, self.ask(call))
 
     def read_blob(self, oid: str) -> bytes:
         """Return a file's bytes; raises `GiveUp` where GitHub tells none."""
@@ -163,7 +172,7 @@ class Repository(NamedTuple):
 
     def read_all(self, kind: type[R], call: RepositoryCall) -> Iterator[R]:
         """Yield the rows of a list as that kind."""
-        return (read(kind, row) for row in self.rows(call))
+        return (self.client.read(kind, row) for row in self.rows(call))
 
     def query(self, fields: str, **variables: tuple[str, Any]) -> dict[str, Any]:
         """Return GraphQL fields of the repository; variables are their types and values."""

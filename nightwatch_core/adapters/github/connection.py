@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache, cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -44,6 +43,7 @@ from nightwatch_core.adapters.github.limits import (
 from nightwatch_core.adapters.stores.manifest import note
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import GiveUp, StopTheNight
+from nightwatch_core.text.retry_after import retry_after
 
 Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
@@ -119,9 +119,21 @@ class Connection(GitHub[BaseAuthStrategy]):
 
         def once() -> tuple[httpx.Response, Any]:
             response = call(self.rest).raw_response
-            return response, _json(response) if response.content else None
+            return response, self._json(response)
 
         return self._repeat(once, harmless=harmless, spare=spare)
+
+    def _json(self, response: httpx.Response) -> Any:
+        try:
+            return response.json() if response.content else None
+        except ValueError:
+            self.forget_answers()
+            raise wrong_answer(response.request) from None
+
+    def forget_answers(self) -> None:
+        """Forget what was kept, where an answer was not what it should be."""
+        if self._answers:
+            self._answers.forget()
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query, which like all reads is repeated.
@@ -159,13 +171,6 @@ def _translated(ask: Callable[[], T]) -> T:
         raise translate(error) from None  # vendors' tracebacks may hold headers
     except ValueError as error:  # refused by githubkit's own check of what we send
         raise Rejected(f"GitHub would not understand this: {type(error).__name__}") from None
-
-
-def _json(response: httpx.Response) -> Any:
-    try:
-        return response.json()
-    except ValueError:
-        raise wrong_answer(response.request) from None
 
 
 @cache
@@ -239,11 +244,5 @@ def _seconds(value: str) -> int:
     >>> _seconds("3"), _seconds("9" * 30), _seconds("soon")
     (3, 86400, 60)
     """
-    if re.fullmatch(r"[0-9]+", value):
-        return min(int(value[:20]), DAY)
-    try:
-        until = parsedate_to_datetime(value)
-    except ValueError:
-        return int(SECONDARY_WAIT)
-    aware = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max(int((aware - datetime.now(UTC)).total_seconds()), 0), DAY)
+    asked = retry_after(value, time.time())
+    return int(SECONDARY_WAIT if asked is None else min(asked, DAY))

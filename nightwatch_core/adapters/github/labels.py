@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from nightwatch_core.adapters.github.client import Repository, Writes
 from nightwatch_core.adapters.github.errors import Rejected
 from nightwatch_core.adapters.github.limits import LABEL_CHARACTERS
-from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.errors import NightWatchError
 from nightwatch_core.publish.issue_text import LABEL
 
 NO_DRAFTS = "nightwatch-draft"  # the label that says so where GitHub has no drafts
@@ -45,7 +45,7 @@ class Labels:
                     lambda rest, at: rest.issues.add_labels(*at, number, labels=[*labels])
                 )
             )
-        except (TryLater, GiveUp) as error:
+        except NightWatchError as error:  # also a token that is refused by now
             return f"made, but without its labels: {error}"
         return ""
 

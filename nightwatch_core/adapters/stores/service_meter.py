@@ -1,7 +1,12 @@
-"""Counts requests to the services, from all threads of this process, for the health of a night."""
+"""Counts requests to the services, from all threads of this process, for the health of a night.
+
+And bounds what a night waits for one of them: in pauses that it asks for, and in answers that do
+not come.
+"""
 
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -12,20 +17,26 @@ from nightwatch_core.text.escaping import line
 
 LONGEST_TROUBLE = 200  # characters
 PATIENCE = 900.0  # seconds of pauses that a night makes for one service
+LOST = 900.0  # seconds of requests without an answer in a row, then it is hardly asked
+SELDOM = 60.0  # seconds between two such requests from then on
 
 
 class ServiceMeter:
     """What was sent since it was last reset, by service; safe for threads."""
 
-    def __init__(self) -> None:
-        """Begin with nothing sent."""
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """Begin with nothing sent; `now` in seconds since some moment."""
         self._guard = threading.Lock()
         self._calls: dict[str, ServiceCalls] = {}
+        self._lost: dict[str, float] = {}  # seconds since the last answer, by service
+        self._asked: dict[str, float] = {}  # when it was asked last
+        self._now = now
 
     def reset(self) -> None:
         """Forget everything: a night begins."""
         with self._guard:
             self._calls.clear()
+            self._lost.clear()
 
     def calls(self) -> Mapping[str, ServiceCalls]:
         """What was sent so far, by service."""
@@ -36,21 +47,39 @@ class ServiceMeter:
     def request(
         self, service: str, refusals: tuple[type[Exception], ...] = (StopTheNight,)
     ) -> Iterator[None]:
-        """Count what is sent within the block as one request."""
+        """Count what is sent within the block as one request.
+
+        Raises `TryLater` at once where nothing came of so many before.
+        """
+        began = self.begin(service)
         try:
             yield
         except Exception as error:
-            self.count(service, error, refusals)
+            self.count(service, error, refusals, began=began)
             raise
         self.count(service)
+
+    def begin(self, service: str) -> float:
+        """Return when a request begins; raises `TryLater` where nothing came of so many before."""
+        with self._guard:
+            now, lost = self._now(), self._lost.get(service, 0.0)
+            if lost >= LOST and now - self._asked[service] < SELDOM:
+                raise TryLater(
+                    f"{service} gave no answer for {lost:,.0f} s and is asked once a minute now: "
+                    "the next night tries again"
+                )
+            self._asked[service] = now
+            return now
 
     def count(
         self,
         service: str,
         error: Exception | None = None,
         refusals: tuple[type[Exception], ...] = (StopTheNight,),
+        *,
+        began: float | None = None,
     ) -> None:
-        """Count a request that was answered, or that ended with `error`.
+        """Count a request that was answered, or that ended with `error` and when it had begun.
 
         One of `refusals` is a refusal; another `GiveUp` is an answer ("there is no such file");
         anything else means that no answer came.
@@ -58,6 +87,10 @@ class ServiceMeter:
         refused = isinstance(error, refusals)
         failed = refused or (error is not None and not isinstance(error, GiveUp))
         with self._guard:
+            if not failed:
+                self._lost.pop(service, None)
+            elif began is not None:
+                self._lost[service] = self._lost.get(service, 0.0) + self._now() - began
             before = self._before(service)
             self._set(
                 before,

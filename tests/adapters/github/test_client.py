@@ -1,4 +1,6 @@
+import base64
 import json
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -270,6 +272,19 @@ def test_what_did_not_change_costs_nothing_the_next_night(server: GitHub, tmp_pa
     assert Repository.of(client(server, answers=folder), "acme/shop").describe().size == 2_000
 
 
+@pytest.mark.parametrize("body", [b'{"size": "many"}', b"{not json"])
+def test_an_answer_that_was_damaged_on_its_way_is_not_believed_for_ever(
+    body: bytes, server: GitHub, tmp_path: Path
+) -> None:
+    described_by(server, tmp_path)
+    (file,) = (tmp_path / "cache").iterdir()  # its ETag is still the true one
+    kept = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**kept, "body": base64.b64encode(body).decode()}))
+    with suppress(GiveUp):  # what is no JSON is asked for again at once
+        client_of(server, tmp_path).describe()
+    assert client_of(server, tmp_path).describe().size == 1_000
+
+
 def test_one_token_is_not_shown_what_another_saw(server: GitHub, tmp_path: Path) -> None:
     described_by(server, tmp_path)
     server.token = "another"
@@ -279,7 +294,11 @@ def test_one_token_is_not_shown_what_another_saw(server: GitHub, tmp_path: Path)
 
 
 def described_by(server: GitHub, cache: Path) -> None:
-    Repository.of(client(server, answers=cache / "cache"), "acme/shop").describe()
+    client_of(server, cache).describe()
+
+
+def client_of(server: GitHub, cache: Path) -> Repository:
+    return Repository.of(client(server, answers=cache / "cache"), "acme/shop")
 
 
 def test_a_query_is_repeated_like_a_read(server: GitHub) -> None:

@@ -67,6 +67,34 @@ def test_a_night_waits_for_a_service_only_so_long():
     meter.wait("X", 60)
 
 
+class Silent:
+    """A service that hangs 30 s a request, on a clock of its own."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.meter = ServiceMeter(lambda: self.now)
+
+    def asked(self, *, answers: bool = False) -> None:
+        with self.meter.request("X"):
+            if not answers:
+                self.now += 30
+                raise TryLater("silent")
+
+
+def test_who_gives_no_answer_for_long_is_asked_once_a_minute():
+    silent = Silent()
+    for _ in range(30):
+        with pytest.raises(TryLater, match="silent"):
+            silent.asked()
+    with pytest.raises(TryLater, match="X gave no answer for 900 s and is asked once a minute now"):
+        silent.asked()
+    assert silent.meter.calls()["X"].requests == 30, "the last was not sent"
+    silent.now += 60
+    silent.asked(answers=True)
+    with pytest.raises(TryLater, match="silent"):
+        silent.asked()
+
+
 def test_threads_lose_no_count():
     meter = ServiceMeter()
     with ThreadPoolExecutor(8) as pool:
