@@ -10,6 +10,7 @@ from nightwatch_core.memory.outcomes.follow_up import (
     confirmed_by_tracker,
     follow_lessons,
     merged_pulls,
+    with_standing_patches,
 )
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.assignment import CodeTonight, FollowUpInput, PastOutcomes
@@ -60,6 +61,9 @@ def follow_up(
     if earlier.own is None:
         return PastOutcomes(board=scoreboard(lessons))
     own = earlier.own
+    if any(item.as_patch for item in own):
+        base = reader_of(options, code.base or code.commit)
+        own = with_standing_patches(own, lessons, base.read_file)
     board = scoreboard(confirmed_by_tracker(lesson, own) for lesson in lessons)
     tonight = Tonight(
         night=night,

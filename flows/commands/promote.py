@@ -117,9 +117,11 @@ def promotion_options(choices: Mapping[str, object], sample: bool) -> NightOptio
 def offer(options: NightOptions, to: Destination | None) -> Offered:
     """What can be promoted, and where to; nothing is written.
 
-    Raises `StopTheNight` where the checkout is wanted and none is named.
+    Raises `StopTheNight` where the checkout is wanted and none is named, or drafts are patches.
     """
     where = to or _usual(options)
+    if where == "pull" and options.drafts == "patch":
+        raise StopTheNight(NO_BRANCHES)
     commit = None if where == "checkout" else reading(options).code.head()
     before = _read(options, commit)
     lessons = lessons_in(reading(options).knowledge)
@@ -146,6 +148,12 @@ def add_to_rules(
     pull = promotion_pull(picked, text, offered.commit, night.id)
     receipt = publishing(options).outbox(night).publish(pull)
     return _remembered(options, _told(receipt, picked))
+
+
+NO_BRANCHES = (
+    "with NIGHTWATCH_DRAFTS=patch no branch is pushed, and no issue carries this: name a checkout "
+    "with --repo and --to checkout"
+)
 
 
 def _usual(options: NightOptions) -> Destination:

@@ -13,6 +13,7 @@ from nightwatch_core.models.value import Value
 Publish = Literal["all", "issues", "none"]
 RiskyFixes = Literal["refuse", "show"]
 BandAids = Literal["mitigation", "fix", "refuse"]
+Drafts = Literal["branch", "patch"]
 STANDARD_INPUT = "-"  # of a command, among `errors`
 EffortChoice = Literal["", "low", "medium", "high"]
 
@@ -113,6 +114,11 @@ class NightOptions(Value):
     )
     band_aids: BandAids = _option(
         "mitigation", "Drafts that only keep a crash away: as mitigation, as fix, or refuse."
+    )
+    drafts: Drafts = _option(
+        "branch",
+        "What a fix becomes: a branch with a draft pull request, or a patch on its issue, so that "
+        "no CI runs before somebody has read it.",
     )
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")

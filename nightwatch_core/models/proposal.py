@@ -53,7 +53,10 @@ class Reopen(Value):
 
 
 class DraftPull(Value):
-    """One atomic commit on a deterministic branch, and a draft pull request for it."""
+    """One atomic commit on a deterministic branch, and a draft pull request for it.
+
+    As a patch it has no branch: the text goes onto the issue.
+    """
 
     kind: Literal["pull"] = "pull"
     key: str
@@ -68,6 +71,8 @@ class DraftPull(Value):
     commit: str  # the edits were made on this commit's files
     labels: tuple[str, ...] = ()
     fix: str = ""  # digest of its edits
+    as_patch: bool = False
+    issue: int | None = None  # that carries the patch; None in a dry run, and on this machine
 
 
 Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminator="kind")]
@@ -179,6 +184,8 @@ class OwnItem(Value):
     merged_at: datetime | None = None  # of a pull request; None where not known
     edited: bool = False  # a merged pull request held more, or else, than we had proposed
     checks: Literal["passed", "failed", ""] = ""  # of a pull request's head; empty: not known
+    as_patch: bool = False  # a draft without a branch; a service's has its issue's number
+    fix: str = ""  # digest of a patch's edits
 
     @property
     def names(self) -> frozenset[str]:

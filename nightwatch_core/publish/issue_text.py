@@ -10,14 +10,15 @@ from nightwatch_core.publish import issue_sections as say
 from nightwatch_core.publish.handover_section import handed_over
 from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.publish.issue_sections import Told
-from nightwatch_core.publish.markers import marker
+from nightwatch_core.publish.markers import marker, patch_marker
 from nightwatch_core.publish.mitigations import told_as
 from nightwatch_core.text.commit_prose import commit_prose
-from nightwatch_core.text.escaping import markdown, title
+from nightwatch_core.text.escaping import code_span, markdown, title
 from nightwatch_core.text.plain_text import one_line, shortened
 
 LABEL = "nightwatch"
 BODY_LIMIT = 60_000  # characters, like all sizes here; GitHub takes 65,536
+COMMENT_LIMIT = 65_000  # a draft's body and its patch
 SUBJECT = 72
 _CLAUSE = re.compile(r"[:;,.] | \(")  # where one ends
 _MORE = "(More is in the night's report.)"
@@ -76,6 +77,24 @@ def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
         *(_head(told, key, night), warning, told_as(told.mitigations), note, refers),
         *(write(told) for write in _PULL),
     )
+
+
+def patch_comment(body: str, fix: str, base: str, patch: str, file: str = "") -> str:
+    """The comment that carries a patch below the draft's own body, or says in which file it lies.
+
+    Empty where it is longer than a comment may be.
+    """
+    head, _, rest = body.partition("\n")
+    how = "save the block as `nightwatch.patch`, then `git am nightwatch.patch`"
+    if file:
+        lies = f"It is too long for a comment: it lies in {code_span(file)}, below the state folder"
+        text = f"## Patch\n\n{lies} of the machine that NightWatch runs on."
+    else:
+        ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", patch)), default=0))
+        text = f"## Patch\n\nNo branch was pushed. On {code_span(base)}: {how}.\n\n"
+        text += f"{ticks}diff\n{patch.rstrip(chr(10))}\n{ticks}"
+    whole = "\n".join((head, patch_marker(fix, base), rest.rstrip("\n"), "", text, ""))
+    return whole if len(whole) <= COMMENT_LIMIT else ""
 
 
 def commit_message(told: Told, issue: int | None) -> str:

@@ -5,6 +5,7 @@ It names the error, and on the same line the others that share its cause.
 
 import re
 from collections.abc import Iterable
+from urllib.parse import quote, unquote
 
 from nightwatch_core.models.proposal import Marker
 
@@ -15,6 +16,7 @@ _MARKER = re.compile(
     rf"(?:<!-- also((?: {_NAME}){{1,{MOST_NAMES}}}) -->)?",
     re.ASCII,
 )
+_PATCH = re.compile(r"\r?\n<!-- patch fix=([\w:.-]{1,100}) base=([\w./%~-]{1,600}) -->", re.ASCII)
 _HEAD = 6_000  # characters, more than a marker may be
 
 
@@ -41,6 +43,26 @@ def read_marker(body: str) -> Marker | None:
         return None
     also = tuple((found[4] or "").split())
     return Marker(fingerprint=found[1], also=also, key=found[2], night=found[3])
+
+
+def patch_marker(fix: str, base: str) -> str:
+    """The line below the marker of a patch: its fix, and the branch that it is for.
+
+    >>> patch_marker("0a1b", "main")
+    '<!-- patch fix=0a1b base=main -->'
+    """
+    return f"<!-- patch fix={_plain(fix)} base={quote(base, safe='/')} -->"
+
+
+def read_patch_marker(body: str) -> tuple[str, str] | None:
+    """The fix and the base of a patch of ours; None where the body is none.
+
+    >>> read_patch_marker(marker("v1:0a", "k", "n") + "\\n" + patch_marker("0a1b", "main") + "\\n")
+    ('0a1b', 'main')
+    """
+    head = body[:_HEAD].removeprefix("\ufeff")
+    found = _PATCH.match(head, mark.end()) if (mark := _MARKER.match(head)) else None
+    return (found[1], unquote(found[2])) if found else None
 
 
 def joined_body(body: str, names: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
+from nightwatch_core.publish.patches import as_patch, how_it_stands, no_carrier
 from nightwatch_core.publish.twins import Share, causes, shares
 
 Read = Callable[[str], str | None]
@@ -57,6 +58,7 @@ def plan_pulls(
             _not_this_one(analysis, known, night)
             or _awaits_deploy(analysis)
             or _no_pull_by_choice(options)
+            or no_carrier(options, issue)
             or _settled(known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or _too_risky(options, risk)
@@ -72,7 +74,8 @@ def plan_pulls(
             skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
             proposals += _joined_draft(told, share, options, night)
         else:
-            proposals.append(_pull(told, share, applied, night, refers))
+            draft = _pull(told, share, applied, night, refers)
+            proposals.append(as_patch(draft, issue) if options.drafts == "patch" else draft)
             new += not _is_tonights(known, night)
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
@@ -107,7 +110,7 @@ def _joined_draft(
             fingerprint=told.analysis.fingerprint,
             also=share.also or tuple(one.fingerprint for one in joining),
             number=known.number,
-            on="pull",
+            on="issue" if known.as_patch else "pull",
             fix=fixing.fix_digest(told.analysis.fix),
             body=issue_text.comment_body(told, key, night, news),
         ),
@@ -133,11 +136,10 @@ def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reas
         return Reason("settled", text)
     if known is None or _is_tonights(known, night):
         return None
-    if known.state == "open" or known.number not in analysis.failed_pulls:
-        state = "closed unmerged: not proposed again" if known.state == "closed" else known.state
-        verb = "was" if known.state == "closed" else "is"
-        return Reason("settled", f"draft #{known.number} {verb} {state}")
-    return None
+    has_failed = known.number in analysis.failed_pulls
+    if has_failed and (known.state != "open" or known.as_patch):
+        return None
+    return Reason("settled", how_it_stands(known))
 
 
 def _no_pull_by_choice(options: NightOptions) -> Reason | None:

@@ -185,7 +185,7 @@ def _causes_found(night: Tally) -> Iterator[str]:
 
 def _published(night: Tally) -> Iterator[str]:
     for count, text in (
-        (night.pulls, plural(night.pulls, "draft pull request")),
+        (night.pulls, plural(night.pulls, *night.draft)),
         (night.issues, plural(night.issues, "issue")),
         (night.reopened, f"{plural(night.reopened, 'issue')} reopened"),
         (night.comments, plural(night.comments, "comment")),

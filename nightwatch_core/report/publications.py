@@ -18,6 +18,7 @@ NAMES = {
     "reopen": "reopened issue",
     "pull": "draft pull request",
 }
+PATCH = "patch"  # what a draft is called where it has no branch
 _STATUSES = {  # what a receipt's status adds to its name
     "done": "",
     "already there": " (already there)",
@@ -45,8 +46,8 @@ def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication,
     """What was published for an error known by `names`, then what was not, with reasons."""
     ours = frozenset(names)
     return (
-        *(_receipt(each) for each in report.receipts if ours & each.names),
-        *(_skip(each) for each in report.skips if each.fingerprint in ours),
+        *(_receipt(each, report) for each in report.receipts if ours & each.names),
+        *(_skip(each, report) for each in report.skips if each.fingerprint in ours),
     )
 
 
@@ -58,7 +59,14 @@ def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tupl
     shown, listed = _names(findings), _names(report.analyses)
     receipts = tuple(each for each in report.receipts if shown.isdisjoint(each.names))
     skips = tuple(each for each in report.skips if each.fingerprint not in listed)
-    return (*map(_receipt, receipts), *map(_skip, skips))
+    return (*(_receipt(one, report) for one in receipts), *(_skip(one, report) for one in skips))
+
+
+def name_of(kind: str, report: RunReport) -> str:
+    """What is published under that kind, as the night's options would have it."""
+    if kind == "pull" and report.options.drafts == "patch":
+        return PATCH
+    return NAMES.get(kind, line(kind, 40))
 
 
 def capture_command(analysis: Analysis, report: RunReport) -> str:
@@ -91,9 +99,9 @@ def _names(analyses: Iterable[Analysis]) -> frozenset[str]:
     return frozenset(name for case in cases for name in (case.fingerprint, *case.aliases))
 
 
-def _receipt(receipt: Receipt) -> Publication:
+def _receipt(receipt: Receipt, report: RunReport) -> Publication:
     number = f" #{receipt.number}" if receipt.number is not None else ""
-    name = NAMES.get(receipt.kind, line(receipt.kind, 40))
+    name = name_of(receipt.kind, report)
     return Publication(
         text=f"{name}{number}{_STATUSES[receipt.status]}",
         address=line(receipt.url, LONG),
@@ -102,8 +110,8 @@ def _receipt(receipt: Receipt) -> Publication:
     )
 
 
-def _skip(skip: Skip) -> Publication:
-    name = NAMES.get(skip.kind, line(skip.kind, 40))
+def _skip(skip: Skip, report: RunReport) -> Publication:
+    name = name_of(skip.kind, report)
     waits = skip.cause == "limit"
     return Publication(
         text=f"{name} waits" if waits else f"no {name}",

@@ -7,7 +7,9 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import RunReport, Status
 from nightwatch_core.models.value import Value
-from nightwatch_core.report.publications import PUBLISHED
+from nightwatch_core.report.publications import NAMES, PATCH, PUBLISHED, name_of
+
+DRAFT = (NAMES["pull"], "")
 
 
 class Tally(Value):
@@ -33,6 +35,7 @@ class Tally(Value):
     submitted: int = 0  # errors that a batch was asked about tonight
     fixes: int = 0
     pulls: int = 0
+    draft: tuple[str, str] = DRAFT  # what each of these is called, and several of them
     issues: int = 0
     reopened: int = 0
     comments: int = 0
@@ -79,6 +82,7 @@ def tally(report: RunReport) -> Tally:
         submitted=sum(each.errors for each in report.long_tail.submitted if each.id),
         fixes=sum(each.has_fix for each in analysed),
         pulls=len(opened(report, "pull")),
+        draft=(PATCH, "patches") if name_of("pull", report) == PATCH else DRAFT,
         issues=len(opened(report, "issue")),
         reopened=len(opened(report, "reopen")),
         comments=len(opened(report, "comment")),

@@ -182,7 +182,7 @@ def _counts(report: RunReport) -> Iterator[Fact]:
         (unknown, "cause unknown", "causes unknown"),
         (night.fixes, "fix", "fixes"),
         (night.issues, "issue", ""),
-        (night.pulls, "draft pull request", ""),
+        (night.pulls, *night.draft),
         (len(report.failures), "failed", "failed"),
     )
     for count, one, many in (*always, *(each for each in there if each[0])):

@@ -237,9 +237,11 @@ def _tracker(options: NightOptions, at: Settings) -> Tracker:
 
 
 def _outbox(options: NightOptions, at: Settings, night: Night) -> Outbox:
+    scrub = privacy.scrubber(at).scrub
     if options.delivery == "github":
-        return services.github_outbox(options, at, SystemClock())
-    return local.delivery(options, at, night.id, privacy.scrubber(at).scrub)
+        folder = at.state / "nights" / night.id / "patches"
+        return services.github_outbox(options, at, SystemClock(), folder, scrub)
+    return local.delivery(options, at, night.id, scrub)
 
 
 def _notifier(options: NightOptions, at: Settings) -> Notifier:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
@@ -17,6 +18,7 @@ from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, Records
+from nightwatch_core.privacy.values import Scrub
 from nightwatch_core.settings import Settings
 from tasks.wiring import manifest
 from tasks.wiring.pace import pace
@@ -114,14 +116,18 @@ def github_tracker(settings: Settings) -> GitHubTracker:
     return GitHubTracker(_reader(settings), settings.github_repo, _ours(settings))
 
 
-def github_outbox(options: NightOptions, settings: Settings, clock: Clock) -> GitHubOutbox:
-    """Where issues are published, and pull requests where those are wanted."""
+def github_outbox(
+    options: NightOptions, settings: Settings, clock: Clock, folder: Path, scrub: Scrub
+) -> GitHubOutbox:
+    """Where issues are published, and pull requests; patches too long for one lie in `folder`."""
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
+    from nightwatch_core.adapters.github.patches import PatchDesk
 
-    client, pulls = _github(settings, read_only=False), options.publish == "all"
-    return GitHubOutbox(
-        client, settings.github_repo, clock, pace().pause, pulls=pulls, ours=_ours(settings)
-    )
+    pulls = options.publish == "all" and options.drafts == "branch"
+    client, ours = _github(settings, read_only=False), _ours(settings)
+    repo, desk = settings.github_repo, PatchDesk(folder, scrub)
+    pause = pace().pause
+    return GitHubOutbox(client, repo, clock, pause, pulls=pulls, ours=ours, patches=desk)
 
 
 def claude(options: NightOptions, settings: Settings) -> Claude:

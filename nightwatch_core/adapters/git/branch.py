@@ -25,6 +25,7 @@ from nightwatch_core.adapters.git.objects import FILE, GONE, Node, read_tree
 from nightwatch_core.models.proposal import DraftPull
 
 _AUTHOR = ("NightWatch", "nightwatch@localhost")
+_KEPT = "refs/nightwatch/"  # no branches: nobody pushes them unasked
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,199}")
 _DIFF = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options")
 _PATCH = (
@@ -40,14 +41,16 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     Raises `Refused` with the reason, in words for the report.
     """
     git = checkout.git
-    ref = _ref(git, pull.branch)
+    ref = f"{_KEPT}{pull.key[:12]}" if pull.as_patch else _ref(git, pull.branch)
     base = _base(checkout, pull.base)
     before = read_tree(git, base)
     _check_not_moved(git, pull, base, before)
     wanted = wanted_changes(pull.changes, before, partial(_content, git), partial(_written, git))
-    commit = _committed(git, base, wanted, pull, at)
+    commit = commit_tree(git, base, wanted, commit_message(pull), at)
     if changed(git, base, commit) != wanted:
         raise Refused("the commit would change other files than proposed")
+    if pull.as_patch:
+        return _kept(git, ref, commit)
     created = git.attempt("update-ref", "--no-deref", "-m", "nightwatch: draft", ref, commit, "")
     if created.code:
         if tip := checkout.heads().get(ref):
@@ -56,9 +59,9 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     return Made(commit, is_new=True)
 
 
-def patch(git: Git, commit: str) -> bytes:
-    """Return the commit as a mail that `git am` takes."""
-    return git.run(*_PATCH, commit)
+def patch(git: Git, commit: str, context: int = 3) -> bytes:
+    """Return the commit as a mail that `git am` takes, with so many lines around each change."""
+    return git.run(_PATCH[0], f"-U{context}", *_PATCH[1:], commit)
 
 
 def changed(git: Git, before: str, after: str) -> dict[str, PathState]:
@@ -74,6 +77,13 @@ def changed(git: Git, before: str, after: str) -> dict[str, PathState]:
         mark = mode if is_plain else f"{was} → {mode}"
         states[path] = PathState(mark, "" if mode == GONE else oid)
     return states
+
+
+def _kept(git: Git, ref: str, commit: str) -> Made:
+    """Keep git from dropping a patch's commit, on which no branch stands; the newest counts."""
+    was = git.attempt("rev-parse", "--verify", "--quiet", ref).output.decode().strip()
+    _do(git, "update-ref", "--no-deref", ref, commit, environment={})
+    return Made(commit, is_new=was != commit)
 
 
 def _ref(git: Git, branch: str) -> str:
@@ -109,21 +119,22 @@ def _written(git: Git, content: bytes, _: Node | None) -> str:
     return git.run("hash-object", "-w", "-t", "blob", "--stdin", stdin=content).decode().strip()
 
 
-def _committed(
-    git: Git, base: str, wanted: Mapping[str, PathState], pull: DraftPull, at: datetime
+def commit_tree(
+    git: Git, base: str, wanted: Mapping[str, PathState], message: str, at: datetime
 ) -> str:
-    nothing = "0" * len(base)
+    """Return a new commit on `base` (empty: on nothing) at whose paths stands what is wanted."""
+    nothing = "0" * (len(base) or 40)
     entries = "".join(
         f"{state.mode} {state.oid or nothing}\t{path}\0" for path, state in wanted.items()
     )
     with tempfile.TemporaryDirectory(prefix="nightwatch-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
-        _do(git, "read-tree", base, environment=index)
+        _do(git, "read-tree", base or "--empty", environment=index)
         _do(git, "update-index", "-z", "--index-info", stdin=entries.encode(), environment=index)
         new = _do(git, "write-tree", environment=index)
-    asked = ("commit-tree", "-p", base, "-F", "-", new)
-    message = commit_message(pull).encode()
-    return _do(git, *asked, stdin=message, environment=_signature(at))
+    parent = ("-p", base) if base else ()
+    asked = ("commit-tree", *parent, "-F", "-", new)
+    return _do(git, *asked, stdin=message.encode(), environment=_signature(at))
 
 
 def _do(git: Git, *arguments: str, environment: Mapping[str, str], stdin: bytes = b"") -> str:

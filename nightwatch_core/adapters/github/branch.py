@@ -6,8 +6,8 @@ branch is moved.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, TypedDict
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
 from nightwatch_core.adapters.git.branch_changes import (
@@ -21,23 +21,25 @@ from nightwatch_core.adapters.git.branch_changes import (
     why_unsafe,
 )
 from nightwatch_core.adapters.git.command import is_sha
-from nightwatch_core.adapters.git.objects import (
-    EXECUTABLE,
-    FILE,
-    FOLDER,
-    GONE,
-    Node,
-    parent_folders,
-)
+from nightwatch_core.adapters.git.objects import EXECUTABLE, Node
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall, Writes
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.adapters.github.limits import CHANGED_PATHS
-from nightwatch_core.adapters.github.rows import CommitRow, RefRow, TreeRow
+from nightwatch_core.adapters.github.rows import CommitRow, RefRow
+from nightwatch_core.adapters.github.trees import Trees
 from nightwatch_core.models.proposal import DraftPull
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _BASE = re.compile(r"(?!.*\.\.)[^\s/\x00-\x1f\x7f~^:?*\[\\][^\s\x00-\x1f\x7f~^:?*\[\\]{0,199}")
 Wanted = Mapping[str, PathState]
+
+
+class Plan(NamedTuple):
+    """The head of the base and its tree, what stands at the paths, and what shall."""
+
+    head: str
+    root: str
+    before: Base
+    wanted: Wanted
 
 
 class TreeChange(TypedDict, total=False):
@@ -66,6 +68,13 @@ class Branches:
         """
         if not _OURS.fullmatch(pull.branch):
             raise Refused(f"{pull.branch[:80]!a} cannot be the name of a branch of ours")
+        plan = self.plan(pull, base)
+        if tip := self.head(pull.branch):
+            return self._made_before(pull.branch, tip, plan.wanted)
+        return self._make(pull, plan)
+
+    def plan(self, pull: DraftPull, base: str) -> Plan:
+        """Find out what the draft would change on branch `base`; raises `Refused` as `make`."""
         if not _BASE.fullmatch(base) or (head := self.head(base)) is None:
             raise Refused(f"there is no base branch {base[:80]!a}")
         root = self._commit(head).tree
@@ -76,9 +85,7 @@ class Branches:
         wanted = wanted_changes(
             pull.changes, before, lambda node: self._repository.read_blob(node.oid), blob_name
         )
-        if tip := self.head(pull.branch):
-            return self._made_before(pull.branch, tip, wanted)
-        return self._make(pull, head, root, wanted)
+        return Plan(head, root, before, wanted)
 
     def head(self, branch: str) -> str | None:
         """Return the commit that a branch stands at; None where there is no such branch."""
@@ -96,7 +103,8 @@ class Branches:
         ref = f"heads/{quote(branch, safe='/')}"
         self._repository.ask(lambda rest, at: rest.git.delete_ref(*at, ref))
 
-    def _make(self, pull: DraftPull, head: str, root: str, wanted: Wanted) -> Made:
+    def _make(self, pull: DraftPull, plan: Plan) -> Made:
+        head, root, _, wanted = plan
         texts = {change.path: change.text for change in pull.changes}
         changes = [_change(path, state, texts[path]) for path, state in wanted.items()]
         tree = self._post(
@@ -170,69 +178,6 @@ def _change(path: str, state: PathState, text: str | None) -> TreeChange:
         return {"path": path, "mode": "100644", "type": "blob", "sha": None}
     mode: Literal["100644", "100755"] = "100755" if state.mode == EXECUTABLE else "100644"
     return {"path": path, "mode": mode, "type": "blob", "content": text}
-
-
-class Trees:
-    """Folders by the sha of their tree, each asked for once."""
-
-    def __init__(self, repository: Repository) -> None:
-        """Ask nothing before the first listing."""
-        self._repository = repository
-        self._listed: dict[str, dict[str, Node]] = {}
-
-    def list(self, sha: str) -> dict[str, Node]:
-        """Return what is in the folder; raises `Rejected` where GitHub does not tell all of it."""
-        if sha not in self._listed:
-            tree = self._repository.read(TreeRow, lambda rest, at: rest.git.get_tree(*at, sha))
-            if tree.truncated:
-                raise Rejected("a folder of the repository is too large for GitHub's API")
-            self._listed[sha] = tree.nodes
-        return self._listed[sha]
-
-    def list_around(self, root: str, paths: Iterable[str]) -> dict[str, Node]:
-        """Return everything in the folders that the paths go through, by path."""
-        nodes = dict(self.list(root))
-        for folder in sorted(parent_folders(paths), key=lambda path: path.count("/")):
-            entry = nodes.get(folder)
-            if entry and entry.mode == FOLDER:
-                below = self.list(entry.oid)
-                nodes |= {f"{folder}/{name}": node for name, node in below.items()}
-        return nodes
-
-    def differences(self, before: str, after: str) -> dict[str, PathState]:
-        """Return paths at which two trees differ, and what stands there after.
-
-        A file whose mode differs has the mode "was → is" and fits nothing.
-        """
-        states: dict[str, PathState] = {}
-        for path, state in self._differences(before, after, ""):
-            states[path] = state
-            if len(states) > CHANGED_PATHS:
-                raise Rejected(f"more than {CHANGED_PATHS} files differ")
-        return states
-
-    def _differences(self, before: str, after: str, above: str) -> Iterator[tuple[str, PathState]]:
-        was, now = (self.list(sha) if sha else {} for sha in (before, after))
-        for name in sorted({*was, *now}):
-            old, new = was.get(name), now.get(name)
-            if old == new:
-                continue
-            path = f"{above}{name}"
-            old_tree, new_tree = (n.oid if n and n.mode == FOLDER else "" for n in (old, new))
-            if old_tree or new_tree:
-                yield from self._differences(old_tree, new_tree, f"{path}/")
-            was_file = old if old and not old_tree else None
-            now_file = new if new and not new_tree else None
-            if was_file or now_file:
-                yield path, _state(was_file, now_file)
-
-
-def _state(old: Node | None, new: Node | None) -> PathState:
-    if new is None:
-        return PathState(GONE, "")
-    is_plain = new.mode == FILE if old is None else old.mode == new.mode
-    mode = new.mode if is_plain else f"{old.mode if old else GONE} → {new.mode}"
-    return PathState(mode, new.oid)
 
 
 def blob_name(content: bytes, beside: Node | None) -> str:

@@ -46,3 +46,4 @@ EDITED_COMMITS = 50  # of a pull request, oldest first; ours is the first
 ITEMS_WITH_COMMENTS = 30  # those that changed last
 COMMENTS = 20  # of one item, the last ones
 PULLS_WITH_CHECKS = 10  # those that changed last; each costs two requests
+HISTORY_READ = 500  # commits of the base in which applied patches are looked for

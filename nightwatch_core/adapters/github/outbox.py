@@ -9,16 +9,17 @@ from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branch import Branches
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, Writes
 from nightwatch_core.adapters.github.errors import AnswerLost, Forbidden, Rejected
-from nightwatch_core.adapters.github.labels import NO_DRAFTS, Labels
-from nightwatch_core.adapters.github.ownership import Ours
-from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
-from nightwatch_core.adapters.github.tracker import (
+from nightwatch_core.adapters.github.finding import (
     find_comment,
     find_issue,
     find_pull,
     has_key,
     our_issue,
 )
+from nightwatch_core.adapters.github.labels import NO_DRAFTS, Labels
+from nightwatch_core.adapters.github.ownership import Ours
+from nightwatch_core.adapters.github.patches import PatchDesk, patch_text
+from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.proposal import (
     Comment,
@@ -46,12 +47,15 @@ class GitHubOutbox:
         *,
         pulls: bool = True,
         ours: Ours | None = None,
+        patches: PatchDesk | None = None,
     ) -> None:
         """Ask nothing before the first `publish`; `repository` is owner/name.
 
         `pulls` is whether `probe` asks for what pull requests need, too; `ours` tells our items.
         """
         self._ours = ours or Ours(client)
+        self._patches = patches or PatchDesk()
+        self._clock = clock
         self._pulls = pulls
         self._repository = Repository.of(client, repository)
         self._writes = Writes(clock, pause)
@@ -84,6 +88,8 @@ class GitHubOutbox:
         match proposal:
             case OpenIssue():
                 return self._open_issue(proposal)
+            case DraftPull(as_patch=True):
+                return self._patch(proposal)
             case DraftPull():
                 return self._draft_pull(proposal)
             case Comment() | Reopen():
@@ -115,14 +121,29 @@ class GitHubOutbox:
         if isinstance(comment, Reopen) and issue.state == "closed":
             self._reopen(issue)
         self._join(issue, comment)
-        made = self._writes.make(
-            lambda: repository.read(
-                CommentRow,
-                lambda rest, at: rest.issues.create_comment(*at, number, body=comment.body),
-            ),
-            lambda: find_comment(repository, self._ours, number, comment.key),
-        )
+        made = self._say(number, comment.key, comment.body)
         return receipt_for(comment, "done", number, made.html_url)
+
+    def _patch(self, pull: DraftPull) -> Receipt:
+        """No branch is made: the issue carries the patch as a comment."""
+        repository, number = self._repository, pull.issue
+        if number is None:
+            raise Refused("there is no issue to carry its patch")
+        our_issue(repository, self._ours, number)
+        if there := find_comment(repository, self._ours, number, pull.key):
+            return receipt_for(pull, "already there", number, there.html_url)
+        body = patch_text(repository, self._branches, self._patches, pull, self._clock.now())
+        made = self._say(number, pull.key, body)
+        return receipt_for(pull, "done", number, made.html_url)
+
+    def _say(self, number: int, key: str, body: str) -> CommentRow:
+        repository = self._repository
+        return self._writes.make(
+            lambda: repository.read(
+                CommentRow, lambda rest, at: rest.issues.create_comment(*at, number, body=body)
+            ),
+            lambda: find_comment(repository, self._ours, number, key),
+        )
 
     def _join(self, issue: IssueRow, comment: Comment | Reopen) -> None:
         """Enter the errors that share the issue's cause, so that each of them finds it."""

@@ -148,6 +148,13 @@ class NamedCommitRow(Row):
     parents: Annotated[tuple[Text, ...], SHAS] = ()
 
 
+class MessageRow(Row):
+    """A commit of a history: when it came there, and what it says."""
+
+    at: datetime = Field(validation_alias=AliasPath("commit", "committer", "date"))
+    message: Text = Field("", validation_alias=AliasPath("commit", "message"))
+
+
 class TreeEntryRow(Row):
     """One name in a folder."""
 

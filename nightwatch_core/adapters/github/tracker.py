@@ -3,11 +3,10 @@
 All are read from lists, which know of the last second; GitHub's search does not.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.github.checks import ChecksReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
@@ -19,9 +18,10 @@ from nightwatch_core.adapters.github.limits import (
 )
 from nightwatch_core.adapters.github.merged_pulls import edited_pulls
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
+from nightwatch_core.adapters.github.patches import patch_item, with_applied
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
-from nightwatch_core.models.proposal import DraftPull, OwnItem
+from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
 
@@ -29,6 +29,7 @@ _HEARD = ("OWNER", "MEMBER", "COLLABORATOR")  # whose words teach: strangers may
 _VERDICTS = {"APPROVED": "approved", "CHANGES_REQUESTED": "changes requested"}
 _GONE = (404, 410)  # moved to another repository, or deleted, since it was listed
 _LAST = datetime.max.replace(tzinfo=UTC)
+Comments = tuple[CommentRow, ...]
 _REASONS = ("completed", "not_planned", "reopened")
 
 
@@ -51,17 +52,30 @@ class GitHubTracker:
         pulls = self._pulls() if any(issue.pull_request for issue in issues) else {}
         recent = sorted(issues, key=lambda issue: (issue.updated_at, issue.number))
         recent = recent[-ITEMS_WITH_COMMENTS:]
-        words = {issue.number: self._words(issue) for issue in recent}
+        said = {issue.number: self._said(issue) for issue in recent}
+        words = {number: _words(rows) for number, rows in said.items()}
         merged = [issue.number for issue in recent if issue.merged_at]
         edited = edited_pulls(self._repository, merged)
         ours = [issue.number for issue in recent if issue.number in pulls][-PULLS_WITH_CHECKS:]
         checks = ChecksReader(self._repository).verdicts({n: pulls[n].head for n in ours})
-        return tuple(
+        items = (
             _item(issue, pulls.get(issue.number), words.get(issue.number, ()), edited).model_copy(
                 update={"checks": checks.get(issue.number, "")}
             )
-            for issue in sorted(issues, key=lambda issue: issue.number)
+            for issue in issues
         )
+        patches = self._patches([issue for issue in recent if not issue.pull_request], said)
+        return tuple(sorted((*items, *patches), key=lambda item: item.number))
+
+    def _patches(
+        self, issues: Iterable[IssueRow], said: Mapping[int, Comments]
+    ) -> tuple[OwnItem, ...]:
+        """Return the newest patch of each issue: of ours alone, and as its base has it by now."""
+        ours = [(issue, self._ours.sift(said[issue.number])[0]) for issue in issues]
+        items = tuple(filter(None, (patch_item(issue, rows) for issue, rows in ours)))
+        marks = ((read_marker(row.body), row.at) for _, rows in ours for row in rows)
+        at = {mark.key: moment for mark, moment in marks if mark and moment}
+        return with_applied(self._repository, items, at) if items else ()
 
     def probe(self) -> str:
         """Say how many of our items there are in which repository."""
@@ -94,8 +108,8 @@ class GitHubTracker:
         pulls = (read(PullRow, row) for row in (answer if isinstance(answer, list) else ()))
         return {pull.number: pull for pull in pulls}
 
-    def _words(self, issue: IssueRow) -> tuple[str, ...]:
-        """Return the last twenty things said, oldest first; none where the item is gone meanwhile.
+    def _said(self, issue: IssueRow) -> Comments:
+        """Return what was said, oldest first; nothing where the item is gone meanwhile.
 
         Of pull requests reviews and the comments on lines, too.
         """
@@ -113,8 +127,12 @@ class GitHubTracker:
             if error.status in _GONE:
                 return ()
             raise
-        comments = sorted(_readable(rows), key=lambda one: one.at or _LAST)
-        return tuple(word for one in comments if (word := _word(one)))[-COMMENTS:]
+        return tuple(sorted(_readable(rows), key=lambda one: one.at or _LAST))
+
+
+def _words(comments: Comments) -> tuple[str, ...]:
+    """Return the last twenty things that people of the repository said."""
+    return tuple(word for one in comments if (word := _word(one)))[-COMMENTS:]
 
 
 def _readable(rows: Iterable[dict[str, Any]]) -> Iterator[CommentRow]:
@@ -170,58 +188,3 @@ def _reason(reason: str) -> str:
     if reason == "duplicate":
         return "not_planned"
     return reason if reason in _REASONS else ""
-
-
-def find_issue(repository: Repository, ours: Ours, key: str) -> IssueRow | None:
-    """Return the issue of that key, open or closed, also where it was made a moment ago."""
-    issues = repository.read_all(
-        IssueRow,
-        lambda rest, at: rest.issues.list_for_repo(
-            *at, labels=LABEL, state="all", sort="created", direction="desc", per_page=100
-        ),
-    )
-    there = (i for i in issues if not i.pull_request and has_key(i.body, key))
-    return next(filter(ours.is_ours, there), None)
-
-
-def our_issue(repository: Repository, ours: Ours, number: int) -> IssueRow:
-    """Return the issue of that number; raises `Refused` where it is none of ours, or locked."""
-    try:
-        issue = repository.read(IssueRow, lambda rest, at: rest.issues.get(*at, number))
-    except Rejected as error:
-        if error.status in (404, 410):
-            raise Refused(f"there is no issue {number}") from None
-        raise
-    if not read_marker(issue.body) or issue.number != number or not ours.is_ours(issue):
-        raise Refused(f"issue {number} is none of ours")
-    if issue.locked:
-        raise Refused(f"issue {number} is locked")
-    return issue
-
-
-def find_comment(repository: Repository, ours: Ours, number: int, key: str) -> CommentRow | None:
-    """Return the comment of that key on an issue."""
-    comments = repository.read_all(
-        CommentRow, lambda rest, at: rest.issues.list_comments(*at, number, per_page=100)
-    )
-    there = (comment for comment in comments if has_key(comment.body, key))
-    return next(filter(ours.is_ours, there), None)
-
-
-def find_pull(repository: Repository, ours: Ours, pull: DraftPull) -> PullRow | None:
-    """Return the pull request of our branch; raises `Refused` where it is somebody else's."""
-    head = f"{repository.owner}:{pull.branch}"
-    rows = repository.read_all(
-        PullRow, lambda rest, at: rest.pulls.list(*at, head=head, state="all", per_page=100)
-    )
-    there = [row for row in rows if row.branch == pull.branch]
-    made = [row for row in there if has_key(row.body, pull.key) and ours.is_ours(row)]
-    if there and not made:
-        raise Refused(f"branch {pull.branch} has pull request {there[0].number}, none of ours")
-    return next(iter(made), None)
-
-
-def has_key(body: str, key: str) -> bool:
-    """Tell whether the body begins with the marker of that key."""
-    marker = read_marker(body)
-    return marker is not None and marker.key == key

@@ -8,6 +8,7 @@ from pathlib import Path
 from nightwatch_core.adapters.git.branch import make_branch, patch
 from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.git.checkout import Checkout
+from nightwatch_core.adapters.git.mailed_patch import mailed
 from nightwatch_core.adapters.local import outbox_files
 from nightwatch_core.adapters.local.merges import draft_state
 from nightwatch_core.adapters.local.outbox_files import Document, OutboxFiles, own_item
@@ -134,12 +135,19 @@ class LocalDelivery:
         made = make_branch(self._checkout, pull, self._clock.now())
         number = self._files.take_number()
         path = self._place(outbox_files.name("pull", number, pull.title))
-        shown = patch(self._checkout.git, made.sha).decode("utf-8", "surrogateescape")
-        masked = self._scrub(shown).encode("utf-8", "surrogateescape")
-        atomic_files.write(path.with_suffix(".patch"), masked)
-        places = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
+        shown = self._shown(pull, made.sha).encode("utf-8", "surrogateescape")
+        atomic_files.write(path.with_suffix(".patch"), shown)
+        places: dict[str, object] = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
+        places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
         outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
+
+    def _shown(self, pull: DraftPull, commit: str) -> str:
+        """The patch: one to apply is whole, one to look at beside its branch is masked."""
+        assert self._checkout is not None
+        if pull.as_patch:
+            return mailed(self._checkout.git, commit, self._scrub)
+        return self._scrub(patch(self._checkout.git, commit).decode("utf-8", "surrogateescape"))
 
     def _comment(self, comment: Comment | Reopen) -> Receipt:
         item = self._files.numbered(comment.number)

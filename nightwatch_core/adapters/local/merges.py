@@ -65,7 +65,7 @@ def draft_state(
         for head in heads_of(heads, base) if base else (checkout.base()[1],):
             if state := _merged(draft, head, thorough):
                 return state
-    is_there = f"{LOCAL}{item.branch}" in heads
+    is_there = item.as_patch or f"{LOCAL}{item.branch}" in heads
     return DraftState(item.state if is_there or item.state == "merged" else "closed")
 
 

@@ -117,6 +117,8 @@ def own_item(document: Document) -> tuple[OwnItem, Mapping[str, object]] | None:
             state_reason=_reason(meta.get("state_reason")),
             url=str(document.path),
             branch=str(meta.get("branch", "")),
+            as_patch=meta.get("as_patch") is True,
+            fix=str(meta.get("fix") or ""),
             night=str(meta.get("night", "")),
             closed_at=_closed_at(document, meta) if state == "closed" else None,
             labels=_texts(meta.get("labels")),

@@ -150,7 +150,10 @@ def _address(kept: str) -> str:
         return ""
 
 
-_LATER: dict[str, object] = {"also": [], "fix": "", "on": "issue"}
+_LATER: dict[str, object] = {
+    **{"also": [], "fix": "", "on": "issue", "as_patch": False},
+    "issue": None,
+}
 
 
 def digest(proposal: Proposal) -> str:
@@ -162,7 +165,7 @@ def digest(proposal: Proposal) -> str:
     """
     content = proposal.model_dump(mode="json")
     for later, empty in _LATER.items():  # left out, as before they were thought of
-        if content.get(later) == empty:
+        if later in content and content[later] == empty:
             del content[later]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

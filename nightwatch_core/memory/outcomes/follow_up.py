@@ -5,6 +5,7 @@ A document's own word on merges and verdicts is none: what counts is what the tr
 
 from collections.abc import Callable, Collection, Iterable
 
+from nightwatch_core.code.edits import Read, fix_digest
 from nightwatch_core.memory.limits import MOST_FILES_READ
 from nightwatch_core.memory.outcomes.fix_watch import Tonight, fix_stands
 from nightwatch_core.memory.outcomes.tracker_outcomes import REOPENED, follow_lesson, no_news
@@ -129,6 +130,29 @@ def _why_stale(
 def _rewritten(path: str) -> str:
     """Said until the file is read again, and found as it was."""
     return f"{path} was rewritten"
+
+
+def with_standing_patches(
+    own: tuple[OwnItem, ...], lessons: Iterable[Lesson], read: Read
+) -> tuple[OwnItem, ...]:
+    """Our items, those patches merged that somebody applied: the base, which `read` reads, has it.
+
+    A lesson whose fix is another one by now cannot tell.
+    """
+    edits = {
+        (name, fix_digest(lesson.edits)): lesson.edits
+        for lesson in lessons
+        if lesson.edits
+        for name in lesson.names
+    }
+
+    def stands(item: OwnItem) -> bool:
+        known = (edits.get((name, item.fix), ()) for name in item.names)
+        return item.as_patch and item.state == "open" and any(fix_stands(e, read) for e in known)
+
+    return tuple(
+        item.model_copy(update={"state": "merged"}) if stands(item) else item for item in own
+    )
 
 
 def merged_pulls(own: Iterable[OwnItem]) -> tuple[OwnItem, ...]:

@@ -219,3 +219,25 @@ def test_a_copy_that_somebody_made_of_an_issue_is_none_of_ours(shop: Path) -> No
 
     items = delivery(shop).own_items()
     assert [(item.number, item.state) for item in items] == [(1, "open")]
+
+
+def test_a_patch_has_no_branch_and_is_merged_once_somebody_applied_it(shop: Path) -> None:
+    refs = git(shop, "for-each-ref", "refs/heads", "refs/remotes")
+    draft = pull(shop, as_patch=True, branch="", fix="f1:0a")
+    receipt = delivery(shop).publish(draft)
+    (item,) = delivery(shop).own_items()
+
+    assert (receipt.status, item.as_patch, item.state, item.fix) == ("done", True, "open", "f1:0a")
+    assert git(shop, "for-each-ref", "refs/heads", "refs/remotes") == refs
+    assert delivery(shop, "2026-11-22-bb").publish(draft).status == "already there"
+
+    git(shop, "commit", "--allow-empty", "-qm", "Somebody else's")
+    git(shop, "am", str(Path(receipt.url).with_suffix(".patch")))
+    git(shop, "gc", "-q", "--prune=now")
+    assert delivery(shop).own_items()[0].state == "merged"
+
+
+def test_a_patch_is_closed_by_who_says_so_in_its_file(shop: Path) -> None:
+    receipt = delivery(shop).publish(pull(shop, as_patch=True, branch="", fix="f1:0a"))
+    set_state(receipt, state="closed")
+    assert delivery(shop).own_items()[0].state == "closed"

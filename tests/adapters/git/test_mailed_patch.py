@@ -1,0 +1,129 @@
+"""A patch out of a comment, as somebody copies it, applied by git itself."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from git_repositories import Change, git, repository
+
+from nightwatch_core.adapters.git.branch_changes import Refused
+from nightwatch_core.adapters.git.mailed_patch import mailed_change
+from nightwatch_core.privacy.scrubber import REMOVAL
+from nightwatch_core.publish.issue_text import patch_comment
+from nightwatch_core.publish.markers import marker, read_marker, read_patch_marker
+
+NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
+MESSAGE = "Count nothing as 0 — für alle\n\n/merge is no command here.\nFrom here on: 12:00 2026\n"
+FILES = {
+    "plain.rb": ("def total\n  nil\nend\n", "def total\n  0\nend\n"),
+    "dos.cs": ("class A {\r\n  int a;\r\n}\r\n", "class A {\r\n  int b = 1;\r\n}\r\n"),
+    "mixed.txt": ("a\r\nb\nc\r\n", "a\r\nB\nc\r\nd\n"),
+    "no_newline.py": ("x = 1\ny = 2", "x = 1\ny = 3"),
+    "newline_lost.py": ("x = 1\n", "x = 1"),
+    "newline_won.py": ("x = 1", "x = 1\n"),
+    "ünïcode/naïve.py": ("name = 'é'\n", "name = 'ü, e\u0301, 名前, 🦉'\n"),
+    "ticks.md": ("```\nold\n```\n", "````\n```\nnew\n```\n`````` and ``\n````\n"),
+    "blanks.txt": ("a  \n\t\nb\n", "a \n\t \nb\t\n"),
+    "form\u2003feed.txt": ("a\x0cb\n", "a\x0cc\n"),
+    "long.js": ("x = 1;\n", f"x = '{'abcdefghi=' * 400}';\n"),
+    "commands.txt": ("a\n", "a\n/merge\n.\nFrom me Mon Sep 17 00:00:00 2001\n--\n-- \n> b\n"),
+    "emptied.txt": ("a\n", ""),
+    "filled.txt": ("", "a\n"),
+    "new/made.rb": (None, "made\r\n"),
+    "gone.rb": ("gone\n", None),
+    "bin/run": ("#!/bin/sh\nrun\n", "#!/bin/sh\nrun --all\n"),
+    "with space & $(x).py": ("a = 1\n", "a = 2\n"),
+}  # fmt: skip
+
+
+def copied(comment: str) -> str:
+    """What a person copies out of the last block of the rendered comment: the text of its fence."""
+    blocks = re.findall(r"^(`{3,})diff\n(.*?)\n\1$", comment, re.MULTILINE | re.DOTALL)
+    return str(blocks[-1][1])
+
+
+def carried(before: dict[str, str], after: dict[str, str], message: str = MESSAGE) -> str:
+    def held(files: dict[str, str]) -> dict[str, tuple[str, bytes]]:
+        modes = {"bin/run": "100755"}
+        return {path: (modes.get(path, "100644"), t.encode()) for path, t in files.items()}
+
+    mail = mailed_change(held(before), held(after), message, NOW, REMOVAL.scrub)
+    body = f"{marker('v1:aa', 'pull-key-1', 'n')}\n\n```diff\n-not this one\n```\n"
+    return patch_comment(body, "f1:0a", "main", mail)
+
+
+def sides(*paths: str) -> tuple[dict[str, str], dict[str, str]]:
+    chosen = {path: FILES[path] for path in paths or FILES}
+    first = {path: old for path, (old, _) in chosen.items() if old is not None}
+    return first, {path: new for path, (_, new) in chosen.items() if new is not None}
+
+
+def applied(folder: Path, before: dict[str, str], patch: bytes) -> dict[str, bytes]:
+    """The files after `git am`, in a checkout of its own, that says nothing about line ends."""
+    start = Change("Shop", {p: t.encode() for p, t in before.items()} | {"other": "1\n"})
+    modes = {"bin/run": "100755"} if "bin/run" in before else {}
+    shop = repository(folder / "shop", start._replace(modes=modes))
+    mail = folder / "nightwatch.patch"
+    mail.write_bytes(patch)
+    git(shop, "am", str(mail))
+    names = git(shop, "ls-files", "-z").split("\0")
+    return {name: (shop / name).read_bytes() for name in names if name not in ("", "other")}
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_copied_patch_makes_the_very_change(tmp_path: Path, path: str) -> None:
+    before, after = sides(path)
+    patch = copied(carried(before, after)).encode()
+    assert applied(tmp_path, before, patch) == {p: t.encode() for p, t in after.items()}
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_all_of_them_at_once_whatever_the_clipboard_makes_of_line_ends(
+    tmp_path: Path, ending: str
+) -> None:
+    before, after = sides()
+    patch = copied(carried(before, after)).replace("\n", ending)
+    assert applied(tmp_path, before, patch.encode()) == {p: t.encode() for p, t in after.items()}
+    shop = tmp_path / "shop"
+    assert git(shop, "log", "-1", "--format=%an %ae") == "NightWatch nightwatch@localhost"
+    assert git(shop, "log", "-1", "--format=%B").split() == MESSAGE.split()
+    assert git(shop, "ls-files", "-s", "bin/run").startswith("100755")
+
+
+def test_what_cannot_be_harmed_stays_readable_and_the_rest_is_letters_a_page_keeps() -> None:
+    plain, quoted = (copied(carried(*sides(path), "Why")) for path in ("plain.rb", "dos.cs"))
+    assert "\n-  nil\n+  0\n" in plain
+    assert all(32 <= ord(c) < 127 or c in "\n\t" for c in quoted)
+    assert "\n-  int a;=0D\n+  int b =3D 1;=0D\n" in quoted
+
+
+def test_no_line_of_a_comment_starts_like_a_bots_command() -> None:
+    comment = carried(*sides("commands.txt", "long.js"))
+    assert not [one for one in comment.split("\n") if one.startswith("/")]
+
+
+def test_the_comment_names_its_error_its_fix_and_its_base() -> None:
+    comment = carried(*sides("plain.rb"))
+    mark = read_marker(comment)
+    assert mark is not None
+    assert (mark.key, read_patch_marker(comment)) == ("pull-key-1", ("f1:0a", "main"))
+    assert read_patch_marker(comment.replace("\n", "\r\n")) == ("f1:0a", "main")
+    assert read_patch_marker(f"Quoted\n{comment}") is None
+
+
+def test_a_secret_beside_the_change_is_left_out_and_one_within_is_refused() -> None:
+    key = "password = 'hunter2-Kx81Zq'\n"
+    before = f"{key}a\nb\nc\nd\n"
+    beside = carried({"a.py": before}, {"a.py": before.replace("c\n", "C\n")})
+    assert "hunter2" not in beside
+    assert "\n-c\n+C\n" in beside
+    with pytest.raises(Refused, match="what is masked"):
+        carried({"a.py": before}, {"a.py": before.replace("a\n", "A\n")})
+
+
+def test_what_is_too_long_says_where_it_lies() -> None:
+    assert carried({"a": "x\n"}, {"a": "line of text\n" * 6_000}) == ""
+    head = f"{marker('v1:aa', 'k', 'n')}\n"
+    told = patch_comment(head, "f1:0a", "main", "", "nights/n/patches/0123.patch")
+    assert "it lies in `nights/n/patches/0123.patch`" in told
