@@ -15,6 +15,7 @@ from failures import case_of, trace_of
 from recall_shelf import new_shelf
 
 from nightwatch_core.adapters.files.file_reader import FileReader
+from nightwatch_core.code.band_aids.detection import band_aids
 from nightwatch_core.code.candidates import candidates
 from nightwatch_core.code.likely_files import ranked_places
 from nightwatch_core.intake.cases import signature
@@ -125,6 +126,12 @@ def suspect(err: Err, commits: Sequence[Err]) -> list[str]:
     named = tuple(LikelyFile(path=path, score=1.0) for path in err.get("suspect_files", ()))
     found = candidates(case_of(err), named, pulls, limit=len(pulls))
     return [one.pull.sha for one in found]
+
+
+def band_aid(before: str, after: str, path: str) -> tuple[bool, str]:
+    """Whether a change only keeps a crash away, and how: a `Kind`, or nothing for a fix."""
+    kinds = [one.kind for one in band_aids(path, before, after)]
+    return bool(kinds), next(iter(kinds), "")
 
 
 def key(err: Err) -> Hashable:

@@ -25,7 +25,7 @@ def statements_of(body: Node | None) -> tuple[str, ...]:
     if body is None:
         return ()
     children = body.named_children if body.type in BODIES else [body]
-    inner = [one for one in children if one.type != "comment"]
+    inner = [one for one in children if not one.type.endswith("comment")]
     if len(inner) == 1 and inner[0].type in _STATEMENTS:
         return statements_of(inner[0])
     return tuple(" ".join((one.text or b"").decode("utf-8", "replace").split()) for one in inner)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from nightwatch_core.code.band_aids.bodies import answers, body_of, looks_away, statements_of
-from nightwatch_core.code.band_aids.inline_guards import guarded_lines
+from nightwatch_core.code.band_aids.inline_guards import guarded_lines, squeezed
 from nightwatch_core.code.band_aids.optional_values import may_be_missing
 from nightwatch_core.code.band_aids.values import BandAid, Change, Kind
 from nightwatch_core.code.band_aids.vocabulary import CLOSING, COMMENT, IMPORT, LITERALS, LOGS
@@ -35,7 +35,7 @@ def guard_only(change: Change) -> Iterator[BandAid]:
     """Find guards for values that should be there, where the change does nothing else."""
     inline = tuple(guarded_lines(change))
     blocks = tuple((node, kind) for node in change.new_nodes if (kind := _guarding(change, node)))
-    explained = {one.line - 1 for one in inline}
+    explained = {one.line - 1 - above for one in inline for above in (0, 1)}
     for node, _ in blocks:
         explained |= set(range(node.start_point[0], node.end_point[0] + 1))
     if (inline or blocks) and not any(_is_substance(change, explained)):
@@ -44,10 +44,12 @@ def guard_only(change: Change) -> Iterator[BandAid]:
 
 
 def _is_substance(change: Change, explained: set[int]) -> Iterator[bool]:
-    """Walk the added lines that no guard explains."""
+    """Walk the added lines that no guard explains, and that did not stand there in other lines."""
+    gone = squeezed("".join(change.removed.values()))
     for row, line in change.added.items():
         is_plain = COMMENT.match(line) or IMPORT.match(line) or CLOSING.match(line)
-        if row not in explained and not is_plain and not LOGS.match(line):
+        is_moved = squeezed(line) in gone
+        if row not in explained and not (is_plain or is_moved or looks_away((line,))):
             yield True
 
 
@@ -69,8 +71,10 @@ def _passed_over(change: Change, node: Node) -> Kind | None:
     body = body_of(node)
     statements = statements_of(body)
     other = node.child_by_field_name("alternative")
-    if other is not None and answers(statements_of(other)):
+    if other is not None and not looks_away(statements_of(other)):
         return None
+    if statements and all(LOGS.match(one) for one in statements):
+        return None  # who has no logger needs no line of log
     if not answers(statements) and looks_away(statements):
         given = (
             re.search(rf"(?:^return\s+|=\s*)({LITERALS.pattern})\s*;?$", statements[-1])
@@ -79,9 +83,18 @@ def _passed_over(change: Change, node: Node) -> Kind | None:
         )
         value = given[1] if given else ""
         return "masking_default" if re.search(r"\d|\w['\"]|[\[{(]", value) else "guard_only"
+    after = node.next_named_sibling
+    if after is not None and after.start_point[0] in change.added and _is_left(after):
+        return "guard_only"
     rows = range(body.start_point[0], body.end_point[0] + 1) if body else range(0)
     wrapped = [row for row in rows if row not in change.added and change.new[row]]
     return "guard_only" if wrapped and not answers(statements[:1]) else None
+
+
+def _is_left(node: Node) -> bool:
+    """Whether a statement only leaves the function with nothing."""
+    text = " ".join((node.text or b"")[:NAMED_LINE].decode("utf-8", "replace").split())
+    return text.startswith("return") and looks_away((text,))
 
 
 def _is_rightly_empty(change: Change, asked: str, node: Node) -> bool:
@@ -92,7 +105,7 @@ def _is_rightly_empty(change: Change, asked: str, node: Node) -> bool:
         return False
     below = "\n".join(change.new[node.start_point[0] + 1 : node.end_point[0] + 8])
     used = re.compile(
-        rf"/\s*(?:float\(|len\(|count\(|\(double\)\s*)?\$?{name}\b|\b(?:max|min|reduce|mean"
+        rf"/\s*(?:float\w*\(|len\(|count\(|\(double\)\s*)*\$?{name}\b|\b(?:max|min|reduce|mean"
         rf"|median|random\.choice)\w*\(+[^()]*\b{name}\b"
         rf"|\b{name}\b(?:\[(?:0|-1)\]|\.(?:max|min|reduce|inject|Average|Max|Min|sample|sum)\b)"
         rf"|%\s*\$?{name}\b"

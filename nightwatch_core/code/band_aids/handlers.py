@@ -69,7 +69,7 @@ class Handler(NamedTuple):
 
 def handlers_of(nodes: tuple[Node, ...]) -> tuple[Handler, ...]:
     """List the handlers of a tree."""
-    return tuple(_handler(node) for node in nodes if node.type in _HANDLERS)
+    return tuple(_handler(node) for node in nodes if node.is_named and node.type in _HANDLERS)
 
 
 def _handler(node: Node) -> Handler:
@@ -140,14 +140,19 @@ def _unchecked(change: Change) -> Iterator[BandAid]:
             and pair.old.endswith(new["call"].strip())
         ):
             yield change.band_aid("swallowed_exception", pair.row)
-    for node in change.new_nodes:
-        condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
-        if condition is None or not change.is_new(node):
-            continue
-        statements = statements_of(body_of(node))
-        is_error = re.fullmatch(r"err\w* != nil", text_of(condition))
-        if is_error and looks_away(statements) and not answers(statements):
-            yield change.band_aid("swallowed_exception", node.start_point[0])
+    quiet = sum(1 for node in change.old_nodes if _is_quiet(node))
+    rows = [node.start_point[0] for node in change.new_nodes if _is_quiet(node)]
+    if len(rows) > quiet:
+        yield change.band_aid("swallowed_exception", rows[0])
+
+
+def _is_quiet(node: Node) -> bool:
+    """Whether a node asks for an error and does nothing about it."""
+    condition = node.child_by_field_name("condition") if node.type == "if_statement" else None
+    if condition is None or not re.fullmatch(r"err\w* != nil", text_of(condition)):
+        return False
+    statements = statements_of(body_of(node))
+    return looks_away(statements) and not answers(statements)
 
 
 def widened(change: Change) -> Iterator[BandAid]:

@@ -91,7 +91,8 @@ def guarded_lines(change: Change) -> Iterator[BandAid]:
     """Find lines that are the same as before but for a guard."""
     for pair in change.pairs:
         (old, had), (new, has) = unguarded(pair.old), unguarded(pair.new)
-        if old != new or squeezed(pair.old) == squeezed(pair.new) or len(pair.new) <= len(pair.old):
+        is_softer = len(pair.new) > len(pair.old) or len(has) > len(had)
+        if old != new or squeezed(pair.old) == squeezed(pair.new) or not is_softer:
             continue
         if not may_be_missing(change, pair.new, pair.row, pair.old):
             added = [one for one in has if one not in had]

@@ -83,7 +83,7 @@ def _is_optional(name: str, change: Change) -> bool:
     """Whether the old version declares a name as one that may be nothing."""
     declared = re.compile(
         rf"(?:[:@$]?\b{name}\b\)?\s*(?::\s*[^=,;)]*)?[^,;()=]{{0,40}}{_OPTIONAL}"
-        rf"|(?:@Nullable|\bOptional<[^>]*>|\w+\?)\s+\$?{name}\b|\b{name}\?\s*:"
+        rf"|(?:@Nullable\s+[\w<>.]+|\bOptional<[^>]*>|\w+\?|\?[\w\\]+)\s+\$?{name}\b|\b{name}\?\s*:"
         rf"|\b{name}\s*=\s*(?:models\.)?\w+\([^()]*(?:null\s*=\s*True|nullable=True)"
         rf"|belongs_to\s+:{name}\b[^\n]*optional)"
     )

@@ -1,6 +1,7 @@
 """A band-aid: its kind, where it stands, and both versions of the file it was told by."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -91,6 +92,9 @@ class Change:
         if len(old) == len(rows):
             yield from (Pair(one, self.new[row], row) for one, row in zip(old, rows, strict=True))
             return
+        if len(old) == 1 and len(rows) == 2:
+            first, second = rows
+            yield Pair(old[0], _in_one(self.new[first], self.new[second]), second)
         for one in old:
             texts = [self.new[row] for row in rows]
             near = difflib.get_close_matches(one, texts, n=1, cutoff=0.5)
@@ -120,3 +124,15 @@ class Change:
         """Name what stands at a row of the new version."""
         code = self.new[row] if row < len(self.new) else ""
         return BandAid(kind=kind, path=self.path, line=row + 1, code=code[:200])
+
+
+def _in_one(first: str, second: str) -> str:
+    """Put what a line gives a name in that name's places in the next one.
+
+    >>> _in_one("entry = RATES.get(country)", "return entry.value if entry else 0")
+    'return RATES.get(country).value if RATES.get(country) else 0'
+    """
+    match = re.match(r"(?:(?:const|let|var|final)\s+)?(\$?\w+)\s*:?=\s*([^=].*?);?$", first)
+    if not match:
+        return second
+    return re.sub(rf"(?<![\w.$]){re.escape(match[1])}\b", lambda _: match[2], second)

@@ -15,7 +15,8 @@ _EMPTY = (
     r"|map\[\w+\]\w+\{\}|:\w+)"
 )
 # A value that is the same whatever was asked for.
-LITERAL = re.compile(rf"(?:{NOTHING}|{_NUMBER}|{_TEXT}|{_EMPTY})")
+_CONSTANT = r"(?:[A-Z]\w*\.)*[A-Z][A-Z0-9_]+\b(?![(\w])"
+LITERAL = re.compile(rf"(?:{NOTHING}|{_NUMBER}|{_TEXT}|{_EMPTY}|{_CONSTANT})")
 LITERALS = re.compile(rf"(?:{LITERAL.pattern})(?:\s*,\s*(?:{LITERAL.pattern}))*")
 
 # A statement of a handler that does nothing about what happened.
@@ -59,9 +60,8 @@ REPORTS = re.compile(
 )
 LEVELS = ("trace", "debug", "info", "notice", "warning", "error", "critical")
 LEVEL = re.compile(
-    r"(?i)(?<=[.>:\"'_ (])(trace|debug|info(?:rmation)?|notice|warn(?:ing)?|error|exception"
-    r"|critical"
-    r"|fatal|emerg|alert)(?=[\s(\"',)\]:;]|$|f\(|w\()"
+    r"(?i)(?:(?<=[.>:\"'_ (])|(?<=Log))(trace|debug|info(?:rmation)?|notice|warn(?:ing)?"
+    r"|error|exception|critical|fatal|emerg|alert)(?=[\s(\"',)\]:;]|$|f\(|w\()"
 )
 PATIENCE = re.compile(
     r"(?i)time_?out|deadline|max_?wait|wait_?time|read_?time|ttl\b|delay|interval|tolerance"
@@ -87,14 +87,14 @@ ASSERTS = re.compile(
     r"|->assert\w+\(|::assert\w+\(|\braises\(|\braise_error\b|\.toThrow"
 )
 SKIPS = re.compile(
-    r"(?i)@?(?:pytest\.mark\.)?(?:skip|xfail|skipif|unittest\.skip\w*)\b|\bpytest\.(?:skip|xfail)\("
+    r"(?i)@?(?:pytest\.mark\.)?(?:skip|xfail|unittest\.skip|skipif\(True)\b|\bpytest\.(?:skip|xfail)\("
     r"|\bskipTest\(|\b(?:it|test|describe|context|specify)\.(?:skip|todo|failing)\b"
     r"|^(?:xit|xdescribe|xtest|xcontext|xspecify|pending)\b|^skip\b|@(?:Disabled|Ignore)\b"
     r"|\[(?:Ignore|Skip)|Skip\s*=\s*\"|\bt\.Skip(?:f|Now)?\(|markTestSkipped|markTestIncomplete"
     r"|,\s*skip:|,\s*pending:|\.only\("
 )
 TESTS = re.compile(
-    r"^(?:async\s+)?def\s+test_?\w*|^(?:it|test|specify|scenario|describe|context)\s*[(\s]\s*['\"`]"
+    r"^(?:async\s+)?def\s+test_?\w*|^x?(?:it|test|specify|scenario|describe|context)(?:\.\w+)?\s*[(\s]\s*['\"`]"
     r"|^func\s+Test\w+|^public\s+function\s+test\w+|^@Test\b|^\[(?:Fact|Test|TestMethod|Theory)\b"
     r"|^def\s+test\w*"
 )

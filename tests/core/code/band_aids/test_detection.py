@@ -1,0 +1,40 @@
+"""Changes that keep a crash away are told from fixes, in the languages that a grammar reads."""
+
+import pytest
+
+from nightwatch_core.code.band_aids.detection import band_aids
+from tests.benchmarks.band_aids.pairs import NONE, blind, development
+
+PAIRS = development()
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[one.name for one in PAIRS])
+def test_a_band_aid_is_named_and_a_fix_is_left_alone(pair):
+    kinds = {one.kind for one in band_aids(pair.path, pair.before, pair.after)}
+    assert (pair.label in kinds) if pair.label != NONE else not kinds
+
+
+def test_pairs_are_of_six_languages_and_a_third_is_hard():
+    assert len(PAIRS) >= 120
+    assert len({one.language for one in PAIRS}) >= 6
+    assert sum(one.is_hard for one in PAIRS) * 3 >= len(PAIRS) - 10
+    assert not {one.name for one in PAIRS} & {one.name for one in blind()}
+
+
+@pytest.mark.parametrize("pair", PAIRS[::9], ids=[one.name for one in PAIRS[::9]])
+def test_undoing_nothing_is_nothing(pair):
+    assert band_aids(pair.path, pair.before, pair.before) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "x = (\n" * 3_000, "x = [\n" * 3_000),
+        ("a.rb", "a", "if " * 5_000),
+        ("a.js", "", "\0" * 1_000),
+        ("a.unknown", "a", "b"),
+        ("tests/test_a.py", "a = 1\n", ""),
+    ],
+)
+def test_any_text_is_read(path, before, after):
+    assert isinstance(band_aids(path, before, after), tuple)
