@@ -12,7 +12,7 @@ from nightwatch_core.models.report import NightRecord, RunReport
 from nightwatch_core.report.health import CLAUDE, HealthFacts, health
 from tasks.records import records
 from tasks.wiring import nights, reading
-from tasks.wiring.health import service_calls, state_of
+from tasks.wiring.health import alarms, service_calls, state_of
 from tasks.wiring.manifest import destinations
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ def with_health(report: RunReport) -> RunReport:
         records_trouble=_records_trouble(report),
         model_note=_model_note(options, calls),
         state=state_of(options),
+        alarms=alarms(),
         left=destinations(get_current_settings().api.url or ""),
     )
     return report.model_copy(update={"health": health(report, facts)})

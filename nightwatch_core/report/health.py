@@ -31,6 +31,7 @@ class HealthFacts(Value):
     model_note: str = ""  # when the model retires, as its service says
     state: StateFolder = StateFolder()
     left: tuple[Destination, ...] | None = None
+    alarms: tuple[str, ...] = ()  # of the second check before publications
 
 
 def health(report: RunReport, facts: HealthFacts) -> Health:
@@ -46,7 +47,11 @@ def health(report: RunReport, facts: HealthFacts) -> Health:
         _records(facts),
     )
     due = due_sentences(report, facts.calls, facts.state, facts.lessons, facts.model_note)
-    return Health(services=services, due=due, left=facts.left)
+    alarms = (
+        f"{alarm}: look where it comes from, and replace the key if it is one"
+        for alarm in facts.alarms
+    )
+    return Health(services=services, due=(*alarms, *due), left=facts.left)
 
 
 def _roles(options: NightOptions) -> dict[str, tuple[str, ...]]:

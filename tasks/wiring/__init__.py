@@ -7,7 +7,7 @@ that a worker on another machine makes the same ones. Tests put others in with
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO
 
@@ -57,7 +57,8 @@ def publishing(options: NightOptions) -> PublishingPorts:
     """Return the ports to write through, the real ones unless `using` says otherwise."""
     instead, at = replacement(), settings()
     ports = instead.publishing if instead else _publishing(options, at)
-    return privacy.scrubbed_publishing(ports, at)
+    before = partial(code_hosts.text_at, partial(bare_code, options))
+    return privacy.scrubbed_publishing(ports, at, before)
 
 
 def bare_code(options: NightOptions) -> CodeHost:

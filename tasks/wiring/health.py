@@ -9,6 +9,7 @@ from nightwatch_core.adapters.stores.state_folder import state_folder
 from nightwatch_core.models.health import ServiceCalls, StateFolder
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import settings
+from tasks.wiring import privacy
 
 
 def service_calls() -> tuple[ServiceCalls, ...]:
@@ -20,6 +21,12 @@ def begin_counting() -> None:
     """Forget what was sent before: a night begins."""
     PROCESS.reset()
     manifest.PROCESS.reset()
+    privacy.second_check(settings()).reset()
+
+
+def alarms() -> tuple[str, ...]:
+    """What the second check before publications has found since."""
+    return privacy.second_check(settings()).alarms()
 
 
 def state_of(options: NightOptions) -> StateFolder:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from nightwatch_core.adapters.local.secret_shapes import secret_shapes
 from nightwatch_core.adapters.stores.mask_key import mask_key
 from nightwatch_core.adapters.stores.private_folder import make_private
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import Outbox
+from nightwatch_core.privacy.checked_writing import Before, CheckedKnowledge, CheckedOutbox
 from nightwatch_core.privacy.masks import Masks
 from nightwatch_core.privacy.scrubbed_code import ScrubbedHost
 from nightwatch_core.privacy.scrubbed_reading import (
@@ -29,6 +31,7 @@ from nightwatch_core.privacy.scrubbed_writing import (
     ScrubbedTasks,
 )
 from nightwatch_core.privacy.scrubber import Scrubber
+from nightwatch_core.privacy.second_check import SecondCheck
 from nightwatch_core.privacy.values import Scrub
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts
@@ -38,9 +41,17 @@ _LOGGERS = ("nightwatch_core", "tasks", "flows", "prefect")
 
 def scrubber(at: Settings) -> Scrubber:
     """The scrubber of a state folder, which knows our own secrets."""
+    return _scrubber(at.state, _own(at), at.scrub_addresses)
+
+
+def second_check(at: Settings) -> SecondCheck:
+    """The other look at what is published."""
+    return _second_check(_own(at))
+
+
+def _own(at: Settings) -> tuple[str, ...]:
     values = (getattr(at, name) for name in type(at).model_fields)
-    own = tuple(one.get_secret_value() for one in values if isinstance(one, SecretStr))
-    return _scrubber(at.state, own, at.scrub_addresses)
+    return tuple(one.get_secret_value() for one in values if isinstance(one, SecretStr))
 
 
 @lru_cache(maxsize=4)
@@ -58,6 +69,11 @@ def night_fence(night: str) -> str:
     return hmac.new(key, f"fence {night}".encode(), "sha256").hexdigest()[:12]
 
 
+@lru_cache(maxsize=4)
+def _second_check(own: tuple[str, ...]) -> SecondCheck:
+    return SecondCheck(secret_shapes, own)
+
+
 def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
     """The ports, which give and are told nothing secret."""
     by = scrubber(at)
@@ -72,18 +88,18 @@ def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
     )
 
 
-def scrubbed_publishing(ports: PublishingPorts, at: Settings) -> PublishingPorts:
-    """The ports, to which nothing secret goes."""
-    scrub = scrubber(at).scrub
+def scrubbed_publishing(ports: PublishingPorts, at: Settings, before: Before) -> PublishingPorts:
+    """The ports, to which nothing secret goes; `before` reads the files that drafts change."""
+    scrub, check = scrubber(at).scrub, second_check(at)
 
     def outbox(night: Night) -> Outbox:
-        return ScrubbedOutbox(ports.outbox(night), scrub)
+        return ScrubbedOutbox(CheckedOutbox(ports.outbox(night), check, before), scrub)
 
     return replace(
         ports,
         outbox=outbox,
         notifier=ScrubbedNotifier(ports.notifier, scrub),
-        knowledge=ScrubbedKnowledge(ports.knowledge, scrub),
+        knowledge=ScrubbedKnowledge(CheckedKnowledge(ports.knowledge, check), scrub),
         nights=ScrubbedNights(ports.nights, scrub),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, Records
 from nightwatch_core.privacy.values import Scrub
 from nightwatch_core.settings import Settings
-from tasks.wiring import manifest
+from tasks.wiring import manifest, privacy
 from tasks.wiring.pace import pace
 from tasks.wiring.tuning import tuning
 
@@ -171,13 +171,11 @@ def slack(settings: Settings, clock: Clock) -> SlackNotifier:
     token = settings.slack_bot_token or SecretStr("")
     database = settings.state / "nightwatch.db"
     return SlackNotifier(
-        token,
-        settings.slack_channel,
-        database,
-        clock,
+        *(token, settings.slack_channel, database, clock),
         api_url=settings.slack_api_url,
         sleep=pace().pause,
         timeout=pace().silence or SILENCE,
+        withhold=partial(privacy.second_check(settings).withhold, "Slack"),
     )
 
 

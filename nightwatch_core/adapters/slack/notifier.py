@@ -16,6 +16,7 @@ from nightwatch_core.adapters.slack.sent_messages import SentMessages
 from nightwatch_core.errors import GiveUp, NightWatchError, TryLater
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.ports import Clock
+from nightwatch_core.privacy.values import Scrub, scrubbed
 from nightwatch_core.text.escaping import line
 
 API = "https://slack.com/api/"
@@ -39,11 +40,13 @@ class SlackNotifier:
         api_url: str = API,
         sleep: Callable[[float], None] = time.sleep,
         timeout: float = SILENCE,
+        withhold: Scrub = str,
     ) -> None:
         """`target` is a channel's id, a person's id or e-mail; `database` the state's SQLite file.
 
-        Nothing is sent yet. `timeout` in seconds.
+        Nothing is sent yet. `timeout` in seconds. Every text of a message goes through `withhold`.
         """
+        self._withhold = withhold
         self._token = token
         self._target = target.strip()
         self._database = database
@@ -60,7 +63,8 @@ class SlackNotifier:
         night = line(report.night.id, 120)
         sent = SentMessages(self._database, night, channel)
         delivery = SlackDelivery(calls, sent, (night, channel), self._clock, self._sleep)
-        parent, *replies = slack_thread.messages(report)
+        said = slack_thread.messages(report)
+        parent, *replies = (scrubbed(each, self._withhold) for each in said)
         thread = delivery.deliver(parent)
         for each in replies:
             delivery.deliver(each, thread)

@@ -300,3 +300,15 @@ def test_the_probe_finds_channels_we_may_not_post_to(team, changes, told):
 def test_the_probe_refuses_a_wrong_token(team):
     with pytest.raises(GiveUp, match="SLACK_BOT_TOKEN is not a token Slack knows"):
         team.notifier(token="xoxb-other").probe()
+
+
+def test_a_text_that_looks_secret_is_withheld_and_the_rest_is_told(team):
+    def withheld(text):
+        return "[withheld]" if "KeyError on three nights" in text else text
+
+    team.notifier(withhold=withheld).publish(errors(3))
+
+    told = [json.dumps(each.blocks) + each.text for each in team.slack.shown()]
+    assert "tidepool-bookings" in told[0]
+    assert "[withheld]" in told[-1]
+    assert "KeyError on three nights" not in "".join(told)

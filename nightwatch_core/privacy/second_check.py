@@ -1,0 +1,95 @@
+"""The second look at what is about to be published: it shares nothing with the scrubber.
+
+Other people's detectors say what looks like a key; our own secrets are looked for by undoing
+encodings, where the scrubber writes them in each. What it finds is withheld, never masked: that
+something came so far is a fault that people have to hear of.
+"""
+
+import base64
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from threading import Lock
+from urllib.parse import unquote
+
+Detect = Callable[[str], Iterable[tuple[str, int]]]  # of a text: kinds of secrets, and their lines
+
+SHORTEST = 6  # characters of a secret of ours: less stands in every text
+MOST_ALARMS = 20  # that are remembered
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}[ :]?){6,}")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\([\"\\/])")
+
+
+class SecondCheck:
+    """Says what is secret in texts that were scrubbed; safe for threads."""
+
+    def __init__(self, detect: Detect, own: Iterable[str] = ()) -> None:
+        """Take other people's detectors, and our own secrets."""
+        self._detect = detect
+        self._own = frozenset(part for one in own for part in _parts(one.strip()))
+        self._guard, self._alarms = Lock(), dict[str, None]()
+
+    def alarm(self, text: str) -> str:
+        """Name kind and line of the first secret, never its value; empty where there is none.
+
+        >>> check = SecondCheck(lambda text: (), ("s3cr3t/key",))
+        >>> check.alarm("one\\nand s3cr3t%2Fkey"), check.alarm("secret/key")
+        ('a secret of ours', '')
+        """
+        if any(own in view for own in self._own for view in _views(text)):
+            return "a secret of ours"
+        return next((f"{kind} in line {line}" for kind, line in self._detect(text)), "")
+
+    def refusal(self, texts: Mapping[str, str]) -> str:
+        """Say why something made of these texts, by their names, must not go out; empty: it may."""
+        for place, text in texts.items():
+            if kind := self.alarm(text):
+                return self._remember(f"the second check found what looks like {kind} of {place}")
+        return ""
+
+    def withhold(self, where: str, text: str) -> str:
+        """Return the text, or what stands in its place."""
+        kind = self.alarm(text)
+        return (
+            f"[{self._remember(f'withheld from {where}: it looks like {kind}')}]" if kind else text
+        )
+
+    def alarms(self) -> tuple[str, ...]:
+        """What was found since the last `reset`, each once."""
+        with self._guard:
+            return tuple(self._alarms)
+
+    def reset(self) -> None:
+        """Forget what was found: a night begins."""
+        with self._guard:
+            self._alarms.clear()
+
+    def _remember(self, alarm: str) -> str:
+        with self._guard:
+            if len(self._alarms) < MOST_ALARMS:
+                self._alarms[alarm] = None
+        return alarm
+
+
+def _parts(secret: str) -> Iterator[str]:
+    """What tells a secret: all of it, however it is folded, and each whole line of a key."""
+    parts = (secret, "".join(secret.split()), *(x for x in secret.split("\n") if len(x) >= 40))
+    yield from (part for part in parts if len(part) >= SHORTEST)
+
+
+def _views(text: str) -> Iterator[str]:
+    """The text, and what it says once an encoding is undone."""
+    plain = _ESCAPE.sub(lambda one: one[2] or chr(int(one[1], 16)), text.replace("\\n", "\n"))
+    yield from (text, text[::-1], plain, unquote(text), unquote(text.replace("+", " ")))
+    dense = "".join(text.split())
+    yield from (dense, dense[::-1])
+    for run in _HEX.findall(text):
+        digits = re.sub(r"[ :]", "", run)
+        yield bytes.fromhex(digits[: len(digits) // 2 * 2]).decode("utf-8", "replace")
+    for run in _BASE64.findall(dense):
+        standard = run.replace("-", "+").replace("_", "/")
+        for start in range(4):
+            whole = standard[start : start + (len(standard) - start) // 4 * 4]
+            rest = standard[start + len(whole) :]
+            padded = whole + (rest + "=" * (4 - len(rest)) if len(rest) > 1 else "")
+            yield base64.b64decode(padded).decode("utf-8", "replace")

@@ -1,0 +1,93 @@
+"""The second check: what it finds does not go out, and nobody is told the value."""
+
+import base64
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from twins.writing import MemoryOutbox
+
+from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue
+from nightwatch_core.privacy.checked_writing import CheckedOutbox
+from nightwatch_core.privacy.second_check import SecondCheck
+
+OWN = "sk-ant/own+0123 käse=9"
+RAW = OWN.encode()
+WRITTEN = {
+    "plain": OWN,
+    "reversed": OWN[::-1],
+    "in lines": "\n".join(OWN[at : at + 7] for at in range(0, len(OWN), 7)),
+    "for an address": quote(OWN, safe=""),
+    "hexadecimal": RAW.hex(),
+    "hexadecimal with blanks": RAW.hex(" ").upper(),
+    "JSON": OWN.replace("ä", "\\u00e4").replace("/", "\\/"),
+    "base64": base64.b64encode(RAW).decode(),
+    "base64 for addresses": base64.urlsafe_b64encode(b"x" + RAW).decode(),
+    "base64 within": base64.b64encode(b"user:" + RAW + b":more").decode(),
+    "base64 in lines": base64.encodebytes(b"k" * 30 + RAW + b"v" * 40).decode(),
+}
+
+
+def keys(text: str) -> Iterator[tuple[str, int]]:
+    """Detectors that know one key."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if "KEY-1" in line:
+            yield "a key", number
+
+
+@pytest.fixture
+def check() -> SecondCheck:
+    return SecondCheck(keys, (OWN, "", "short"))
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_our_own_secrets_are_seen_in_whatever_form(check: SecondCheck, form: str) -> None:
+    assert check.alarm(f"see (x{WRITTEN[form]}) there") == "a secret of ours"
+
+
+def test_other_texts_are_no_alarm(check: SecondCheck) -> None:
+    for text in ("", "a", "%", "%E4%zz", "\\u00", "deadbeef" * 50, "QUJD" * 9_000, "short"):
+        assert check.alarm(text) == ""
+
+
+def issue(**more: str) -> OpenIssue:
+    return OpenIssue(**{"key": "k", "fingerprint": "v1:a", "title": "t", "body": "b", **more})
+
+
+def draft(text: str, **more: str) -> DraftPull:
+    given = {"key": "k", "fingerprint": "v1:a", "branch": "nightwatch/a", "base": "main"}
+    said = {"title": "t", "body": "b", "commit_message": "m", "commit": "c" * 40, **more}
+    return DraftPull(**given, **said, changes=(FileChange(path="app/pay.py", text=text),))
+
+
+def test_a_publication_with_a_secret_is_refused_with_kind_and_place(check: SecondCheck) -> None:
+    there = MemoryOutbox()
+    outbox = CheckedOutbox(there, check, lambda commit, path: None)
+    for proposal, place in (
+        (issue(title="KEY-1"), "line 1 of the issue's title"),
+        (issue(body=f"fine\n{RAW.hex()}"), "a secret of ours of the issue's body"),
+        (draft("fine", commit_message="why\n\nKEY-1"), "line 3 of the pull's commit message"),
+        (draft("one\ntoken = KEY-1\n"), "line 2 of the changed lines of app/pay.py"),
+    ):
+        refused = outbox.publish(proposal)
+        assert (refused.status, refused.key) == ("refused", "k")
+        assert place in refused.reason
+        assert refused.reason in check.alarms()
+        assert "KEY-1" not in refused.reason
+    assert outbox.publish(issue()).status == "done"
+    check.reset()
+    assert check.alarms() == ()
+
+
+def test_what_a_file_held_before_is_not_published_anew(check: SecondCheck) -> None:
+    files = {("c" * 40, "app/pay.py"): "token = KEY-1\none\n"}
+    outbox = CheckedOutbox(MemoryOutbox(), check, lambda *at: files.get(at))
+    assert outbox.publish(draft("token = KEY-1\ntwo\n")).status == "done"
+    assert outbox.publish(draft("token = KEY-1\nother = KEY-1\n")).status == "refused"
+
+
+def test_elsewhere_the_text_alone_is_withheld(check: SecondCheck) -> None:
+    assert check.withhold("Slack", "fine") == "fine"
+    told = check.withhold("Slack", "one\nKEY-1")
+    assert told == "[withheld from Slack: it looks like a key in line 2]"
+    assert check.alarms() == (told[1:-1],)
