@@ -34,6 +34,16 @@ def _from(name: str, description: str, default: object = "", **bounds: Any) -> A
     return Field(default, alias=name, description=description, **bounds)
 
 
+def _named(folder: Path) -> Path:
+    """Resolve the user that a folder begins with."""
+    if "\0" in str(folder):
+        raise ValueError("a folder's name cannot hold a NUL character")
+    try:
+        return folder.expanduser()
+    except RuntimeError:
+        raise ValueError(f"no user has that name in {folder}: name the folder in full") from None
+
+
 class Settings(BaseSettings):
     """Folders, addresses and secrets. Relative folders count from `home`."""
 
@@ -123,10 +133,7 @@ class Settings(BaseSettings):
         ge=0,
     )
 
-    @field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")
-    @classmethod
-    def _of_the_user(cls, folder: Path) -> Path:
-        return folder.expanduser()
+    _of_the_user = field_validator("home", "state_dir", "knowledge_dir", "tasks_dir")(_named)
 
     @field_validator(
         *("new_relic_region", "new_relic_api_url", "github_api_url", "slack_api_url"),
@@ -184,8 +191,7 @@ def night_options(given: Mapping[str, object] | None = None) -> NightOptions:
 def names() -> tuple[str, ...]:
     """Every environment variable that is read, in the order of `.env.example`."""
     options = tuple(f"{PREFIX}{name.upper()}" for name in NightOptions.model_fields)
-    rest = tuple(field.alias or name for name, field in Settings.model_fields.items())
-    return (*options, *rest)
+    return (*options, *(field.alias or name for name, field in Settings.model_fields.items()))
 
 
 def _is_this_machine(address: str) -> bool:
@@ -202,7 +208,10 @@ def _is_this_machine(address: str) -> bool:
 
 
 def _env_file() -> Path:
-    return Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT).expanduser() / ".env"
+    try:
+        return _named(Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT)) / ".env"
+    except ValueError as wrong:
+        raise StopTheNight(f"settings cannot be used:\n  NIGHTWATCH_HOME: {wrong}") from None
 
 
 def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:
@@ -240,8 +249,6 @@ def _misspelt() -> tuple[str, ...]:
 
 
 def _listed(problems: ValidationError, what: str) -> str:
-    lines = [
-        f"  {problem['loc'][0] if problem['loc'] else '?'}: {problem['msg']}"
-        for problem in problems.errors(include_input=False)
-    ]
-    return f"{what} cannot be used:\n" + "\n".join(lines)
+    every = problems.errors(include_input=False)
+    lines = (f"  {one['loc'][0] if one['loc'] else '?'}: {one['msg']}" for one in every)
+    return "\n".join((f"{what} cannot be used:", *lines))

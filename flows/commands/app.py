@@ -6,7 +6,7 @@ from importlib import import_module
 
 import typer
 
-from flows.commands.running import complain
+from flows.commands.running import check_state, complain
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.designed import refused
 
@@ -30,6 +30,8 @@ VERBS: Mapping[str, str] = {
     "ignore": "ignore",
 }
 """Every verb, and the module beside this one that holds it: under the verb's name, or its own."""
+
+STATELESS = ("try", "agents")  # verbs that keep nothing and read nothing that was kept
 
 
 def app(verbs: Iterable[str] = VERBS) -> typer.Typer:
@@ -57,6 +59,8 @@ def main() -> None:
     try:
         if why := refused("verb").get(" ".join(sys.argv[1:2])):
             raise StopTheNight(f"there is no verb {sys.argv[1]!r}: {why}")
+        if named and named[0] not in STATELESS and "--help" not in sys.argv:
+            check_state()
         app(named or VERBS)()
     except NightWatchError as trouble:
         complain(trouble)

@@ -30,6 +30,7 @@ def run_and_show(
 ) -> None:
     """Find the flow, which imports Prefect, run it, print its report, exit as its status says."""
     try:
+        check_state()
         make_prefect_ready(settings().state, verbose)
         with _sign_of_life(verbose):
             report = find_flow()(**parameters)
@@ -42,6 +43,13 @@ def run_and_show(
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
     show(report)
     raise SystemExit(EXIT_CODES[report.status])
+
+
+def check_state() -> None:
+    """Raise `StopTheNight` where the state folder cannot be used, before anything starts."""
+    from tasks.wiring.local import check_state_folder
+
+    check_state_folder(settings().state)
 
 
 def make_prefect_ready(state: Path, verbose: bool) -> None:

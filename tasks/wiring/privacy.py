@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from nightwatch_core.adapters.local.secret_shapes import secret_shapes
 from nightwatch_core.adapters.stores.mask_key import mask_key
 from nightwatch_core.adapters.stores.private_folder import make_private
+from nightwatch_core.adapters.stores.state_folder import check_room_for_a_night
 from nightwatch_core.models.report import Night
 from nightwatch_core.ports import Outbox
 from nightwatch_core.privacy.checked_writing import Before, CheckedKnowledge, CheckedOutbox
@@ -106,6 +107,7 @@ def scrubbed_publishing(ports: PublishingPorts, at: Settings, before: Before) ->
 
 def close_state(at: Settings) -> None:
     """Let nobody else read the state folder; what is logged from here on is scrubbed."""
+    check_room_for_a_night(at.state)
     make_private(at.state)
     known = logging.getLogRecordFactory()
     factory = known.factory if isinstance(known, _ScrubbedRecords) else known

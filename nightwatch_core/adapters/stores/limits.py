@@ -25,6 +25,9 @@ NAMED_FILES = 2_000  # of what a reader read; the rest is counted
 RECORD_DAYS = 30  # since a record was last used
 RECORD_BYTES = 512 * 1024 * 1024  # of all records; those used least recently go first
 
+# The state folder
+NIGHT_BYTES = 16 * 1024 * 1024  # that are left on its disk when a night begins
+
 # Batches
 BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
 COLLECTED_DAYS = 100  # between a batch that was collected, and one that makes it go: what was
