@@ -12,6 +12,7 @@ from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
 from tasks.futures import Attempt, attempt, attempt_and_go_on, stop_where_stopped
 from tasks.notify import keep_report
+from tasks.prefect_server import run_subflow
 from tasks.progress import Progress
 from tasks.records import prune_records
 
@@ -41,7 +42,9 @@ def until_morning(
     report = progress.update(builder.add_publications(report, published))
     report = progress.update(keep_report(report))
 
-    learned = attempt("learning", learn, night=night.id, **choices, otherwise=LearningResult())
+    learned = attempt(
+        "learning", run_subflow, learn, night=night.id, **choices, otherwise=LearningResult()
+    )
     report = progress.update(builder.add_learning(report, learned.value))
 
     attempt("pruning records", prune_records, otherwise=None)

@@ -13,6 +13,7 @@ from nightwatch_core.analysis.endings import failure
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.assignment import Assignment, WaveResult
+from tasks.prefect_server import GONE, gone_text
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -30,7 +31,10 @@ class Attempt(Generic[T]):
 def attempt(
     what: str, step: Callable[..., T], *args: Any, otherwise: T, **kwargs: Any
 ) -> Attempt[T]:
-    """Run a step the night can do without; `StopTheNight` still stops it."""
+    """Run a step the night can do without, as it can without Prefect's server.
+
+    `StopTheNight` still stops it.
+    """
     try:
         return Attempt(step(*args, **kwargs))
     except StopTheNight:
@@ -38,6 +42,9 @@ def attempt(
     except NightWatchError as trouble:
         log.warning("%s: %s", what, trouble)
         return Attempt(otherwise, f"{what}: {trouble}")
+    except GONE as trouble:
+        log.warning("%s: %s", what, gone_text(trouble))
+        return Attempt(otherwise, f"{what}: {gone_text(trouble)}")
 
 
 def attempt_and_go_on(

@@ -84,7 +84,9 @@ def _report_failure(options: NightOptions, progress: Progress, why: str) -> str:
     try:
         return f"Report: {_keep_and_tell(options, progress, why)}"
     except NightWatchError as trouble:
-        return f"No report could be written: {trouble}"
+        made = ", ".join(f"{one.kind} {one.url or one.number}" for one in progress.receipts)
+        published = f"\nPublished before that, as the next night will find: {made}" if made else ""
+        return f"No report could be written: {trouble}{published}"
 
 
 def _keep_and_tell(options: NightOptions, progress: Progress, why: str) -> str:

@@ -37,6 +37,7 @@ def _recalled(told: dict[str, Any]) -> tuple[str, ...]:
     return (
         *(told["options"].model_dump_json(), told["past"].model_dump_json()),
         *(f"{case.fingerprint} {commit_of_case(case, code).sha}" for case in cases),
+        *(group.fingerprint for case in cases for group in case.groups),
     )
 
 

@@ -89,7 +89,7 @@ class PrefectRecords:
         until = now("UTC") + self._keep if self._keep else None
         try:
             self._store.write(text, key=key, expiration=until)  # type: ignore[arg-type]
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a folder lies in its place
             log.warning("a record could not be kept: %s", error)
 
 

@@ -33,7 +33,7 @@ def run_and_show(
         check_state()
         make_prefect_ready(settings().state, verbose)
         with _sign_of_life(verbose):
-            report = find_flow()(**parameters)
+            report = _run(find_flow(), parameters)
     except NightWatchError as trouble:
         complain(trouble)
     except RuntimeError as trouble:
@@ -43,6 +43,12 @@ def run_and_show(
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
     show(report)
     raise SystemExit(EXIT_CODES[report.status])
+
+
+def _run(flow: Callable[..., RunReport], parameters: Mapping[str, object]) -> RunReport:
+    from tasks.prefect_server import run_flow
+
+    return run_flow(flow, **parameters)
 
 
 def check_state() -> None:

@@ -12,9 +12,14 @@ _BYTES = 32
 
 
 def mask_key(state: Path) -> bytes:
-    """Return the key of a state folder, made where there is none; raises `StopTheNight`."""
+    """Return the key of a state folder, made where there is none; raises `StopTheNight`.
+
+    One that was torn is made again: by a short key, or none, values could be told from their masks.
+    """
     path = state / "mask-key"
     try:
+        if path.exists() and len(path.read_bytes()) != _BYTES:
+            path.unlink(missing_ok=True)
         if not path.exists():
             _make(path)
         return path.read_bytes()

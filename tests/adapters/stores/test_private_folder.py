@@ -5,6 +5,7 @@ import stat
 import pytest
 
 from nightwatch_core.adapters.stores import atomic_files
+from nightwatch_core.adapters.stores.mask_key import mask_key
 from nightwatch_core.adapters.stores.private_folder import make_private
 from nightwatch_core.errors import StopTheNight
 
@@ -42,3 +43,12 @@ def test_files_are_the_owners_unless_they_are_a_teams(tmp_path):
     (tmp_path / "plain").write_bytes(b"")
     assert mode(tmp_path / "ours") == 0o600
     assert mode(tmp_path / "teams") == mode(tmp_path / "plain")
+
+
+@pytest.mark.parametrize("torn", [b"", b"short", b"x" * 33])
+def test_a_torn_key_for_masks_is_made_again_and_then_kept(torn, tmp_path):
+    (tmp_path / "mask-key").write_bytes(torn)
+    key = mask_key(tmp_path)
+    assert len(key) == 32
+    assert mask_key(tmp_path) == key
+    assert mode(tmp_path / "mask-key") == 0o600

@@ -1,0 +1,174 @@
+"""Nights made of the tasks' plain functions, in the order of the flows: no Prefect run, no server.
+
+What a night keeps under its name for whoever takes it up again is kept in `records`, a dict.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from nightwatch_core.analysis.endings import failure
+from nightwatch_core.analysis.waves import first_wave, second_wave
+from nightwatch_core.errors import NightWatchError, StopTheNight, TryLater
+from nightwatch_core.memory.fallback import lasting
+from nightwatch_core.models.analysis import Analysis, Failure
+from nightwatch_core.models.assignment import (
+    Assignment,
+    CauseFindings,
+    PastOutcomes,
+    PublishResult,
+    UpdatedLessons,
+    WaveResult,
+)
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import Proposal, Receipt
+from nightwatch_core.models.report import LearningResult, Night, RunReport
+from nightwatch_core.report import builder
+from tasks import analysis as analysing
+from tasks import errors, fixes, issues, knowledge, outcomes, patterns, recall, selection
+from tasks.code import pin_code
+from tasks.futures import Attempt, attempt
+from tasks.night import begin_night
+from tasks.notify import keep_report, open_report
+from tasks.policies import PATIENTLY
+from tasks.research import research_case
+from tasks.wiring import publishing, reading
+
+T = TypeVar("T")
+
+
+@dataclass
+class PlainNights:
+    """Runs nights; whatever is not ours to raise comes out as it is."""
+
+    records: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, options: NightOptions) -> RunReport:
+        """One night from its window to its report."""
+        own = attempt("reading outcomes", outcomes.read_outcomes.fn, options, otherwise=None)
+        now = reading(options).clock.now()
+        night = begin_night(options, reading(options).errors.window(None, now))
+        return self._until_morning(options, night, own)
+
+    def _until_morning(self, options: NightOptions, night: Night, own: Attempt[Any]) -> RunReport:
+        fetched = errors.fetch_errors.fn(options, night)
+        known = self._kept(selection.known_errors, options=options, night=night)
+        selected = selection.select_groups.fn(options, fetched, known)
+        report = builder.add_errors(open_report(options, night), fetched, selected)
+        earlier = builder.follow_up_input(fetched, own.value)
+        found = self._causes(options, night, selected, earlier)
+        report = builder.add_findings(report, found, own.value or ())
+
+        receipts: list[Receipt] = []
+        acted = attempt("publishing", self._publish, report, own.value, receipts, otherwise=())
+        published = PublishResult(receipts=tuple(receipts), skips=acted.value)
+        report = keep_report.fn(builder.add_publications(report, published))
+
+        learned = attempt("learning", self._learn, report, otherwise=LearningResult())
+        report = builder.add_learning(report, learned.value)
+        report = builder.degrade(report, own.trouble, acted.trouble, learned.trouble)
+        report = builder.finish_report(report, reading(options).clock.now())
+        kept = keep_report.fn(report)
+        publishing(options).nights.finish(kept)
+        return kept
+
+    def _kept(self, task: Any, **parameters: Any) -> Any:
+        """A step's value as it was first, where the night is taken up again."""
+        key = task.cache_policy.cache_key_fn(None, parameters)
+        if key not in self.records:
+            self.records[key] = task.fn(**parameters)
+        return self.records[key]
+
+    def _causes(
+        self, options: NightOptions, night: Night, selected: Any, earlier: Any
+    ) -> CauseFindings:
+        code = pin_code.fn(options, night, selected)
+        traced = tuple(errors.trace_group.fn(group, options, code) for group in selected.kept)
+        cases = selection.make_cases.fn(traced)
+        past = attempt(
+            "following up", self._kept, outcomes.follow_up, options=options, night=night,
+            code=code, selection=selected, earlier=earlier, cases=cases, otherwise=PastOutcomes(),
+        )  # fmt: skip
+        memory = attempt(
+            "recalling lessons", self._kept, recall.recall_cases, options=options, night=night,
+            code=code, cases=cases, traced=traced, past=past.value, traffic=earlier.traffic,
+            otherwise=recall.nothing_recalled(cases, traced, past.value),
+        )  # fmt: skip
+        tonight = selection.narrow.fn(options, selected, memory.value)
+        prepared = tuple(
+            research_case.fn(one, options, code, tonight.selection)
+            for one in tonight.memory.unknown
+        )
+        able = reading(options).model.capabilities()
+        waves = first_wave(options, night, code, prepared, able)
+        leaders = self._explained(options, waves.leaders)
+        others = self._explained(options, second_wave(options, waves, leaders, able))
+        return CauseFindings(
+            selection=tonight.selection,
+            code=code,
+            memory=tonight.memory,
+            troubles=(past.trouble, memory.trouble),
+        ).with_waves(leaders, others)
+
+    def _explained(self, options: NightOptions, asked: Iterable[Assignment]) -> WaveResult:
+        analyses: list[Analysis] = []
+        failures: list[Failure] = []
+        for one in asked:
+            try:
+                analyses.append(self._analysis(one, options))
+            except StopTheNight:
+                raise
+            except NightWatchError as trouble:
+                failures.append(failure(one.case, trouble))
+        return WaveResult(analyses=tuple(analyses), failures=tuple(failures))
+
+    def _analysis(self, assignment: Assignment, options: NightOptions) -> Analysis:
+        if options.force:  # it is kept for Retries of its own run alone
+            return analysing.analyse.fn(assignment, options)
+        kept: Analysis = self._kept(analysing.analyse, assignment=assignment, options=options)
+        return kept
+
+    def _publish(self, report: RunReport, own: Any, receipts: list[Receipt]) -> tuple[Any, ...]:
+        options, night = report.options, report.night
+        planned = issues.plan_issues.fn(options, report, own)
+        self._one_by_one(planned.proposals, options, night, receipts)
+        pulls = fixes.plan_pulls.fn(options, report, own, tuple(receipts))
+        self._one_by_one(pulls.proposals, options, night, receipts)
+        return (*planned.skips, *pulls.skips)
+
+    @staticmethod
+    def _one_by_one(
+        proposals: tuple[Proposal, ...],
+        options: NightOptions,
+        night: Night,
+        receipts: list[Receipt],
+    ) -> None:
+        for one in proposals:
+            receipts.append(_patiently(issues.publish.fn, one, options, night))
+
+    def _learn(self, report: RunReport) -> LearningResult:
+        options = report.options
+        kept = tuple(
+            knowledge.keep_lesson.fn(one, options, report) for one in lasting(report.analyses)
+        )
+        lessons = patterns.read_lessons.fn(options, knowledge.rebuild_index.fn(options))
+        upkeep: UpdatedLessons = knowledge.keep_up.fn(options, report, lessons)
+        found = patterns.detect_patterns.fn(options, report, upkeep.lessons)
+        for one in found:
+            patterns.keep_pattern.fn(one, options)
+        troubles = patterns.relate_lessons.fn(options, upkeep.lessons)
+        archived = knowledge.archive_lessons.fn(options, report, upkeep.lessons)
+        knowledge.rebuild_index.fn(options)
+        suggested = patterns.suggest_ignores.fn(options, report, upkeep.lessons)
+        upkeep = upkeep.model_copy(update={"troubles": (*upkeep.troubles, *troubles)})
+        return builder.learning_result(report, kept, archived, upkeep, found, suggested)
+
+
+def _patiently(step: Callable[..., T], *given: Any) -> T:
+    """Tried again as often as the tasks are."""
+    for _ in range(PATIENTLY["retries"]):
+        try:
+            return step(*given)
+        except TryLater:
+            continue
+    return step(*given)
