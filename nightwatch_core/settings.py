@@ -7,6 +7,7 @@ rest: folders, addresses and secrets. Secrets are `SecretStr`: no repr, log or r
 import difflib
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,12 +37,10 @@ def _from(name: str, description: str, default: object = "", **bounds: Any) -> A
 
 def _named(folder: Path) -> Path:
     """Resolve the user that a folder begins with."""
-    if "\0" in str(folder):
-        raise ValueError("a folder's name cannot hold a NUL character")
-    try:
-        return folder.expanduser()
-    except RuntimeError:
-        raise ValueError(f"no user has that name in {folder}: name the folder in full") from None
+    with suppress(RuntimeError):
+        if "\0" not in str(folder):
+            return folder.expanduser()
+    raise StopTheNight(f"settings cannot be used: {ascii(str(folder))} can name no folder")
 
 
 class Settings(BaseSettings):
@@ -208,10 +207,7 @@ def _is_this_machine(address: str) -> bool:
 
 
 def _env_file() -> Path:
-    try:
-        return _named(Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT)) / ".env"
-    except ValueError as wrong:
-        raise StopTheNight(f"settings cannot be used:\n  NIGHTWATCH_HOME: {wrong}") from None
+    return _named(Path(os.environ.get("NIGHTWATCH_HOME") or CHECKOUT)) / ".env"
 
 
 def _read(kind: Callable[..., T], what: str, said: Mapping[str, object]) -> T:

@@ -51,6 +51,13 @@ def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None
     return next(iter(ours), None)
 
 
+def by_choice(text: str, known: OwnItem | None, night: str) -> Reason:
+    """Why nothing is made by choice, and what this night made before it was taken up with it."""
+    if known is None or known.night != night:
+        return Reason("choice", text)
+    return Reason("choice", f"{text}; #{known.number} was made before that")
+
+
 def names_of(analysis: Analysis) -> frozenset[str]:
     """Every name its error has or had."""
     return frozenset((analysis.fingerprint, *analysis.case.aliases, *analysis.known_as))

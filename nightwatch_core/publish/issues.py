@@ -14,7 +14,7 @@ from nightwatch_core.models.proposal import (
     Skip,
 )
 from nightwatch_core.publish import issue_text
-from nightwatch_core.publish.candidates import Reason, effect_key, in_order, skip
+from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.twins import Share, causes, shares
 
@@ -43,7 +43,9 @@ def plan_issues(
         if isinstance(draft, Reason):
             kind = "comment" if share.known and share.known.state == "open" else "issue"
             skips += [skip(one, kind, draft) for one in share.members]
-        elif reason := _no_issue_by_choice(options) or _no_news(draft, options) or no_room:
+        elif reason := (
+            _no_issue_by_choice(options, share.known, night) or _no_news(draft, options) or no_room
+        ):
             skips += [skip(one, draft.kind, reason) for one in share.members]
         else:
             proposals.append(draft)
@@ -175,7 +177,7 @@ def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
     return None
 
 
-def _no_issue_by_choice(options: NightOptions) -> Reason | None:
-    if options.publish == "none":
-        return Reason("choice", "nothing is published by choice (publish none)")
-    return None
+def _no_issue_by_choice(options: NightOptions, known: OwnItem | None, night: str) -> Reason | None:
+    if options.publish != "none":
+        return None
+    return by_choice("nothing is published by choice (publish none)", known, night)

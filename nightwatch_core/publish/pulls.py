@@ -20,9 +20,9 @@ from nightwatch_core.models.proposal import (
     Skip,
 )
 from nightwatch_core.privacy.masks import holds_mask
+from nightwatch_core.publish import candidates, issue_text
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish import issue_text
-from nightwatch_core.publish.candidates import Reason, effect_key, in_order, known_item, skip
+from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
 from nightwatch_core.publish.patches import as_patch, how_it_stands, no_carrier
@@ -57,9 +57,9 @@ def plan_pulls(
         reason = (
             _not_this_one(analysis, known, night)
             or _awaits_deploy(analysis)
-            or _no_pull_by_choice(options)
+            or _no_pull_by_choice(options, known, night)
             or no_carrier(options, issue)
-            or _settled(known_item(analysis, issues), issue, receipts)
+            or _settled(candidates.known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or _too_risky(options, risk)
             or not_wanted(mitigations, options)
@@ -142,10 +142,10 @@ def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reas
     return Reason("settled", how_it_stands(known))
 
 
-def _no_pull_by_choice(options: NightOptions) -> Reason | None:
+def _no_pull_by_choice(options: NightOptions, known: OwnItem | None, night: str) -> Reason | None:
     if options.publish == "all":
         return None
-    return Reason("choice", f"no pull requests by choice (publish {options.publish})")
+    return by_choice(f"no pull requests by choice (publish {options.publish})", known, night)
 
 
 def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:
@@ -212,7 +212,7 @@ def _issue_of(
     analysis: Analysis, issues: tuple[OwnItem, ...], receipts: tuple[Receipt, ...]
 ) -> int | None:
     """The number of the error's issue: tonight's, else the one that was known before."""
-    known = known_item(analysis, issues)
+    known = candidates.known_item(analysis, issues)
     tonight = (
         r.number
         for r in receipts

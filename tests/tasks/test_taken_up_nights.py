@@ -19,3 +19,16 @@ def test_an_error_that_joins_a_case_meanwhile_is_told(tmp_path: Path) -> None:
     assert report.night.resumed
     told = {group.transaction for one in report.analyses for group in one.case.groups}
     assert told == set(SEES_ALL)
+
+
+def test_what_was_made_before_another_choice_is_told(tmp_path: Path) -> None:
+    with Shop(tmp_path, on_github=False) as shop:
+        shop.failing = SEES_ALL
+        shop.fuse.left = 5  # when issue and draft are there
+        with pytest.raises(Killed):
+            shop.night()
+        report = shop.night(publish="none")
+        made = {one.number for one in shop.items()}
+    assert len(made) == 2
+    assert not report.receipts
+    assert all(any(f"#{number} " in one.reason for one in report.skips) for number in made)
