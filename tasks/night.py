@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from prefect import task
 from prefect.context import FlowRunContext
@@ -31,6 +32,7 @@ from tasks.wiring.manifest import list_for
 from tasks.wiring.privacy import night_fence
 
 log = logging.getLogger(__name__)
+LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 
 def tonights_options(choices: Mapping[str, object]) -> NightOptions:
@@ -74,18 +76,18 @@ def reopened_report(night: str, choices: Mapping[str, object], *own: str) -> Run
 def open_night(options: NightOptions) -> Night:
     """Find the window to look at, and begin its night or take it up again.
 
-    A live source has another window at every moment, so its unfinished night keeps its own. The
+    A live source has another window at every moment, so its unfinished night keeps its own. Any
+    other one's is known by its window, whatever zone or summer time it is told in by now. The
     night is kept, so that a Retry of the run stays in it and finds its analyses done.
     """
     ports, kind = reading(options), kind_of(options)
     now = ports.clock.now()
-    if is_live(options):
-        cut = publishing(options).nights.unfinished(kind, now - RESUMABLE)
-        if cut:
-            return begin_night(options, cut.window, kind, cut.id)
-    return begin_night(
-        options, ports.errors.window(lookback_for(options, kind.scheduled), now), kind
-    )
+    since = now - RESUMABLE if is_live(options) else LONG_AGO
+    cut = publishing(options).nights.unfinished(kind, since)
+    if cut and is_live(options):
+        return begin_night(options, cut.window, kind, cut.id)
+    window = ports.errors.window(lookback_for(options, kind.scheduled), now)
+    return begin_night(options, window, kind, cut.id if cut and cut.window == window else "")
 
 
 def kind_of(options: NightOptions) -> NightKind:

@@ -45,7 +45,7 @@ def run_subflow(subflow: Flow[..., T], **parameters: Any) -> T:
     A subflow that had come to its end by then is done again: it has to be one that may be.
     """
     try:
-        return subflow(**parameters)
+        ended: T = subflow(**parameters)
     except GONE:
-        plainly: Callable[..., T] = subflow.fn
-        return plainly(**parameters)
+        ended = subflow.fn(**parameters)
+    return ended

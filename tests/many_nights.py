@@ -71,10 +71,13 @@ class Killed(BaseException):
 class Fuse:
     """Burns through at the nth effect: before it, or right after."""
 
+    clock: MemoryClock
     left: int = 0  # 0: never
+    drift: timedelta = timedelta(0)  # of the clock from one effect to the next
 
     def burn(self) -> None:
         """One more moment at which a night may be killed."""
+        self.clock.time += self.drift
         self.left -= 1
         if not self.left:
             raise Killed
@@ -136,9 +139,11 @@ class Shop:
     folder: Path
     on_github: bool
     clock: MemoryClock = field(default_factory=MemoryClock)
-    fuse: Fuse = field(default_factory=Fuse)
     moods: dict[str, str] = field(default_factory=dict)  # by file
     failing: dict[str, int] = field(default_factory=dict)  # occurrences by transaction
+
+    def __post_init__(self) -> None:
+        self.fuse = Fuse(self.clock)
 
     def __enter__(self) -> "Shop":
         self.repository = repository(self.folder / "shop.git", Change("Shop", FILES), bare=True)

@@ -28,7 +28,7 @@ from tasks import analysis as analysing
 from tasks import errors, fixes, issues, knowledge, outcomes, patterns, recall, selection
 from tasks.code import pin_code
 from tasks.futures import Attempt, attempt
-from tasks.night import begin_night
+from tasks.night import open_night
 from tasks.notify import keep_report, open_report
 from tasks.policies import PATIENTLY
 from tasks.research import research_case
@@ -46,9 +46,7 @@ class PlainNights:
     def run(self, options: NightOptions) -> RunReport:
         """One night from its window to its report."""
         own = attempt("reading outcomes", outcomes.read_outcomes.fn, options, otherwise=None)
-        now = reading(options).clock.now()
-        night = begin_night(options, reading(options).errors.window(None, now))
-        return self._until_morning(options, night, own)
+        return self._until_morning(options, open_night.fn(options), own)
 
     def _until_morning(self, options: NightOptions, night: Night, own: Attempt[Any]) -> RunReport:
         fetched = errors.fetch_errors.fn(options, night)

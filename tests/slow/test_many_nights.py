@@ -66,12 +66,17 @@ class ManyNights(RuleBasedStateMachine):
         failing=st.sets(st.sampled_from(sorted(ERRORS))),
         often=st.sampled_from((1, 5, 400)),
         move=st.sampled_from(MOVES),
+        drift=st.sampled_from((timedelta(0), timedelta(hours=-1), timedelta(days=1))),
         dies=st.sampled_from((0, 0, 1, 2, 3, 4, 5, 6, 8, 9, 12, 17, 20)),
     )
-    def night(self, failing: set[str], often: int, move: timedelta, dies: int) -> None:
+    def night(
+        self, failing: set[str], often: int, move: timedelta, drift: timedelta, dies: int
+    ) -> None:
         self.shop.clock.time += move
+        self.shop.fuse.drift = drift
         self.shop.failing = dict.fromkeys(failing, often)
         self._night(dies)
+        self.shop.fuse.drift = timedelta(0)
 
     @rule(dies=st.integers(1, 12))
     def killed_and_taken_up(self, dies: int) -> None:

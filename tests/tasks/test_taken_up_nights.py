@@ -1,5 +1,6 @@
 """A night that is taken up again, whose errors are not quite those that it had before."""
 
+from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,15 @@ def test_what_was_made_before_another_choice_is_told(tmp_path: Path) -> None:
     assert len(made) == 2
     assert not report.receipts
     assert all(any(f"#{number} " in one.reason for one in report.skips) for number in made)
+
+
+@pytest.mark.parametrize("hours", [1, -11])
+def test_a_night_is_the_same_in_another_zone(hours: int, tmp_path: Path) -> None:
+    with Shop(tmp_path, on_github=False) as shop:
+        shop.failing, clock = SEES_ALL, shop.clock
+        clock.time = clock.time.astimezone(timezone(timedelta(hours=2)))  # of summer
+        shop.fuse.left = 3
+        with pytest.raises(Killed):
+            shop.night()
+        clock.time = clock.time.astimezone(timezone(timedelta(hours=hours)))
+        assert shop.night().night.resumed
