@@ -76,7 +76,7 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         os.environ.setdefault(name, value)
     home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable = os.access(home, os.W_OK)
     except OSError:
         writable = False

@@ -4,12 +4,15 @@ Planted in messages, traces, SQL parameters and attributes of records, in source
 `.env`, commit messages and our own settings; looked for in everything that is kept, told and sent.
 """
 
+import base64
 import json
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from git_repositories import Change, repository
@@ -47,8 +50,23 @@ PLANTED = {
 P = PLANTED
 OWN = {
     "ANTHROPIC_API_KEY": "sk-ant-own-0123456789abcdef",
-    "SLACK_BOT_TOKEN": "xoxb-own-12345678901-abcdefgh",
+    "SLACK_BOT_TOKEN": "xoxb-own/12345678901+abcdefgh",
 }
+
+
+def forms(secret: str) -> dict[str, str]:
+    """Our own secrets as somebody could have them written to carry them out."""
+    raw = secret.encode()
+    return {
+        "plain": secret,
+        "base64": base64.b64encode(raw).decode(),
+        "base64 within": base64.b64encode(b"i:" + raw).decode()[3 : (2 + len(raw)) * 8 // 6],
+        "hexadecimal": raw.hex(),
+        "reversed": secret[::-1],
+        "for an address": quote(secret, safe=""),
+    }
+
+
 CART = f'''\
 import pay
 
@@ -100,7 +118,8 @@ MESSAGES = (
         *("shop/pay.py", 7, "charge", f'return gateway.charge(card, api_key="{P["stripe"]}")'),
         "PaymentError",
         f"declined {P['stripe']} {P['github']} {P['aws']} aws_secret_access_key={P['aws secret']} "
-        f"{P['google']} your verification code is {P['otp']}; {OWN['ANTHROPIC_API_KEY']}",
+        f"{P['google']} your verification code is {P['otp']}; "
+        + " ".join(f"<{form}>" for own in OWN.values() for form in forms(own).values()),
     ),
     (
         *("shop/cart.py", 8, "total", "return sum(line.price for line in lines)"),
@@ -156,14 +175,21 @@ class Heard:
         bodies = json.dumps([one.body for one in claude.requests], ensure_ascii=False)
         told = json.dumps([one.arguments for one in slack.requests], ensure_ascii=False)
         self.places = {"terminal": output, "model": bodies, "slack": told}
+        # What drafts change, and what their commits say; the code around it is as it was.
+        ours = ("log", "-p", "--unified=0", "--format=%an%n%B", "--branches=nightwatch/*", "--not")
+        shop = ("git", "-C", str(folder / "shop"), *ours, "main")
+        self.places["commits"] = subprocess.run(shop, capture_output=True, text=True).stdout
         for place in ("state", "prefect"):
             for path in sorted((folder / place).rglob("*")):
                 if path.is_file() and not path.is_symlink():
-                    text = path.read_bytes().decode("utf-8", "replace")
+                    content = path.read_bytes()
+                    content = zlib.decompress(content) if path.suffix == ".z" else content
+                    text = content.decode("utf-8", "replace")
                     self.places[f"{place}/{path.relative_to(folder / place)}"] = text
 
     def leaks(self) -> list[tuple[str, str]]:
-        values = {**PLANTED, **{name: value for name, value in OWN.items()}}
+        own = {f"{name} {how}": v for name, one in OWN.items() for how, v in forms(one).items()}
+        values = {**PLANTED, **own}
         return [
             (name, place)
             for place, text in self.places.items()
@@ -207,7 +233,20 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Heard, Pat
             cwd=folder,
         )
         assert done.returncode in (0, 2), done.stdout + done.stderr
-        yield Heard(folder, done.stdout + done.stderr, claude, slack), folder
+        heard = Heard(folder, done.stdout + done.stderr, claude, slack)
+        talk = next((folder / "state/transcripts").glob("*/*.jsonl")).stem.replace("-", ":")
+        for verb in (["report"], ["transcript", talk, "--full"], ["manifest"]):
+            command = "from flows.commands.app import main; main()"
+            said = subprocess.run(
+                [sys.executable, "-c", command, *verb],
+                env={**clean, **ours},
+                capture_output=True,
+                text=True,
+                check=False,
+                cwd=ROOT,
+            )
+            heard.places[f"nightwatch {verb[0]}"] = said.stdout + said.stderr
+        yield heard, folder
 
 
 def test_nothing_that_was_planted_is_anywhere(night: tuple[Heard, Path]) -> None:
@@ -227,6 +266,13 @@ def test_the_night_did_its_work_all_the_same(night: tuple[Heard, Path]) -> None:
     assert any(one["verified"] and "<" in one["quote"] for one in evidence), "a quote with a mask"
     patches = [text for place, text in heard.places.items() if place.endswith(".patch")]
     assert any("+    return sum(line.cost for line in lines)" in text for text in patches)
+    assert "+    return sum(line.cost for line in lines)" in heard.places["commits"]
+    assert heard.places["commits"].startswith("NightWatch\n")
+    sent = [text for place, text in heard.places.items() if "/sent/texts/" in place]
+    assert any("<email-" in text for text in sent), "what left is looked through, too"
+    assert "POST" in heard.places["nightwatch manifest"]
+    assert "AttributeError" in heard.places["nightwatch report"]
+    assert "<email-" in heard.places["nightwatch transcript"]
 
 
 def test_nobody_else_can_read_what_is_kept(night: tuple[Heard, Path]) -> None:

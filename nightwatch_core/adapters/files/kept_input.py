@@ -22,6 +22,7 @@ def keep_pasted(text: str, folder: Path) -> Path:
     content = text.encode(errors="replace")
     path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}.txt"
     try:
+        _forget_old(folder)
         atomic_files.write(path, content)
     except OSError as error:
         raise _not_written(path, error) from error
@@ -49,7 +50,7 @@ def keep_stream(stream: IO[bytes], folder: Path, most: int = MOST_BYTES) -> Path
 
 
 def _forget_old(folder: Path) -> None:
-    """Delete inputs that were not given again for long: they may be large."""
+    """Delete inputs that were not given again for long: they may be large, and hold anything."""
     oldest = time.time() - KEPT_DAYS * 86_400
     for path in folder.glob("*.txt"):
         if path.stat().st_mtime < oldest:

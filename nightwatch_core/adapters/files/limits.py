@@ -4,7 +4,7 @@
 LINE_LIMIT = 8_388_608  # characters of one line, or of one value of JSON, that are read at once
 CHUNK = 1_048_576  # characters of JSON, or bytes of a packed file, read at a time
 PASTE_LIMIT = 4_000_000  # characters of one record that a person pasted
-KEPT_DAYS = 30  # of what was piped in
+KEPT_DAYS = 7  # of what was piped in or pasted, which is kept as it came
 HEAD = 65_536  # bytes looked at to tell what a file is
 EXCERPT = 2_000  # characters kept of what could not be read
 MAX_REJECTS = 1_000  # unreadable records kept with their text; further ones are counted
