@@ -99,6 +99,9 @@ class Settings(BaseSettings):
         "Mask IP addresses, too, wherever secrets and people's data are masked.",
         False,
     )
+    bundle_days: int = _from(
+        "NIGHTWATCH_BUNDLE_DAYS", "Days that bundles of nights are kept; 0: none is made.", 30, ge=0
+    )
     libraries: str = _from(
         "NIGHTWATCH_LIBRARIES",
         "Folders of installed dependencies (environments, node_modules, gems), commas between; "

@@ -59,17 +59,19 @@ class PublishingPorts:
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Both, as a test puts them in."""
+    """Both, as a test or a replay puts them in."""
 
     reading: ReadingPorts
     publishing: PublishingPorts
+    model_of: Callable[[str], Model] | None = None  # by its name; else all are `reading.model`
+    recorded: bool = False  # whether a night over them leaves a bundle
 
 
 _replacement: ContextVar[Dependencies | None] = ContextVar("replacement", default=None)
 
 
 def replacement() -> Dependencies | None:
-    """Return what a test has put in; None outside of tests."""
+    """Return what a test or a replay has put in; None otherwise."""
     return _replacement.get()
 
 

@@ -30,6 +30,7 @@ from tasks.wiring import (
 from tasks.wiring.health import begin_counting
 from tasks.wiring.manifest import list_for
 from tasks.wiring.privacy import night_fence
+from tasks.wiring.recording import begin_recording
 
 log = logging.getLogger(__name__)
 LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
@@ -45,6 +46,7 @@ def tonights_options(choices: Mapping[str, object]) -> NightOptions:
     begin_counting()
     options = with_default_ports(night_options(choices))
     check_batch_mode(options)
+    begin_recording(options)
     if options.agent:
         choose(agents_of(reading(options).agents), "", options.agent)
     return options

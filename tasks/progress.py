@@ -18,6 +18,7 @@ from tasks.night import banner, begin_night
 from tasks.notify import notify
 from tasks.wiring import publishing, reading
 from tasks.wiring.manifest import list_for
+from tasks.wiring.recording import record_night
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ class Progress:
     def begin(self, night: Night) -> Night:
         """Remember the night that began; what is sent belongs to it."""
         list_for(night.id)
+        record_night(night)
         self.night = night
         return night
 

@@ -20,6 +20,8 @@ VERBS: Mapping[str, str] = {
     "batches": "batches",
     "transcript": "transcript",
     "manifest": "manifest",
+    "replay": "replay",
+    "bundle": "bundle",
     "check": "check",
     "scoreboard": "scoreboard",
     "compound": "compound",

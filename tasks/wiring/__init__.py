@@ -7,6 +7,7 @@ that a worker on another machine makes the same ones. Tests put others in with
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO
@@ -43,6 +44,7 @@ from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import batches, code_hosts, local, privacy, services
+from tasks.wiring.recording import end_recording, recording
 
 DEFAULT_MODEL = "claude-opus-5-5"
 
@@ -50,7 +52,11 @@ DEFAULT_MODEL = "claude-opus-5-5"
 def reading(options: NightOptions) -> ReadingPorts:
     """Return the ports to read through, the real ones unless `using` says otherwise."""
     instead, at = replacement(), settings()
-    return privacy.scrubbed_reading(instead.reading if instead else _reading(options, at), at)
+    ports = instead.reading if instead else _reading(options, at)
+    if instead and instead.model_of:
+        ports = replace(ports, model=instead.model_of(options.model))
+    walled, listening = privacy.scrubbed_reading(ports, at), recording()
+    return listening.reading(walled, options.model) if listening else walled
 
 
 def publishing(options: NightOptions) -> PublishingPorts:
@@ -58,19 +64,22 @@ def publishing(options: NightOptions) -> PublishingPorts:
     instead, at = replacement(), settings()
     ports = instead.publishing if instead else _publishing(options, at)
     before = partial(code_hosts.text_at, partial(bare_code, options))
-    return privacy.scrubbed_publishing(ports, at, before)
+    walled, listening = privacy.scrubbed_publishing(ports, at, before), recording()
+    return listening.publishing(walled) if listening else walled
 
 
 def bare_code(options: NightOptions) -> CodeHost:
     """The code as it is: for the files of drafts, which must be what people will merge into."""
-    instead = replacement()
-    return instead.reading.code if instead else code_hosts.bare_code(options, settings())
+    instead, listening = replacement(), recording()
+    host = instead.reading.code if instead else code_hosts.bare_code(options, settings())
+    return listening.code(host) if listening else host
 
 
 def nights() -> Nights:
     """The nights that were, whatever the options."""
-    instead = replacement()
-    return instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
+    instead, listening = replacement(), recording()
+    own = instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
+    return listening.nights(own) if listening else own
 
 
 def transcripts() -> Transcripts:
@@ -121,6 +130,7 @@ def keep_piped_input(stream: IO[bytes]) -> str:
 
 def reset_ports() -> None:
     """Make all ports anew at the next call: files may have changed since the last night."""
+    end_recording()
     privacy.close_state(settings())
     _reading.cache_clear()
     _publishing.cache_clear()
@@ -132,37 +142,14 @@ def with_default_ports(options: NightOptions) -> NightOptions:
     if replacement():
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
-    return default_ports.fill_ports(options, _available(at), DEFAULT_MODEL, services.lacking(at))
+    return default_ports.fill_ports(
+        options, services.available(at), DEFAULT_MODEL, services.lacking(at)
+    )
 
 
 def half_described() -> Mapping[str, tuple[str, ...]]:
     """Services that somebody began to set up, with the settings that are missing."""
     return {} if replacement() else services.half_described(settings())
-
-
-LOCAL: Mapping[str, frozenset[str]] = {
-    "source": frozenset({"file", "sample"}),
-    "code": default_ports.ON_THIS_MACHINE,
-    "model": frozenset({"rules"}),
-    "delivery": frozenset({"local"}),
-    "notify": frozenset({"local"}),
-}
-SERVICES: Mapping[str, frozenset[str]] = {
-    "source": frozenset({"newrelic"}),
-    "code": frozenset({"github"}),
-    "model": frozenset({"claude"}),
-    "delivery": frozenset({"github"}),
-    "notify": frozenset({"slack"}),
-}
-
-
-def _available(at: Settings) -> Mapping[str, frozenset[str]]:
-    lacking = services.lacking(at)
-    ready = {port: names - lacking.keys() for port, names in SERVICES.items()}
-    compatible = {default_ports.COMPATIBLE} if at.anthropic_base_url else set()
-    return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
-        "model": LOCAL["model"] | ready["model"] | compatible
-    }
 
 
 @lru_cache(maxsize=4)

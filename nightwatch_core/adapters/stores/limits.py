@@ -33,3 +33,7 @@ BATCH_BYTES = 512 * 1024 * 1024  # of one file: 100,000 errors have some 100 MB
 COLLECTED_DAYS = 100  # between a batch that was collected, and one that makes it go: what was
 # said of an error holds as long as a lesson, and is not asked again meanwhile
 COLLECTED_ERRORS = 100_000  # of all collected batches; the oldest of them go first
+
+BUNDLE_PACKED = 64 * 2**20  # bytes of a bundle that are read
+BUNDLE_TEXT = 256 * 2**20  # bytes that it may unpack to
+BUNDLE_ROOM = 500 * 2**20  # bytes of all bundles, beyond which the oldest go

@@ -1,0 +1,132 @@
+"""Values as canonical JSON, cut into pieces that are named by what they hold.
+
+Equal values have equal bytes. What is long is a piece of its own, in whose place stands its name,
+`{"$": "<sha256>"}`: a turn that ten requests repeat is kept once, and nothing can be exchanged for
+something else without its name no longer being true.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from nightwatch_core.errors import GiveUp
+
+LONG = 400  # characters of JSON from which a value is a piece
+REFERENCE = "$"
+JOINED = 64_000_000  # characters that one value may have, put together again
+
+
+def name_of(text: str) -> str:
+    """Return the name of a piece, or of any canonical text.
+
+    >>> name_of("[]")[:12]
+    '4f53cda18c2b'
+    """
+    return hashlib.sha256(text.encode("ascii", "backslashreplace")).hexdigest()
+
+
+def canonical(value: Any) -> str:
+    """Return JSON in plain ASCII, its keys sorted, without spaces: half characters are kept.
+
+    >>> canonical({"b": (1, "ä"), "a": None})
+    '{"a":null,"b":[1,"\\\\u00e4"]}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+class Cutter:
+    """Writes values as JSON, and gives what is long to `keep` as pieces: name and text."""
+
+    def __init__(self, text: Callable[[str], str], keep: Callable[[str, str], object]) -> None:
+        """Put every text of a value through `text`."""
+        self._text, self._keep = text, keep
+
+    def cut(self, value: Any) -> str:
+        """Return the value's JSON, with the names of pieces in it."""
+        return self._inner(to_jsonable_python(value))
+
+    def _inner(self, value: Any) -> str:
+        if isinstance(value, str):
+            return json.dumps(self._text(value))
+        if isinstance(value, dict):
+            rows = {_key(self._text(name)): self._part(one) for name, one in value.items()}
+            return f"{{{','.join(f'{json.dumps(name)}:{rows[name]}' for name in sorted(rows))}}}"
+        if isinstance(value, list):
+            return f"[{','.join(map(self._part, value))}]"
+        return json.dumps(value)
+
+    def _part(self, value: Any) -> str:
+        text = self._inner(value)
+        if len(text) < LONG:
+            return text
+        name = name_of(text)
+        self._keep(name, text)
+        return canonical({REFERENCE: name})
+
+
+def references(value: Any) -> Iterator[str]:
+    """Return the names of pieces in JSON that was read."""
+    if isinstance(value, list):
+        for one in value:
+            yield from references(one)
+    elif isinstance(value, dict):
+        if set(value) == {REFERENCE}:
+            yield str(value[REFERENCE])
+            return
+        for one in value.values():
+            yield from references(one)
+
+
+def reached(start: Iterable[str], pieces: Mapping[str, str]) -> set[str]:
+    """Return the names that can be come to from these, also of pieces that are missing."""
+    names: set[str] = set()
+    ahead = list(start)
+    while ahead:
+        name = ahead.pop()
+        if name not in names:
+            names.add(name)
+            ahead.extend(references(json.loads(pieces.get(name, "null"))))
+    return names
+
+
+def joined(value: Any, pieces: Mapping[str, str], most: int = JOINED) -> Any:
+    """Return JSON with all its pieces in their places.
+
+    Raises `GiveUp` where one is missing, or where it comes to more than `most` characters: pieces
+    can name each other so that a small file is a value without end.
+    """
+    return _Joiner(pieces, most).join(value)
+
+
+class _Joiner:
+    def __init__(self, pieces: Mapping[str, str], most: int) -> None:
+        self._pieces, self._left = pieces, most
+
+    def join(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.join(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {REFERENCE}:
+            return self.join(json.loads(self._piece(str(value[REFERENCE]))))
+        return {_plain(name): self.join(one) for name, one in value.items()}
+
+    def _piece(self, name: str) -> str:
+        if name not in self._pieces:
+            raise GiveUp(f"the bundle lacks a piece, {name[:12]}: it was cut, or changed")
+        self._left -= len(self._pieces[name])
+        if self._left < 0:
+            raise GiveUp("a value of the bundle is larger than any night's: it is not ours")
+        return self._pieces[name]
+
+
+def _key(name: str) -> str:
+    """A field's name; one that begins as references do gets a second sign."""
+    return f"{REFERENCE}{name}" if name.startswith(REFERENCE) else name
+
+
+def _plain(name: str) -> str:
+    return name[1:] if name.startswith(REFERENCE * 2) else name

@@ -1,0 +1,159 @@
+"""What a night wrote down while it ran becomes a bundle: a manifest, and the pieces it names.
+
+The journal is lines: `R` where a run began, `P` and a piece, `T` and a question with its answer.
+A line that was torn is left out: what it held is missing.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.bundle import Asked, Bundle, Manifest, Told
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.report import Night, RunReport
+from nightwatch_core.privacy.values import Scrub
+from nightwatch_core.replay.decisions import Writes, decisions
+from nightwatch_core.replay.pieces import canonical, joined, name_of, reached, references
+from nightwatch_core.replay.record import asking
+
+RUN, PIECE, TOLD = "R", "P", "T"
+SCHEMA = 1  # raised when an older NightWatch could not read what is written
+
+
+@dataclass
+class Journal:
+    """What was read of a journal."""
+
+    pieces: dict[str, str] = field(default_factory=dict)
+    runs: int = 0
+    torn: int = 0
+    told: dict[tuple[str, str], tuple[int, list[Told]]] = field(default_factory=dict)
+
+    def add(self, line: str) -> None:
+        """Take one line; of a question that several runs asked, the last run's answers count."""
+        sign, rest = line[:1], line[1:]
+        if sign == RUN:
+            self.runs += 1
+        elif sign == PIECE:
+            self.pieces[name_of(rest)] = rest
+        else:
+            self._add_answer(json.loads(rest))
+
+    def _add_answer(self, row: list[Any]) -> None:
+        name, arguments, kind, value, seconds = row
+        run, answers = self.told.get((name, canonical(arguments)), (0, []))
+        if run != self.runs:
+            answers = []
+        answers.append(Told(kind=kind, json_value=value, seconds=seconds))
+        self.told[name, canonical(arguments)] = self.runs, answers
+
+    def asked(self) -> tuple[Asked, ...]:
+        """Every question with its answers; what is answered alike to the end is there once."""
+        return tuple(
+            Asked(name=name, arguments=json.loads(arguments), answers=_without_repeats(answers))
+            for (name, arguments), (_, answers) in sorted(self.told.items())
+        )
+
+
+def read_journal(lines: Iterable[str]) -> Journal:
+    """Read a journal as far as it can be read."""
+    journal = Journal()
+    for line in lines:
+        try:
+            journal.add(line)
+        except (ValueError, TypeError):
+            journal.torn += 1
+    return journal
+
+
+class Run(NamedTuple):
+    """What is known of the run that seals a night."""
+
+    made: datetime
+    began: datetime
+    program: str
+    night: Night
+    options: NightOptions
+    settings: dict[str, str]
+    ports: tuple[str, ...]
+
+
+def sealed(
+    journal: Journal, run: Run, report: RunReport, writes: Writes, scrub: Scrub
+) -> list[str]:
+    """Return a bundle's lines: the manifest, and the pieces that it comes to.
+
+    A question whose pieces were lost is left out, and counted among what is missing.
+    """
+    pieces = journal.pieces
+    text = asking(scrub, pieces.__setitem__).cut(decisions(report, writes))
+    every = journal.asked()
+    whole = tuple(one for one in every if _is_whole(one, pieces))
+    manifest = Manifest(
+        **run._asdict() | {"settings": {name: scrub(one) for name, one in run.settings.items()}},
+        runs=journal.runs,
+        missing=_missing(run.night, journal, len(every) - len(whole)),
+        decided=name_of(canonical(joined(json.loads(text), pieces))),
+        decisions=json.loads(text),
+        asked=whole,
+    )
+    first = canonical(manifest.model_dump(mode="json"))
+    there = reached(references(json.loads(first)), pieces)
+    return [first, *(text for name, text in pieces.items() if name in there)]
+
+
+def _missing(night: Night, journal: Journal, lost: int) -> tuple[str, ...]:
+    early = night.resumed and journal.runs == 1
+    return tuple(
+        text
+        for text, holds in (
+            ("what an earlier run of this night was told", early),
+            (f"{lost} answers and {journal.torn} torn lines of the journal", lost or journal.torn),
+        )
+        if holds
+    )
+
+
+def opened(root: str, lines: Iterable[str], size: int) -> Bundle:
+    """Read a bundle's lines; raises `GiveUp` where anything in it is not what its name says."""
+    rows = iter(lines)
+    first = next(rows, "")
+    if name_of(first) != root:
+        raise GiveUp("the bundle was changed: its first line is not what its digest says")
+    pieces = {name_of(text): text for text in rows}
+    try:
+        plain = json.loads(first)
+        there = reached(references(plain), pieces)
+        manifest = Manifest.model_validate(plain)
+    except (ValueError, RecursionError) as trouble:
+        raise GiveUp(f"the bundle cannot be read: {str(trouble)[:200]}") from None
+    if lacking := there - pieces.keys():
+        raise GiveUp(f"the bundle was changed: {len(lacking)} of its pieces are not there")
+    if more := pieces.keys() - there:
+        raise GiveUp(f"the bundle was changed: {len(more)} pieces in it belong to nothing")
+    text = len(first) + sum(map(len, pieces.values()))
+    bundle = Bundle(root=root, manifest=manifest, pieces=pieces, bytes=size, text=text)
+    if name_of(canonical(decided(bundle))) != manifest.decided:
+        raise GiveUp("the bundle was changed: its decisions are not what their digest says")
+    return bundle
+
+
+def decided(bundle: Bundle) -> Any:
+    """Return the decisions of a bundle's night (`replay/decisions.py`)."""
+    return joined(bundle.manifest.decisions, bundle.pieces)
+
+
+def _is_whole(asked: Asked, pieces: dict[str, str]) -> bool:
+    return reached(references(asked.model_dump(mode="json")), pieces) <= pieces.keys()
+
+
+def _without_repeats(answers: list[Told]) -> tuple[Told, ...]:
+    """The answers without the last ones that say the same: the last is given ever after."""
+    said = [(one.kind, canonical(one.json_value)) for one in answers]
+    last = len(answers)
+    while last > 1 and said[last - 1] == said[last - 2] and answers[last - 1].kind == "value":
+        last -= 1
+    return tuple(answers[:last])

@@ -1,0 +1,123 @@
+import json
+import lzma
+import os
+from pathlib import Path
+
+import pytest
+
+from nightwatch_core.adapters.stores import bundle_files
+from nightwatch_core.adapters.stores.bundle_files import BundleFiles, read_bundle
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.replay.pieces import canonical, name_of
+
+BUNDLES = Path(__file__).resolve().parents[2] / "bundles"
+DAY = 86_400
+
+
+@pytest.fixture
+def whole() -> list[str]:
+    """The lines of a night's bundle."""
+    packed = (BUNDLES / "model.bundle").read_bytes().partition(b"\n")[2]
+    return lzma.decompress(packed).decode().split("\n")
+
+
+def write(folder: Path, lines: list[str], root: str = "", after: bytes = b"") -> Path:
+    path, name = folder / "a.bundle", root or name_of(lines[0])
+    head = f"NIGHTWATCH BUNDLE 1 {name}\n".encode()
+    path.write_bytes(head + lzma.compress("\n".join(lines).encode(), preset=0) + after)
+    return path
+
+
+@pytest.mark.parametrize("name", ["rules", "model"])
+def test_the_bundles_among_the_tests_are_whole(name: str):
+    bundle = read_bundle(BUNDLES / f"{name}.bundle")
+    assert bundle.manifest.missing == ()
+    assert bundle.bytes < 100_000
+
+
+def test_every_change_is_seen(whole: list[str], tmp_path: Path):
+    root = name_of(whole[0])
+    assert read_bundle(write(tmp_path, whole)).root == root
+    for at in (0, 1, *range(2, len(whole), 9), len(whole) - 1):
+        changed = [*whole[:at], whole[at].replace("e", "f", 1), *whole[at + 1 :]]
+        with pytest.raises(GiveUp, match="was changed|cannot be read"):
+            read_bundle(write(tmp_path, changed, root))
+    for lines in (whole[:-1], [*whole, '"one more"'], []):
+        with pytest.raises(GiveUp, match="was changed"):
+            read_bundle(write(tmp_path, lines or [""], root))
+
+
+def test_decisions_that_were_exchanged_together_with_the_first_line_are_seen(
+    whole: list[str], tmp_path: Path
+):
+    manifest = json.loads(whole[0])
+    manifest["decisions"] = {}
+    with pytest.raises(GiveUp, match="was changed"):
+        read_bundle(write(tmp_path, [canonical(manifest), *whole[1:]]))
+
+
+def test_a_file_that_was_cut_or_goes_on_is_told(tmp_path: Path, whole: list[str]):
+    path = write(tmp_path, whole)
+    content = path.read_bytes()
+    for cut in (content[:-40], content[:200], content[:60], b"", content + b"more"):
+        path.write_bytes(cut)
+        with pytest.raises(GiveUp, match="cut|changed|no bundle"):
+            read_bundle(path)
+
+
+def test_what_unpacks_to_more_than_a_night_is_not_unpacked(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(bundle_files, "BUNDLE_TEXT", 1_000_000)
+    path = write(tmp_path, ["a" * 20_000_000])
+    assert path.stat().st_size < 10_000
+    with pytest.raises(GiveUp, match="larger than any night"):
+        read_bundle(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["[" * 100_000, "{}", "null", '"' + "x" * 50, "9" * 6_000, '{"made":"never"}'],
+    ids=["deep", "empty", "null", "torn", "long number", "no moment"],
+)
+def test_what_is_no_manifest_is_a_sentence(line: str, tmp_path: Path):
+    with pytest.raises(GiveUp, match="cannot be read"):
+        read_bundle(write(tmp_path, [line]))
+
+
+def test_a_newer_schema_is_a_clear_sentence(tmp_path: Path):
+    path = tmp_path / "a.bundle"
+    path.write_bytes(b"NIGHTWATCH BUNDLE 7 " + b"a" * 64 + b"\nwhatever comes then")
+    with pytest.raises(GiveUp, match="of a newer NightWatch .its schema is 7"):
+        read_bundle(path)
+
+
+@pytest.mark.parametrize("night", ["../../etc/passwd", "a/b", "", ".x", "a" * 200])
+def test_no_name_leaves_the_folder(night: str, tmp_path: Path):
+    with pytest.raises(GiveUp, match="cannot name a night"):
+        BundleFiles(tmp_path).path(night)
+
+
+def test_a_journal_becomes_a_bundle_that_its_owner_alone_can_read(tmp_path: Path):
+    files = BundleFiles(tmp_path / "bundles")
+    files.add("n1", ["R", "Pone"])
+    files.add("n1", ["Ptwo"])
+    assert list(files.journal("n1")) == ["R", "Pone", "Ptwo"]
+    journal = tmp_path / "bundles" / "n1.journal"
+    assert journal.stat().st_mode & 0o777 == 0o600
+    path = files.seal("n1", ["{}"], is_over=False)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert journal.exists(), "a night that failed is taken up again"
+    files.seal("n1", ["{}"], is_over=True)
+    assert not journal.exists()
+
+
+def test_old_and_large_ones_go_the_oldest_first(tmp_path: Path):
+    files = BundleFiles(tmp_path)
+    for day in range(6):
+        path = files.seal(f"n{day}", [f'"{day}"'], is_over=True)
+        os.utime(path, (day * DAY, day * DAY))
+    assert files.newest().name == "n5.bundle"
+    assert files.prune(days=4, now=5.5 * DAY) == 2
+    size = files.path("n5").stat().st_size
+    assert files.prune(days=4, room=2 * size, now=5.5 * DAY) == 2
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["n4.bundle", "n5.bundle"]
+    assert files.prune(days=4, now=-9 * DAY) == 0, "a clock that was set back deletes nothing"
