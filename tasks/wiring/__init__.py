@@ -43,7 +43,7 @@ from nightwatch_core.privacy.scrubbed_reading import ScrubbedLessons
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import batches, code_hosts, local, privacy, services
+from tasks.wiring import available, batches, code_hosts, local, privacy, services
 from tasks.wiring.recording import end_recording, recording
 
 DEFAULT_MODEL = "claude-opus-5-5"
@@ -143,7 +143,7 @@ def with_default_ports(options: NightOptions) -> NightOptions:
         return options.model_copy(update={"max_errors": options.max_errors or 5})
     at = settings()
     return default_ports.fill_ports(
-        options, services.available(at), DEFAULT_MODEL, services.lacking(at)
+        options, available.available(at), DEFAULT_MODEL, services.lacking(at)
     )
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from pydantic import SecretStr
 
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.intake import default_ports
 from nightwatch_core.models.options import NightOptions, listed
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Clock, Records
@@ -45,21 +44,6 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """Of each group one setting has to be there."""
 
-LOCAL: Mapping[str, frozenset[str]] = {
-    "source": frozenset({"file", "sample"}),
-    "code": default_ports.ON_THIS_MACHINE,
-    "model": frozenset({"rules"}),
-    "delivery": frozenset({"local"}),
-    "notify": frozenset({"local"}),
-}
-SERVICES: Mapping[str, frozenset[str]] = {
-    "source": frozenset({"newrelic"}),
-    "code": frozenset({"github"}),
-    "model": frozenset({"claude"}),
-    "delivery": frozenset({"github"}),
-    "notify": frozenset({"slack"}),
-}
-
 NO_KEY = "none"  # for compatible servers that ask for none
 
 
@@ -75,16 +59,6 @@ def lacking(settings: Settings) -> dict[str, tuple[str, ...]]:
         for service, groups in NEEDED.items()
     }
     return {service: names for service, names in missing.items() if names}
-
-
-def available(settings: Settings) -> dict[str, frozenset[str]]:
-    """Every port's names that are connected."""
-    missing = lacking(settings)
-    ready = {port: names - missing.keys() for port, names in SERVICES.items()}
-    compatible = {default_ports.COMPATIBLE} if settings.anthropic_base_url else set()
-    return {port: LOCAL[port] | ready[port] for port in LOCAL} | {
-        "model": LOCAL["model"] | ready["model"] | compatible
-    }
 
 
 def half_described(settings: Settings) -> dict[str, tuple[str, ...]]:
