@@ -29,6 +29,9 @@ test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idl
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 15 minutes)
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow --durations=10
 
+faults: $(VENV)/.developing ## every way in which a call of a service can break, a night each (half an hour); ONLY='slack.*500' picks
+	$(QUIET) $(BIN)/python tests/connected/fault_matrix.py $(if $(ONLY),--only "$(ONLY)")
+
 fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails; not part of CI
 	@end=$$(( $$(date +%s) + $(MINUTES) * 60 )); while [ $$(date +%s) -lt $$end ]; do \
 		$(QUIET) HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -q -x -n 2 -m "hypothesis and not slow" tests/core tests/adapters || exit 1; done
@@ -66,4 +69,4 @@ $(VENV)/.developing: $(VENV)/.installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
 	@touch $@
 
-.PHONY: help night try ui test test-slow fuzz mutants bench efficiency sample format clean
+.PHONY: help night try ui test test-slow faults fuzz mutants bench efficiency sample format clean

@@ -145,7 +145,10 @@ def _answered(problem: anthropic.APIStatusError, secret: str) -> NightWatchError
     if problem.error_code in _UNPAID:
         return StopTheNight(f"Claude: {words}: {_ACCOUNT}")
     if 300 <= problem.status_code < 400:
-        return StopTheNight("Claude's address sends elsewhere: correct ANTHROPIC_BASE_URL")
+        return TryLater(
+            "Claude's address sends elsewhere: try again later; where that stays, correct "
+            "ANTHROPIC_BASE_URL"
+        )
     kind = _kind(problem)
     if kind == "request_too_large" or _says(problem, kind, "prompt is too long"):
         return TooLong(words)

@@ -134,7 +134,12 @@ def failed_status(status: int, body: str) -> NightWatchError | None:
         return kind(f"{ADVICE[kind]} (HTTP {status})")
     if status >= 500:
         return Unwell(f"New Relic is unwell (HTTP {status}): try again in some minutes")
-    if 300 <= status < 400 or status in (404, 405):
+    if 300 <= status < 400:
+        return Unwell(
+            f"NEW_RELIC_API_URL sends elsewhere (HTTP {status}): try again; where that stays, "
+            "check the address"
+        )
+    if status in (404, 405):
         return StopTheNight(
             f"there is no NerdGraph at NEW_RELIC_API_URL (HTTP {status}): check the address"
         )

@@ -13,7 +13,7 @@ from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 
 PASSING = (
     "429", "500", "502", "503", "529", "cut", "end", "sse error", "truncated", "no json",
-    "sse api", "sse rate", "sse timeout", "sse unknown", "no events", "drop",
+    "sse api", "sse rate", "sse timeout", "sse unknown", "no events", "drop", "redirect",
 )  # fmt: skip
 FINAL = {
     "sse invalid": (GiveUp, "in mid-answer, invalid_request_error"),
@@ -26,7 +26,6 @@ FINAL = {
     "404": (StopTheNight, "--model"),
     "credit": (StopTheNight, "credit balance is too low.*billing"),
     "spend": (StopTheNight, "You have reached your limit.*billing"),
-    "redirect": (StopTheNight, "ANTHROPIC_BASE_URL"),
 }
 
 
