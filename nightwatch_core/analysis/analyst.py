@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from nightwatch_core.analysis import fix_alone, limits, run_context, second_look, tools
+from nightwatch_core.analysis import (
+    fix_alone,
+    kept_back,
+    limits,
+    run_context,
+    second_look,
+    tools,
+)
 from nightwatch_core.analysis.answer_complaints import complaints, mend_request
 from nightwatch_core.analysis.answer_reading import answer_schema
 from nightwatch_core.analysis.conventions import conventions
@@ -13,6 +20,7 @@ from nightwatch_core.analysis.plans import RULES
 from nightwatch_core.analysis.prompts import first_message
 from nightwatch_core.analysis.tool_calls import CallHistory
 from nightwatch_core.analysis.tool_specs import TOLD_LIMITS
+from nightwatch_core.code.taint import strangers, texts_of
 from nightwatch_core.code.verdict import verdict
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.agent import AgentSpec, AnalysisPlan
@@ -151,7 +159,12 @@ def _look(
     `known` holds the cause where only the fix is asked for.
     """
 
+    told = strangers(texts_of(briefing.case, briefing.research))
+
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
+        if order := kept_back.order_of_call(call, briefing.case, told):
+            why = kept_back.refusal(order)
+            return ToolResult(id=call.id, name=call.name, text=why, is_error=True)
         at = (briefing.code, briefing.case, briefing.traces, shown, briefing.libraries)
         return tools.run(call, *at, fence=briefing.fence)
 
@@ -170,7 +183,11 @@ def _look(
     if not budget.able.local:  # it is never asked for one
         answer = answer.model_copy(update={"handover": None})
     shown = None if known else calls.shown  # its steps were seen when it was found
-    found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown)
+    turns = conclusion.state.conversation.turns
+    heard = kept_back.heard_in(turns)
+    orders = strangers(texts_of(briefing.case, briefing.research, heard))
+    answer, parts = kept_back.without_orders(answer, orders)
+    found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown, orders)
     handed = () if budget.able.local else run_context.handed(briefing.research, found)
     counted = briefing.code.code_reads if isinstance(briefing.code, CountsReads) else None
     return found.model_copy(
@@ -185,6 +202,7 @@ def _look(
             "code_reads": counted,
             "handed": handed,
             "model": budget.able.model,
+            "kept_back": (*kept_back.calls_kept_back(turns, briefing.case, told), *parts),
         }
     )
 

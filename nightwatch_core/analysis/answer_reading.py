@@ -19,6 +19,7 @@ from nightwatch_core.models.answer import (
     Hypothesis,
     Learning,
 )
+from nightwatch_core.text.escaping import clean
 
 _SEARCHED = 4_000_000  # characters that may be read in search of the object
 _ATTEMPT = 2_000  # what every attempt costs besides, in characters
@@ -202,12 +203,16 @@ def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any
     return cleaned
 
 
+_AS_THEY_STAND = ("old", "new", "quote", "path")  # as files have them
+
+
 def _clean(value: object, key: str) -> object:
-    """Numbers where text is meant, half characters, lines like "12-14": as the schema has them."""
+    """Numbers where text is meant, half or hidden characters, "12-14": as the schema has them."""
     if key == "line":
         return _line(value)
     if isinstance(value, str):
         text = value.encode("utf-8", "replace").decode()
+        text = text if key in _AS_THEY_STAND else clean(text)
         return _choice(text, key) if key in _CHOICES else text
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return str(value)[:100] if is_number and key != "has_fix" else value

@@ -16,6 +16,7 @@ from nightwatch_core.code.edit_grounds import Grounds
 from nightwatch_core.code.edit_policy import hidden_in, too_large
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.protected_paths import is_change_note, refusal
+from nightwatch_core.code.taint import order_in, sentence_of
 from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.value import Value
@@ -52,6 +53,7 @@ def judged(edits: tuple[Edit, ...], code: CodeReader, grounds: Grounds) -> Judge
             or _inapplicable((*kept, plain), code, paths)
             or _apart(plain, paths, grounds)
             or _undue_deletion(plain, grounds)
+            or _ordered(plain, grounds)
         )
         if why:
             reasons.append((plain, why))
@@ -108,6 +110,13 @@ def _undue_deletion(edit: Edit, grounds: Grounds) -> str:
     if edit.path in grounds.failing:
         return "the error was raised in it: to delete it mends nothing"
     return "" if edit.path in grounds.reasoning else "the analysis does not say why it should go"
+
+
+def _ordered(edit: Edit, grounds: Grounds) -> str:
+    """Why it may not say that: it repeats, outside of its literals, an order from outside."""
+    new = order_in(f"{edit.path}\n{edit.new}", grounds.orders, literals=False)
+    is_old = new and order_in(edit.old, grounds.orders, literals=False) == new
+    return sentence_of("it", new) if new and not is_old else ""
 
 
 def _folder(path: str) -> str:

@@ -46,6 +46,7 @@ POWERS: tuple[Power, ...] = (
             r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+|fork)\b|\bpty\.spawn\b"
             r"|(?<![\w.])(?:eval|exec|execfile|__import__|system|popen|shell_exec|passthru"
             r"|proc_open|assert_options|create_function)\("
+            r"|\b(?:__builtins__|builtins|importlib|runpy|ctypes)\b"
             r"|\b(?:instance|class|module)_eval\b|\bOpen3\b|\bIO\.popen\b|\bKernel\.(?:system|exec)"
             r"|(?<![\w.])%x[({\[]|\bchild_process\b|\bexecSync\b|\bspawnSync\b|\bnew Function\("
             r"|\bvm\.run\w+|\bRuntime\.getRuntime\b|\bProcessBuilder\b|\bScriptEngine\b"

@@ -6,6 +6,7 @@ ordinary file has a name of these (a `hooks` folder below `src`, a shop's `vendo
 look at how deep it lies: what builds and checks run by themselves stands at the top.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
@@ -27,6 +28,8 @@ from nightwatch_core.code.protected_names import (
     SOURCE,
 )
 from nightwatch_core.text.escaping import clean
+
+_LOOK_ALIKE = re.compile("[\u0370-\u058f\u13a0-\u13ff]")  # Greek, Cyrillic, Armenian, Cherokee
 
 
 def _malformed(path: str) -> bool:
@@ -90,8 +93,15 @@ def _is_device(path: str) -> bool:
     return any(part.split(".")[0].strip() in DEVICES for part in path.split("/"))
 
 
+def _looks_alike(path: str) -> bool:
+    """Whether a name mixes Latin letters with others that are drawn like them."""
+    stems = (part.rpartition(".")[0] or part for part in path.split("/"))
+    return any(re.search(r"[a-z]", stem, re.I) and _LOOK_ALIKE.search(stem) for stem in stems)
+
+
 RULES: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("is not a plain path", _malformed),
+    ("mixes letters that look alike", _looks_alike),
     ("leaves the repository", _leaves_the_tree),
     ("is spelt ambiguously", _ambiguous),
     ("is in a dot folder or a dot file", _dotted),

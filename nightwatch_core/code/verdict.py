@@ -6,7 +6,7 @@ from functools import cache
 
 from nightwatch_core.code.cited_steps import unseen_step
 from nightwatch_core.code.code_view import inside
-from nightwatch_core.code.edit_grounds import grounds_of
+from nightwatch_core.code.edit_grounds import NOBODY, grounds_of
 from nightwatch_core.code.edit_rules import judged, reasons
 from nightwatch_core.code.failing_place import Read, Search
 from nightwatch_core.code.file_diffs import file_diffs
@@ -15,6 +15,7 @@ from nightwatch_core.code.limits import QUESTION, ROOT_CAUSE
 from nightwatch_core.code.named_change import named_change
 from nightwatch_core.code.quotes import verified
 from nightwatch_core.code.record_fit import objection
+from nightwatch_core.code.taint import Strangers
 from nightwatch_core.models.analysis import FELL_BACK, Analysis, RefusedEdit
 from nightwatch_core.models.answer import Answer, Confidence, Evidence
 from nightwatch_core.models.error import Case
@@ -119,15 +120,17 @@ def verdict(
     code: CodeReader,
     read: tuple[str, ...] = (),
     lines: Collection[str] | None = None,
+    orders: Strangers = NOBODY,
 ) -> Analysis:
     """Say what the answer is worth: evidence checked against the code, only edits that may stand.
 
     `read` are the files the model has seen, `lines` what it was shown of them (`path:line`); None:
-    not known, then no step is asked for its line.
+    not known, then no step is asked for its line. No edit may repeat `orders` from outside.
     """
     evidence = looked_up(answer.evidence, code, case)
     unknown = _knows_no_cause(answer, evidence)
-    draft = _draft(case, answer, evidence, code, read, with_fix=answer.has_fix and not unknown)
+    with_fix = answer.has_fix and not unknown
+    draft = _draft(case, answer, evidence, code, read, orders, with_fix=with_fix)
     if unknown:
         draft = _handed_over(draft, answer, code, fits=not research.misfit)
     if research.misfit:
@@ -141,12 +144,13 @@ def _draft(
     evidence: tuple[Evidence, ...],
     code: CodeReader,
     read: tuple[str, ...],
+    orders: Strangers,
     *,
     with_fix: bool,
 ) -> Analysis:
     """What an answer says, as far as it may stand."""
     change = named_change(answer.suspect_commit, code)
-    grounds = grounds_of(answer, case, evidence, read)
+    grounds = grounds_of(answer, case, evidence, read, orders)
     fix = judged(answer.file_changes if with_fix else (), code, grounds)
     return Analysis(
         case=case,

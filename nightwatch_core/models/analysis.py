@@ -48,6 +48,13 @@ class RefusedEdit(Value):
     is_slip: bool = False  # another attempt may put it right: it is not the file that is refused
 
 
+class KeptBack(Value):
+    """A part of an analysis that repeats an order from outside where somebody would obey it."""
+
+    part: Literal["tool call", "next step", "learning", "question", "tag", "description"]
+    order: str  # untrusted text: escape it
+
+
 class Standing(Value):
     """Where the failing lines stand on the base branch, which fixes aim at."""
 
@@ -130,6 +137,7 @@ class Analysis(Value):
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
     standing: Standing | None = None  # None: the code that failed is the base branch's
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
+    kept_back: tuple[KeptBack, ...] = ()  # the edits among them are `refused`
     handover: Handover | None = None  # what is known where no cause is; None: it has a cause
 
     @model_validator(mode="before")

@@ -112,6 +112,7 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
     refused = (f"{one.path}: {one.reason}" for one in analysis.refused)
     yield _bullets("refused", "Not proposed", refused, many)
+    yield _bullets("kept back", "Kept back", map(say.kept_back, analysis.kept_back), many)
     yield _suspects(analysis, limits)
     undecided = map(_hypothesis, parts.open_explanations(analysis))
     yield _bullets("open", "Open explanations", undecided, many)

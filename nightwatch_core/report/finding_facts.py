@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.analysis import Analysis, KeptBack
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.run_context import HandedFact
@@ -91,6 +91,11 @@ def news(analysis: Analysis) -> str:
     """What a reused finding waits for, or why a known error was looked at again."""
     again = f"Looked at again: {analysis.news}" if analysis.news else ""
     return line(analysis.waiting or again, TEXT)
+
+
+def kept_back(part: KeptBack) -> str:
+    """What was kept back, and the order from outside that it repeats."""
+    return f"a {part.part}, which repeats an order from outside: {ascii(part.order)[1:-1]}"
 
 
 def ending(analysis: Analysis) -> str:

@@ -23,6 +23,7 @@ REPLY |= {
     "evidence": 1_450,
     "fix": 1_450,
     "refused": 330,
+    "kept back": 250,
     "suspects": 400,
     "open": 330,
     "next": 400,

@@ -265,3 +265,9 @@ def test_nothing_else_passes_for_a_note_of_a_change(path):
     there = (*NOTES, ".github/workflows/guide.md", ".clinerules/guide.md", ".changeset/a.js")
     protected = is_change_note(path, there) and not refusal(path, there, is_new=True)
     assert not protected
+
+
+@pytest.mark.parametrize("path", ["shop/w\u043erk.py", "\u0430pp/work.py", "shop/c\u03b1rt.py"])
+def test_letters_that_look_alike_are_in_no_name(path):
+    assert "look alike" in refusal(path)
+    assert not refusal("shop/\u0440\u0430\u0431\u043e\u0442\u0430.txt")

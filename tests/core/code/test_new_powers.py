@@ -30,6 +30,7 @@ def gain(text, before="", path="shop/cart.py"):
         ("Runtime.getRuntime().exec(c)", PROCESS),
         ("exec.Command(name)", PROCESS),
         ("eval(text)", PROCESS),
+        ("getattr(__builtins__, 'ev' + 'al')(text)", PROCESS),
         ("pickle.loads(blob)", PROCESS),
         ("yaml.load(text)", PROCESS),
         ("os.environ['A']", ENVIRONMENT),
