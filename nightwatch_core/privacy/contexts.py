@@ -41,6 +41,11 @@ def _mixed(match: re.Match[str]) -> bool:
     return is_secret(value) and has_digit and has_letter
 
 
+def _is_no_name(value: str) -> bool:
+    """Whether it may be a key itself: names of keys, which are quoted, too, are short words."""
+    return any(map(str.isdigit, value)) or len(value) >= 16
+
+
 _TELLING = (
     r"(?:pass(?:word|phrase|code)|passwd|secret|(?:api|access|auth|licen[sc]e|secret|private|account|session)[ _-]?(?:key|token)"
     r"|token|credentials?)"
@@ -160,6 +165,21 @@ CONTEXTS: tuple[Rule, ...] = (
         "secret",
         re.compile(rf"\b{_TELLING}\s{{1,2}}(?:is\s|was\s|of\s|for\s\S{{1,60}}\s)?(?P<q>[\"'`])(?P<v>[^\"'`\n]{{3,300}})(?P=q)", re.I),
         ("pass", "secret", "key", "token", "credential"),
+        lambda match: _value(match) and (match[0][:4].lower() == "pass" or _is_no_name(match["v"])),
+    ),
+    Rule(  # ADMIN_KEY 6be0576f… may not, writeKey Vb9Qx7… is off
+        "secret",
+        re.compile(r"(?<![\w.])[A-Za-z]\w{0,60}(?:KEY|TOKEN|SECRET|(?<=[a-z])(?:Key|Token|Secret))\s{1,2}(?P<v>[A-Za-z0-9+/_-]{16,200}={0,2})(?![\w(.])"),
+        ("key", "token", "secret"),
+        lambda match: _mixed(match) and _is_random(match["v"]),
+    ),
+    Rule(  # mysqldump -uroot -pVALUE, smbclient -U svc%VALUE, what FTP and IMAP call it
+        "password",
+        re.compile(
+            r"(?:\bmysql\w{0,10}\s[^\n]{0,120}?\s-p|\s-U\s?[\w.@/\\-]{1,60}%|\bPASS\s|\bLOGIN\s\S{2,80}\s)"
+            r"(?P<v>(?=\S{0,40}[\d!#$%*?])[A-Za-z]\S{4,80})"
+        ),
+        ("mysql", "-u", "pass ", "login "),
         _value,
     ),
     Rule(

@@ -152,6 +152,7 @@ _SETTING = re.compile(  # what follows a name in a call, and is no secret
 _SHORT_KEYS = re.compile(
     r"(?:otp|totp|mfa|cvv|cvc|pin|ssn|pass|pw|pwd|psw|sid|passcode|password|passwd)$", re.I
 )
+_PLACE = re.compile(r"\d{1,6}:\d{1,6}:?")  # token-service.js:42:17
 _CALL = re.compile(r"(?:new |await )?[\w.:>-]{1,80}\([^\n]{0,400}\).{0,80}")
 _VERSION = re.compile(r"[\^~><=v ]{0,4}\d{1,5}(?:\.[\dx*]{1,5}){1,4}(?:[-+][\w.]{1,30})?")
 _NUMBER_KEYS = re.compile(r"(?:otp|totp|mfa|cvv|cvc|pin|ssn)", re.I)
@@ -189,6 +190,8 @@ def _quoted(match: re.Match[str]) -> bool:
 def _bare(match: re.Match[str]) -> bool:
     value, after, tight = match["v"], match["after"], match["sep"] in ("=", "=>")
     if _HARMLESS_REST.fullmatch(match["rest"]) or not is_secret(value):
+        return False
+    if value.endswith(":") or _PLACE.fullmatch(value):
         return False
     if value.isdigit():
         return len(value) >= (4 if _SHORT_KEYS.search(match["key"]) else 12)

@@ -130,7 +130,40 @@ def _is_address(match: re.Match[str]) -> bool:
     return max(parts) < 256 and parts[0] not in (0, 127, 255)
 
 
+_NAMED = r"(?:(?:user|login|first|last|given|family|sur|full|nick|middle|display)_?name|login)"
+_IS_NAMED = re.compile(_NAMED, re.I)
+
+
+def _is_of_names(match: re.Match[str]) -> bool:
+    return any(_IS_NAMED.fullmatch(one.strip(' "')) for one in match["keys"].split(","))
+
+
 PERSONAL: tuple[Rule, ...] = (
+    Rule(  # PostgreSQL's and MySQL's words for what is there already
+        "name",
+        re.compile(r"\bKey \((?P<keys>[^()\n]{1,200})\)=\((?P<v>[^()\n]{2,200})\)"),
+        ("key (",),
+        _is_of_names,
+    ),
+    Rule(
+        "name",
+        re.compile(rf"Duplicate entry '(?P<v>[^'\n]{{2,100}})' for key '[\w.]{{0,80}}?{_NAMED}", re.I),
+        ("duplicate entry",),
+    ),
+    Rule(  # {"firstName":"Mia"}, "last_name" => "Mueller"
+        "name",
+        re.compile(
+            r"\b(?:first|last|given|family|sur|full|middle)_?[nN]ame\\{0,3}[\"']\s{0,3}(?::|=>)\s{0,3}\\{0,3}[\"']"
+            r"(?P<v>[A-ZÀ-Þ][^\W\d_]{1,30}(?:[ '-][^\W\d_]{1,30}){0,3})(?=\\{0,3}[\"'])"
+        ),
+        ("name",),
+        lambda match: "name" not in match["v"].lower(),
+    ),
+    Rule(
+        "ssn",
+        re.compile(r"\b(?:ssn|social security(?: number)?)\D{0,12}(?P<v>\d{3}-\d{2}-\d{4})(?![\d-])", re.I),
+        ("ssn", "social security"),
+    ),
     Rule(
         "email",
         re.compile(

@@ -7,6 +7,7 @@ from nightwatch_core.privacy.rule import START, Rule, rule
 _PREFIXED: tuple[tuple[str, str], ...] = (  # what it begins with, and what follows
     ("sk-ant-", r"[\w-]{6,200}"),
     ("sk-proj-", r"[\w-]{16,220}"),
+    ("sdk-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
     ("sk-svcacct-", r"[\w-]{16,220}"),
     ("sk-or-v1-", r"[0-9a-f]{32,80}"),
     ("github_pat_", r"\w{16,255}"),

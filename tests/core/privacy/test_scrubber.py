@@ -35,6 +35,11 @@ SECRET = {
     "yaml": f"client_secret: {WORD}",
     "query": f"https://host/?access_token={WORD}&page=2",
     "AWS secret": f"aws_secret_access_key = '{WORD}'",
+    "named key": f"ADMIN_KEY {WORD} has no permission",
+    "mysql": f"mysqldump -uroot -p{WORD} shop",
+    "samba": f"smbclient //files/share -U svc%{WORD} failed",
+    "ftp": f"530 Login incorrect. PASS {WORD}",
+    "imap": f"LOGIN support {WORD} failed",
     "pem": f"-----BEGIN RSA PRIVATE KEY-----\n{WORD}\n{WORD}=\n-----END RSA PRIVATE KEY-----",
     "cut pem": f"-----BEGIN PRIVATE KEY-----\n   12| {WORD}\n   13| {WORD}",
     "encrypted pem": f"-----BEGIN PRIVATE KEY-----\nDEK-Info: AES-256-CBC,{WORD}\n-----END PRIVATE",
@@ -49,6 +54,11 @@ HARMLESS = (
     "the bearer of bad news; basic authentication failed",
     "skip-this task-runner at app/models/secret.rb:12",
     "password = os.environ['PASSWORD']",
+    "session key 'abc' missing, secret \"tls-cert\" not found",
+    "at TokenService.refresh (/app/src/token-service.js:42:17)",
+    "secretKeyRef: name: db-credentials key: password",
+    "DETAIL: Key (id)=(4711) already exists; Duplicate entry '7' for key 'orders.PRIMARY'",
+    'firstName: string, label("last_name": "Last name")',
     "see https://example.com:8080/path?page=2#top",
 )
 CODE = (  # lines of real code that hold no secret, and were masked
@@ -119,6 +129,15 @@ HOSTILE = (
         "auth=('a',",
         "<email-123456>",
         "private key: ",
+        *(
+            "mysql -p",
+            "-U a",
+            "LOGIN a ",
+            "Key (a",
+            "Duplicate entry '",
+            'first_name": "A',
+            "aKEY ",
+        ),
         "\n",
         "é",
     ),
@@ -168,6 +187,23 @@ def test_one_person_has_one_mask_however_the_address_is_written():
     assert masks[0] == masks[1] != masks[2] == masks[3]
     assert scrub("from mia.holm@acme.io").endswith(f"<email-{masks[0][1]}>")
     assert Scrubber(Masks(b"other")).scrub("mia.holm@acme.io") != scrub("mia.holm@acme.io")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DETAIL:  Key (username)=(mia.mueller) already exists.",
+        'Key (shop_id, "last_name")=(7, mia.mueller) is not present',
+        "Duplicate entry 'mia.mueller' for key 'users.index_users_on_username'",
+        "validation failed: ssn 078-05-1120",
+    ],
+)
+def test_names_in_a_databases_words_go(text):
+    scrubbed = REMOVAL.scrub(text)
+    assert "mia.mueller" not in scrubbed
+    assert "078-05" not in scrubbed
+    assert holds_mask(scrubbed)
+    assert REMOVAL.scrub('{"lastName":"Müller-Lüdenscheidt"}') == '{"lastName":"<name-000000>"}'
 
 
 def test_a_mask_can_be_put_back_where_it_stands_for_one_value():
