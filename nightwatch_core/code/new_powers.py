@@ -5,9 +5,10 @@ Fixes seldom need it, and whoever smuggles something into one does: it is for pe
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from nightwatch_core.code.disguised_powers import ENVIRONMENT, NETWORK, PROCESS, roundabout
 from nightwatch_core.code.edit_policy import differing_lines
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import POWERS_TEXT
@@ -26,9 +27,9 @@ class Power(NamedTuple):
 
 POWERS: tuple[Power, ...] = (
     Power(
-        "talks to the network",
+        NETWORK,
         re.compile(
-            r"\b(?:requests|httpx|aiohttp|urllib3?)\.\w+|\burlopen\b|\bhttp\.client\b"
+            r"\b(?:requests|httpx|aiohttp|urllib3)\.\w+|\burllib\.(?:request|error)\b|\burlopen\b|\bhttp\.client\b"
             r"|\bsocket\.(?:socket|create_connection)\b|\b(?:smtplib|ftplib|telnetlib|paramiko)\b"
             r"|\bNet::(?:HTTP|FTP|SMTP)\b|\b(?:Faraday|HTTParty|RestClient|Typhoeus|Excon)\b"
             r"|\b(?:TCP|UDP|UNIX)Socket\b|\bURI\.open\b"
@@ -36,12 +37,12 @@ POWERS: tuple[Power, ...] = (
             r"|\brequire\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
             r"|\bfrom ['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]"
             r"|\bHttpClient\b|\bWebClient\b|\bRestTemplate\b|\bHttpURLConnection\b|\bOkHttp\w*"
-            r"|\bhttp\.(?:Get|Post|PostForm|Head|DefaultClient|Client\{)|\bnet\.Dial\w*"
+            r"|\bhttp\.(?:(?:Get|Post|PostForm|Head|DefaultClient)\b|Client\{)|\bnet\.Dial\w*"
             r"|\bcurl_(?:init|exec)\b|\bfsockopen\b|\bGuzzleHttp\b|(?<![\w.>:])mail\("
         ),
     ),
     Power(
-        "starts processes or runs text as code",
+        PROCESS,
         re.compile(
             r"\bsubprocess\b|\bos\.(?:system|popen|exec\w+|spawn\w+|fork)\b|\bpty\.spawn\b"
             r"|(?<![\w.])(?:eval|exec|execfile|__import__|system|popen|shell_exec|passthru"
@@ -56,7 +57,7 @@ POWERS: tuple[Power, ...] = (
         ),
     ),
     Power(
-        "reads the environment",
+        ENVIRONMENT,
         re.compile(
             r"\bos\.(?:environb?|getenv)\b|\bENV\b(?=[\[.])|\bprocess\.env\b|\bimport\.meta\.env\b"
             r"|\bSystem\.getenv\b|\bos\.(?:Getenv|Environ|LookupEnv)\b|(?<![\w.])getenv\("
@@ -110,14 +111,15 @@ def powers_gained(changes: tuple[FileChange, ...], before: Callable[[str], str |
 
 def _calls(changed: _Changed) -> str:
     """A call that stands there more often than before, another one of its kind included."""
+    before, after = (Counter(_powers(changed.path, text)) for text in (changed.old, changed.new))
+    added = next(iter(after - before), None)
+    return f"code that {added[0]} ({shortened(added[1].strip(), 60)})" if added else ""
+
+
+def _powers(path: str, text: str) -> Iterator[tuple[str, str]]:
     for power in POWERS:
-        before, after = (
-            Counter(one.group() for one in power.calls.finditer(text))
-            for text in (changed.old, changed.new)
-        )
-        if added := next(iter(after - before), ""):
-            return f"code that {power.name} ({shortened(added, 60)})"
-    return ""
+        yield from ((power.name, one.group()) for one in power.calls.finditer(text))
+    yield from roundabout(path, text)
 
 
 def _addresses(changed: _Changed) -> str:

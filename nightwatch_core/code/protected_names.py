@@ -13,6 +13,9 @@ CI_FILES = (
     "action.y*ml", "netlify.toml", "vercel.json", "lefthook*.y*ml", "pre-commit*",
     "husky.config.*", "commitlint.config.*", "lint-staged.config.*", "release.config.*",
     "*.jenkins", "jenkins*.groovy", "codeship*.y*ml", "bors.toml", "gitversion.y*ml",
+    "settings.kts", "dagger.json", "matchfile", "appfile", "railway.*", "nixpacks.toml",
+    "zuul.y*ml", "prow.y*ml", "garden.y*ml", "devspace.y*ml", "okteto.y*ml", "run", "deploy",
+    "codegen.y*ml",
 )  # fmt: skip
 BUILD_FILES = (
     "makefile", "makefile.*", "gnumakefile", "*.mk", "*.mak", "dockerfile", "dockerfile[.-]*",
@@ -43,6 +46,15 @@ BUILD_FILES = (
     "config/schedule.rb", "alembic.ini", "alembic/env.py", "migrations/env.py", "web.config",
     "appspec.y*ml", "cdk.json", "pulumi*.y*ml", "cron.y*ml", "*.timer", "*.socket", "*.nix",
     "*docker-entrypoint*", "mise.toml", "pants.toml", "snakefile", "docs/conf.py", "hosts.ini",
+    "*.config.json", "project/*.sbt", "project/*.scala", "bootstrap/app.php", "artisan",
+    "test/setup.js", "globalsetup.*", "test/bootstrap.php", "tests/bootstrap.php", "mocha.opts",
+    "newrelic.js", "newrelic.ini", "newrelic.y*ml", "sentry.properties",
+    "pm2.json", "httpd.conf", "apache*.conf", "circus.ini", "php.ini", "samconfig.toml",
+    "playbook*.y*ml", "inventory.ini", "config/sidekiq.y*ml", "config/services.y*ml",
+    "config/*.exs", "application.y*ml", "application-*.y*ml", "application*.properties",
+    "bootstrap*.y*ml", "logback*.xml", "log4j*.xml", "log4j*.properties",
+    "launchsettings.json", "*.thor", "*.cake", "buck", "cmakepresets.json", "meson_options.txt",
+    "meson.options",
 )  # fmt: skip
 MANIFESTS = (
     "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-*.y*ml",
@@ -58,6 +70,9 @@ MANIFESTS = (
     "import_map.json", "deps.edn", "project.clj", "package.swift", "package.resolved", "podfile*",
     "cartfile*", "pubspec.y*ml", "*.cabal", "stack.yaml", "cpanfile*", "vcpkg.json", "conanfile*",
     "*.lock", "*.lockfile", "*.lock.json", "libs.versions.toml",
+    "pnpmfile.*", "rush.json", "rush/*.json", "pdm.toml", "hatch.toml", "pixi.toml",
+    "buildout.cfg", "rust-toolchain*", "clippy.toml", "deny.toml", "*.podspec",
+    "project/build.properties", "asdf.conf", "devbox.json", "apt.txt", "aptfile", "packages.txt",
 )  # fmt: skip
 AGENT_FILES = (
     "claude*.md", "agent*.md", "gemini*.md", "copilot*.md", "codex*.md", "qwen*.md", "warp.md",
@@ -69,6 +84,9 @@ AGENT_FILES = (
     "notice",
     "agents/*.md", "skills/*.md", "prompts/*.md", "commands/*.md", "nightwatch.y*ml",
     "nightwatch.toml", "knowledge/*", "ignore.y*ml",
+    "cline_docs/*", "crush.md", "crush.json", "opencode.json*", "goosehints", "jules.md",
+    "junie/*.md", "devin.md", "airules.md", "apex/tasks/*", "greptile.json", "ellipsis.y*ml",
+    "sweep.y*ml", "pr_agent.toml", "qodo.toml", "reviewers", "*.code-workspace",
 )  # fmt: skip
 SECRETS = (
     "*.env", "env.y*ml", "env.json", "env.sh", "env.local", "credentials", "credentials.y*ml",
@@ -96,7 +114,8 @@ AT_THE_TOP = (  # folders; deeper, hooks and workflows are ordinary names of ord
 OPERATIONS = (  # folders of what runs and deploys, at the top or in a part of a monorepo
     "ci", "husky", "bin", "script", "scripts", "deploy", "deployment", "deployments", "docker",
     "infra", "infrastructure", "terraform", "ansible", "helm", "charts", "k8s", "kubernetes",
-    "gradle", "buildsrc", "cron.d",
+    "gradle", "buildsrc", "cron.d", "build-logic", "bamboo-specs", "teamcity", "concourse",
+    "tekton", "argocd", "zuul.d", "fastlane", "nomad", "nginx", "playbooks", "cdk",
 )  # fmt: skip
 SOURCE = (  # folders below which all names are ordinary
     "src", "app", "lib", "internal", "pkg", "source", "sources", "cmd", "test", "tests", "spec",

@@ -30,6 +30,7 @@ from nightwatch_core.code.protected_names import (
 from nightwatch_core.text.escaping import clean
 
 _LOOK_ALIKE = re.compile("[\u0370-\u058f\u13a0-\u13ff]")  # Greek, Cyrillic, Armenian, Cherokee
+_TROUBLESOME = '\\%:*?"<>|~`\u2044\u2215\u29f5\u29f8'  # the last look like slashes
 
 
 def _malformed(path: str) -> bool:
@@ -38,7 +39,10 @@ def _malformed(path: str) -> bool:
         or len(path) > 400
         or any(len(part.encode("utf-8", "replace")) > 255 for part in path.split("/"))
         or any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn") for c in path)
-        or any(c in path for c in '\\%:*?"<>|~$`')
+        or any(c in path for c in _TROUBLESOME)
+        or path.startswith(("-", "$"))
+        or "$(" in path
+        or "${" in path
         or path != path.strip()
     )
 

@@ -22,6 +22,7 @@ from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import DraftPull, FileChange
 
 _GIT_FOLDER = re.compile(r"\.git|git~\d+")
+_SEPARATORS = "\\:\u2044\u2215\u29f5\u29f8"  # the last look like slashes
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")  # categories of characters nobody sees
 Base = Mapping[str, Node]
 
@@ -173,7 +174,7 @@ UNSAFE: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("is empty or too long", lambda path: not 0 < len(path) <= PATH_CHARACTERS),
     ("holds unseen characters", lambda path: any(unicodedata.category(c) in _UNSEEN for c in path)),
     ("is absolute", lambda path: path.startswith(("/", "~")) or path[1:2] == ":"),
-    ("holds a backslash or colon", lambda path: "\\" in path or ":" in path),
+    ("holds a backslash or colon", lambda path: any(c in path for c in _SEPARATORS)),
     ("leaves the repository", lambda path: any(not part.strip(" .") for part in path.split("/"))),
     ("is in the git folder", _is_in_git_folder),
     ("looks like an option", lambda path: path.startswith("-")),

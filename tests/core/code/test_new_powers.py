@@ -1,4 +1,7 @@
+from time import perf_counter
+
 import pytest
+from core.code.disguised_changes import HOSTILE
 
 from nightwatch_core.code.new_powers import gained, powers_gained
 from nightwatch_core.models.proposal import FileChange
@@ -97,3 +100,34 @@ def test_a_deleted_file_gains_nothing_and_one_of_several_is_enough():
 def test_hostile_text_is_read_whole():
     for text in ("https://" + "a." * 5_000, "eval" * 5_000, "/*" * 5_000, "$_" * 5_000):
         assert isinstance(gain(text), str)
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_no_disguise_hides_a_power(path):
+    before = "def total\n  one\nend\n"
+    rows = {row: before.replace("one", f"one\n  {row}\n") for row in HOSTILE[path]}
+    assert [row for row, text in rows.items() if not gain(text, before, path)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", "re.compile('a+'); x = getattr(cart, 'total'); from os import path"),
+        ("a.py", "name = 'first' + 'last'; log.info('a' + 'b')"),
+        ("a.rb", 'cart.send(:total)\n# `system`\nraise "no `eval` here"; Process.clock_gettime'),
+        ("a.ts", "import('./cart'); require('./cart'); vm.total = `${a} b`; new Map(); x.env"),
+        ("a.java", 'map.getOrDefault(k, 0); System.getProperty("line.separator"); list.get(0)'),
+        ("a.php", "$next($request); include 'a.php'; $cart->env('a');\n// `id`\n"),
+        ("a.go", "w.Header().Set(http.CanonicalHeaderKey(k), v); reflect.TypeOf(x); http.Header{}"),
+    ],
+)
+def test_what_looks_like_a_disguise_is_ordinary(path, text):
+    assert gain(text, path=path) == ""
+
+
+def test_no_pattern_takes_long_on_hostile_text():
+    begun = perf_counter()
+    for unit in ("send(", "`", "{env ", "import(  ", "'+'", "render inline", "reflect.ValueOf("):
+        for path in HOSTILE:
+            gain(unit * (8_000 // len(unit)), path=path)
+    assert perf_counter() - begun < 5
