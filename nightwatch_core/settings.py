@@ -79,10 +79,7 @@ class Settings(BaseSettings):
         "GITHUB_APP_PRIVATE_KEY", "The app's private key, PEM; line ends may be written \\n.", None
     )
     github_repo: str = _from("GITHUB_REPO", "Repository, owner/name.")
-    former_accounts: str = _from(
-        "NIGHTWATCH_FORMER_ACCOUNTS",
-        "GitHub accounts that published for us before (comma list): what they made stays ours.",
-    )
+    former_accounts: str = _from("NIGHTWATCH_FORMER_ACCOUNTS", "GitHub accounts we published with.")
     github_api_url: str = _from("GITHUB_API_URL", "GitHub API address.", "https://api.github.com")
     github_api_version: str = _from("GITHUB_API_VERSION", "API version of an Enterprise server.")
     github_clone: bool = _from(
