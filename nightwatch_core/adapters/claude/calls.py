@@ -22,7 +22,7 @@ from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import MayHaveArrived, StopTheNight, TryLater
 
 _NO_MODELS_API = (400, 405, 501)  # how compatible servers say so, besides 404
-EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError)  # the last: no JSON
+EXPECTED = (anthropic.APIError, *library.BROKEN, ValueError, RecursionError)  # these: no JSON
 T = TypeVar("T")
 
 

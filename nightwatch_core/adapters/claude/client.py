@@ -15,7 +15,16 @@ import anthropic
 import httpx2
 from pydantic import SecretStr
 
-from nightwatch_core.adapters.claude.limits import CONNECTING, LONGEST_WORDS
+from nightwatch_core.adapters.claude.limits import (
+    ANSWER_BYTES,
+    ANSWER_SECONDS,
+    COLLECTING,
+    CONNECTING,
+    LONGEST_WORDS,
+    MEAN_LINE,
+    MOST_REQUESTS,
+)
+from nightwatch_core.adapters.stores.bounded_answers import Bounds, bounded_async
 from nightwatch_core.adapters.stores.manifest import PROCESS
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 from nightwatch_core.text.escaping import line
@@ -91,7 +100,7 @@ def client_maker(
             http_client=anthropic.DefaultAsyncHttpxClient(
                 follow_redirects=False,
                 verify=_certificates(),
-                event_hooks={"request": [_note]},
+                event_hooks={"request": [_note], "response": [bounded_async(_bounds)]},
             ),
         )
 
@@ -174,6 +183,13 @@ def _says(problem: anthropic.APIStatusError, kind: str, words: str) -> bool:
 def _shown(text: str, secret: str) -> str:
     hidden = text.replace(secret, "…") if secret else text
     return line(hidden, LONGEST_WORDS)
+
+
+def _bounds(response: httpx2.Response) -> Bounds:
+    """A batch's results are counted by who writes them down."""
+    if response.is_success and response.request.url.path.endswith("/results"):
+        return Bounds(SERVICE, MOST_REQUESTS * MEAN_LINE, COLLECTING)
+    return Bounds(SERVICE, ANSWER_BYTES, ANSWER_SECONDS)
 
 
 async def _note(request: httpx2.Request) -> None:

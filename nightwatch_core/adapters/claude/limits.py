@@ -9,6 +9,10 @@ LONGEST_WAIT = 60.0  # who asks for more patience is asked again by a later nigh
 PATIENCE = 15.0  # that a call waits for another one's response to begin
 WARM = 240.0  # the service keeps for 300 what was not used, anew with every use
 
+# An answer, a batch's results apart.
+ANSWER_BYTES = 16 * 1024 * 1024  # unpacked; 64,000 tokens, streamed one by one, take 9
+ANSWER_SECONDS = 1_800.0
+
 # Tokens.
 THINKING = {"low": 4_000, "medium": 8_000, "high": 12_000}  # by the effort that is wanted
 LEAST_THINKING = 1_024  # the service's own bound

@@ -19,6 +19,7 @@ from githubkit.exception import GitHubException
 from githubkit.throttling import LocalThrottler
 from githubkit.versions import RestVersionSwitcher
 
+from nightwatch_core.adapters.github import limits
 from nightwatch_core.adapters.github.errors import (
     SAFE,
     AnswerLost,
@@ -31,7 +32,6 @@ from nightwatch_core.adapters.github.errors import (
 )
 from nightwatch_core.adapters.github.etag_cache import AnswerStore, CachingClient
 from nightwatch_core.adapters.github.limits import (
-    ANSWER_BYTES,
     ATTEMPTS,
     CONNECTING,
     DAY,
@@ -40,6 +40,7 @@ from nightwatch_core.adapters.github.limits import (
     SECONDARY_WAIT,
     SILENCE,
 )
+from nightwatch_core.adapters.stores.bounded_answers import VALUES, Bounds, bounded, json_of
 from nightwatch_core.adapters.stores.manifest import note
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import GiveUp, StopTheNight
@@ -49,8 +50,9 @@ Call = Callable[[RestVersionSwitcher], Response[Any, Any]]
 Origin = tuple[str, str, int | None]
 T = TypeVar("T")
 SERVICE = "GitHub"
+BOUNDS = Bounds(SERVICE, limits.ANSWER_BYTES, limits.ANSWER_SECONDS)
 _CHANGES = re.compile(r"\b(?:mutation|subscription)\b")
-EXPIRES = "github-authentication-token-expiration"  # a header, of tokens that do
+EXPIRES = "github-authentication-token-expiration"  # a header
 
 
 class Server(NamedTuple):
@@ -100,13 +102,13 @@ class Connection(GitHub[BaseAuthStrategy]):
         hooks = {
             "request": [partial(_guard_request, home, self._server), note(SERVICE)],
             "response": [
-                partial(_note_expiry, self._server.meter),
-                *(_simplify_limits, _guard_redirect, _guard_size),
+                *(partial(_note_expiry, self._server.meter), _simplify_limits),
+                *(_guard_redirect, bounded(BOUNDS), _read_whole),
             ],
         }
-        client = CachingClient(self._answers, **self._get_client_defaults(), event_hooks=hooks)
-        weakref.finalize(self, client.close)
-        return client
+        made = CachingClient(self._answers, **self._get_client_defaults(), event_hooks=hooks)
+        weakref.finalize(self, made.close)
+        return made
 
     def ask(
         self, call: Call, *, harmless: bool = False, spare: bool = False
@@ -125,7 +127,7 @@ class Connection(GitHub[BaseAuthStrategy]):
 
     def _json(self, response: httpx.Response) -> Any:
         try:
-            return response.json() if response.content else None
+            return json_of(response.content) if response.content else None
         except ValueError:
             self.forget_answers()
             raise wrong_answer(response.request) from None
@@ -184,8 +186,9 @@ def _guard_request(home: Origin, server: Server, request: httpx.Request) -> None
     if _origin(request.url) != home:
         host = printable(request.url.host)
         raise GiveUp(f"GitHub points to another machine, {host}: check GITHUB_API_URL")
-    is_query = request.url.path.endswith("/graphql")
-    if is_query and _CHANGES.search(_query_text(request)):
+    if (is_query := request.url.path.endswith("/graphql")) and _CHANGES.search(
+        _query_text(request)
+    ):
         raise GiveUp("a query to GitHub would change something: that is never asked")
     if server.read_only and request.method not in SAFE and not is_query:
         raise GiveUp("this sign-in to GitHub is for reading only")
@@ -209,10 +212,9 @@ def _guard_redirect(response: httpx.Response) -> None:
         raise Rejected("the repository has moved: set GITHUB_REPO to its new name", 301)
 
 
-def _guard_size(response: httpx.Response) -> None:
-    size = response.headers.get("content-length", "")
-    if size.isdigit() and int(size) > ANSWER_BYTES:
-        raise GiveUp(f"GitHub's answer has {size[:20]} bytes: over {ANSWER_BYTES} are not read")
+def _read_whole(response: httpx.Response) -> None:
+    if response.read().count(b",") > VALUES:
+        raise GiveUp("GitHub's answer holds too many values: check GITHUB_API_URL and the proxy")
 
 
 def _note_expiry(meter: ServiceMeter, response: httpx.Response) -> None:

@@ -12,6 +12,7 @@ from githubkit.exception import (
 )
 
 from nightwatch_core.adapters.github.limits import REASON_CHARACTERS, SECONDARY_WAIT, SHORT_WAIT
+from nightwatch_core.adapters.stores.bounded_answers import json_of
 from nightwatch_core.errors import GiveUp, NightWatchError, StopTheNight, TryLater
 
 SAFE = ("GET", "HEAD")
@@ -183,7 +184,7 @@ def _missing_permission(response: httpx.Response, reason: str) -> str:
 def _reason(response: httpx.Response) -> str:
     """Return what GitHub says is wrong: its message and the errors below it, bounded."""
     try:
-        body = response.json()
+        body = json_of(response.content)
     except ValueError:
         return f"status {response.status_code}"
     if not isinstance(body, dict):

@@ -24,7 +24,8 @@ QUERY_PULLS = 25  # of one query: with 100 files and commits each that is 5,000 
 QUERY_FILES = 40  # of one query
 
 # Answers and what is kept of them
-ANSWER_BYTES = 64 * 1024 * 1024
+ANSWER_BYTES = 32 * 1024 * 1024  # unpacked
+ANSWER_SECONDS = 120.0
 KEPT_ANSWER_BYTES = 4 * 1024 * 1024
 KEPT_ANSWERS = 2_000
 REASON_CHARACTERS = 300  # of GitHub's words

@@ -32,6 +32,7 @@ from nightwatch_core.adapters.new_relic.limits import (
     LONGEST_WAIT,
     QUERY_SECONDS,
 )
+from nightwatch_core.adapters.stores.bounded_answers import Bounds, bounded, json_of
 from nightwatch_core.adapters.stores.manifest import note
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import StopTheNight
@@ -66,15 +67,15 @@ class NerdGraph:
         if not self._key or not self._key.isascii() or not self._key.isprintable():
             raise BadKey("NEW_RELIC_API_KEY is empty or no key: make a user key (NRAK-…)")
         self._url = address(url)
-        self._deadline = deadline
         self._pause = pause
         self._meter = meter
         self._gate = threading.BoundedSemaphore(AT_ONCE)
+        bounds = Bounds(SERVICE, LONGEST_BODY, deadline, too_large=_too_large, too_slow=TooSlow)
         self._client = httpx.Client(
             headers={"Api-Key": self._key, "Accept": "application/json"},
             timeout=times,
             verify=_trusted(),
-            event_hooks={"request": [note(SERVICE)]},
+            event_hooks={"request": [note(SERVICE)], "response": [bounded(bounds)]},
         )
         weakref.finalize(self, self._client.close)
 
@@ -104,8 +105,8 @@ class NerdGraph:
         status, headers, body = self._exchange(json.dumps({"query": query, "variables": variables}))
         self._check(status, headers, body)
         try:
-            document = json.loads(body)
-        except (ValueError, RecursionError):
+            document = json_of(body)
+        except ValueError:
             raise Unwell("New Relic's answer is cut off or no JSON: try again") from None
         if not isinstance(document, dict) or not isinstance(document.get("data", {}), dict | None):
             raise Unwell("New Relic's answer is not of GraphQL's shape: check NEW_RELIC_API_URL")
@@ -122,12 +123,11 @@ class NerdGraph:
     def _exchange(self, content: str) -> tuple[int, httpx.Headers, bytes]:
         headers = {"Content-Type": "application/json"}
         with self._gate:
-            end = time.monotonic() + self._deadline
             try:
                 with self._client.stream(
                     "POST", self._url, content=content.encode(), headers=headers
                 ) as answer:
-                    return answer.status_code, answer.headers, _read(answer, end)
+                    return answer.status_code, answer.headers, answer.read()
             except httpx.TimeoutException:
                 raise TooSlow(
                     "New Relic did not answer in time: try again, or shorten the window"
@@ -184,13 +184,6 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _read(answer: httpx.Response, end: float) -> bytes:
-    parts, size = [], 0
-    for part in answer.iter_bytes():
-        parts.append(part)
-        size += len(part)
-        if size > LONGEST_BODY:
-            raise TooSlow("New Relic's answer is too large: shorten the window with --since")
-        if time.monotonic() > end:
-            raise TooSlow("New Relic's answer came too slowly: try again")
-    return b"".join(parts)
+def _too_large(_: str) -> TooSlow:
+    """Half a window has a smaller answer."""
+    return TooSlow("New Relic's answer is too large: shorten the window with --since")

@@ -4,7 +4,7 @@ slack_sdk would repeat a post after a lost connection and wait as long as it is 
 retries are off, and its transport refuses redirects (they would carry the token to another host).
 """
 
-import json
+import io
 import logging
 import re
 import ssl
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from socket import gaierror
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 from pydantic import SecretStr
 from slack_sdk import WebClient
@@ -22,6 +22,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web import SlackResponse
 
 from nightwatch_core.adapters.stores import manifest
+from nightwatch_core.adapters.stores.bounded_answers import json_of
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.ports import Clock
@@ -32,7 +33,7 @@ TRIES = 4
 LONGEST_WAIT = 60.0  # seconds; told to wait longer, the night goes on without
 PATIENCE = 180.0  # seconds of waiting in all
 DEADLINE = 60.0  # seconds for one answer, however slowly it trickles
-LARGEST = 16 * 1024 * 1024  # bytes of an answer
+LARGEST = 4 * 1024 * 1024  # bytes of an answer
 _SILENT = logging.getLogger("nightwatch_core.adapters.slack.notifier.notifier.client")
 _NOT_SENT = (ConnectionRefusedError, gaierror, ssl.SSLCertVerificationError)
 INVITE = "invite the app there with /invite, or give it the scope chat:write.public"
@@ -177,24 +178,32 @@ class _Client(WebClient):
         asked = req.data if isinstance(req.data, bytes) else b""
         manifest.PROCESS.sent(SERVICE, req.get_method(), url, asked)
         opener = urllib.request.build_opener(_NoRedirects)
-        with opener.open(req, timeout=self.timeout) as response:
-            body = _read(response)
         try:
-            whole = isinstance(json.loads(body), dict)
-        except RecursionError:
-            whole = False
-        if not whole:
+            with opener.open(req, timeout=self.timeout) as response:
+                body = _read(response)
+        except HTTPError as error:  # whose body slack_sdk would read to its end
+            body = _read(error)
+            text = io.BytesIO(body if _is_object(body) else b"")
+            raise HTTPError(url, error.code, "", error.headers, text) from None
+        if not _is_object(body):
             raise ValueError("the answer is no object")
-        return {"status": response.status, "headers": response.headers, "body": body}
+        return {"status": response.status, "headers": response.headers, "body": body.decode()}
 
 
-def _read(response: Any) -> str:
+def _is_object(body: bytes) -> bool:
+    try:
+        return isinstance(json_of(body), dict)
+    except ValueError:
+        return False
+
+
+def _read(response: Any) -> bytes:
     ends, body = time.monotonic() + DEADLINE, bytearray()
     while chunk := response.read1(65_536):
         body += chunk
         if time.monotonic() > ends or len(body) > LARGEST:
             raise TimeoutError("the answer does not end")
-    return body.decode()
+    return bytes(body)
 
 
 def _error(response: SlackResponse) -> Exception:
