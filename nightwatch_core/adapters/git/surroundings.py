@@ -38,7 +38,6 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": "/dev/null",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",  # none: nothing here ever talks to another machine
     "GIT_PAGER": "cat",
