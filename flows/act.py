@@ -5,12 +5,15 @@ from typing import Any
 
 from prefect import flow
 
+from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.gate_section import with_gates
 from nightwatch_core.report.builder import add_publications
 from tasks.fixes import plan_pulls
 from tasks.futures import one_by_one
+from tasks.gate import close_sandbox, through_the_gate
 from tasks.issues import plan_issues, publish
 from tasks.night import reopened_report
 from tasks.notify import keep_report
@@ -26,14 +29,20 @@ def publish_findings(
 ) -> PublishResult:
     """Issues first, then draft pull requests, which refer to their issues' numbers.
 
-    `hear` is told of every receipt as it comes.
+    Fixes are run before: an issue tells of a fix that did not pass. `hear` is told of every
+    receipt as it comes.
     """
     options, night = report.options, report.night
-    issues = plan_issues(options, report, own)
+    known = Known()
+    gates = through_the_gate(report, own, known)
+    issues = plan_issues(options, with_gates(report, gates), own)
     opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
-    pulls = plan_pulls(options, report, own, opened)
+    gates = through_the_gate(report, own, known, opened, gates)  # what its issue's return makes due
+    pulls = plan_pulls(options, with_gates(report, gates), own, opened)
     drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
-    return PublishResult(receipts=(*opened, *drafted), skips=(*issues.skips, *pulls.skips))
+    close_sandbox(options)
+    skips = (*issues.skips, *pulls.skips)
+    return PublishResult(receipts=(*opened, *drafted), skips=skips, gates=gates)
 
 
 @flow(name="act", flow_run_name="act-{night}", task_runner=NightRunner())

@@ -21,6 +21,7 @@ from nightwatch_core.ports import (
     Notifier,
     Outbox,
     Recall,
+    Sandbox,
     SourceMaps,
     TaskStore,
     Tracker,
@@ -44,6 +45,7 @@ class ReadingPorts:
     libraries: LibraryReader | None = None  # without it nothing outside the repository is read
     source_maps: SourceMaps | None = None  # without it frames of bundles stay where they are
     batches: BatchModel | None = None  # without it nothing can be asked for half the price
+    sandbox: Sandbox | None = None  # without it no fix is run
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from nightwatch_core.models.answer import (
 )
 from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Suspect
 from nightwatch_core.models.error import Case
+from nightwatch_core.models.gate import GateResult
 from nightwatch_core.models.run_context import HandedFact
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
@@ -138,6 +139,7 @@ class Analysis(Value):
     standing: Standing | None = None  # None: the code that failed is the base branch's
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
     kept_back: tuple[KeptBack, ...] = ()  # the edits among them are `refused`
+    gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet
     handover: Handover | None = None  # what is known where no cause is; None: it has a cause
 
     @model_validator(mode="before")

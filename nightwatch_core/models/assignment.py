@@ -4,6 +4,7 @@ from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads, Commit, MergedPull, Release
 from nightwatch_core.models.conversation import Capabilities
 from nightwatch_core.models.error import Case, ErrorGroup, Selection
+from nightwatch_core.models.gate import GateResult
 from nightwatch_core.models.knowledge import FoundLearning, Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import Pattern
@@ -144,6 +145,7 @@ class PublishResult(Value):
 
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
+    gates: tuple[tuple[str, GateResult], ...] = ()  # what was run of fixes, by fingerprint
 
 
 class CauseFindings(Value):

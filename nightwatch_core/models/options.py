@@ -120,6 +120,25 @@ class NightOptions(Value):
         "What a fix becomes: a branch with a draft pull request, or a patch on its issue, so that "
         "no CI runs before somebody has read it.",
     )
+    gate: bool = _option(
+        True,
+        "Run the project's checks and tests on every fix in a sandbox, before it is drafted.",
+    )
+    gate_seconds: int = _option(300, "Seconds a fix in the gate.", ge=10, le=7_200)
+    verify: str = _option(
+        "", "Shell words that test the project, run in the sandbox; empty: as its files say."
+    )
+    prepare: str = _option(
+        "", "Shell words that put its dependencies into /env; empty: as its files say."
+    )
+    prepare_network: bool = _option(
+        False,
+        "Let dependencies be fetched: only manifests are shown, no secrets; what is fetched may "
+        "run its install scripts, and reaches the network of this machine.",
+    )
+    sandbox_folders: str = _option(
+        "", "Folders of programs that the sandbox shows besides /usr (comma list)."
+    )
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")
 

@@ -9,6 +9,7 @@ from nightwatch_core.ports.code import (
     CodeReader,
     CountsReads,
     KeepsFiles,
+    LaysOut,
     LibraryReader,
 )
 from nightwatch_core.ports.reading import (
@@ -23,6 +24,7 @@ from nightwatch_core.ports.reading import (
     SourceMaps,
     Tracker,
 )
+from nightwatch_core.ports.sandbox import Sandbox
 from nightwatch_core.ports.writing import (
     BatchStore,
     KnowledgeWriter,
@@ -46,6 +48,7 @@ __all__ = [
     "KeepsFiles",
     "KnowledgeReader",
     "KnowledgeWriter",
+    "LaysOut",
     "LibraryReader",
     "Model",
     "Nights",
@@ -53,6 +56,7 @@ __all__ = [
     "Outbox",
     "Recall",
     "Records",
+    "Sandbox",
     "SourceMaps",
     "TaskStore",
     "Tracker",

@@ -123,6 +123,18 @@ class KeepsFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class LaysOut(Protocol):
+    """A `CodeReader` that can write all files of its commit into an empty folder."""
+
+    def lay_out(self, folder: str, most_bytes: int, most_files: int) -> int:
+        """Write files, modes and links; returns how many are not here.
+
+        Raises `GiveUp` where they are too many or too large.
+        """
+        ...
+
+
 class CodeHost(Protocol):
     """The repository the errors come from."""
 

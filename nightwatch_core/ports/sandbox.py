@@ -14,7 +14,7 @@ class Sandbox(Protocol):
     never run bare.
     """
 
-    def probe(self) -> str:
+    def confinement(self) -> str:
         """Say what confines programs here."""
         ...
 
@@ -27,4 +27,8 @@ class Sandbox(Protocol):
 
     def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
         """Run a command in a fresh copy of the tree with the changes made; nothing of it stays."""
+        ...
+
+    def close(self) -> None:
+        """Delete what was laid out for runs; what is asked for next is laid out again."""
         ...

@@ -6,6 +6,7 @@ from textwrap import fill
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish import gate_section
 from nightwatch_core.publish import issue_sections as say
 from nightwatch_core.publish.handover_section import handed_over
 from nightwatch_core.publish.handover_text import NO_CAUSE
@@ -69,7 +70,7 @@ def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
     note = (
         "Proposed by NightWatch from production errors and the code at "
         f"{say.commit(told)}. The input was untrusted: read it as you would a "
-        "stranger's patch. The changed files parse; nothing was run."
+        f"stranger's patch. The changed files parse; {gate_section.in_short(told.analysis)}."
     )
     refers = f"Refs #{issue}" if issue else ""
     warning = f"**Look at this first:** {markdown(told.warning, 300)}." if told.warning else ""
@@ -144,6 +145,7 @@ _ISSUE: tuple[Section, ...] = (
     say.question,
     say.evidence,
     say.fix,
+    gate_section.ran,
     say.refused,
     say.suspects,
     say.undecided,

@@ -23,6 +23,7 @@ from nightwatch_core.privacy.masks import holds_mask
 from nightwatch_core.publish import candidates, issue_text
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
+from nightwatch_core.publish.gate_section import not_passed
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
 from nightwatch_core.publish.patches import as_patch, how_it_stands, no_carrier
@@ -62,6 +63,7 @@ def plan_pulls(
             or _settled(candidates.known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or _too_risky(options, risk)
+            or not_passed(analysis)
             or not_wanted(mitigations, options)
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )

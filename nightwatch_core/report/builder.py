@@ -25,6 +25,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
+from nightwatch_core.publish.gate_section import with_gates
 from nightwatch_core.report import accounting
 from nightwatch_core.report.duplicates import duplicates
 from nightwatch_core.text.units import plural
@@ -130,7 +131,8 @@ def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
     trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
     update = {"receipts": acted.receipts, "skips": acted.skips}
-    return degrade(report.model_copy(update=update), trouble, _barred(acted.receipts))
+    told = with_gates(report, acted.gates).model_copy(update=update)
+    return degrade(told, trouble, _barred(acted.receipts))
 
 
 def learning_result(

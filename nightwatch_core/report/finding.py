@@ -8,6 +8,7 @@ from nightwatch_core.models.answer import Hypothesis, Learning
 from nightwatch_core.models.code import Commit, Suspect
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish.gate_section import told_in_report
 from nightwatch_core.publish.permalinks import Permalinks
 from nightwatch_core.report import finding_facts as say
 from nightwatch_core.report.blocks import (
@@ -125,7 +126,9 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
     files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
     verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
-    yield section("verdict", "", Facts(items=(verdict,)))
+    gate = line(told_in_report(analysis), TEXT)
+    tried = (Fact(name="Tried", text=gate),) if gate else ()
+    yield section("verdict", "", Facts(items=(verdict, *tried)))
     yield from _end(shown, limits)
 
 

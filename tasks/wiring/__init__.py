@@ -43,7 +43,7 @@ from nightwatch_core.privacy.scrubbed_reading import ScrubbedLessons
 from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
-from tasks.wiring import available, batches, code_hosts, local, privacy, services
+from tasks.wiring import available, batches, code_hosts, local, privacy, sandboxes, services
 from tasks.wiring.recording import end_recording, recording
 
 DEFAULT_MODEL = "claude-opus-5-5"
@@ -170,6 +170,7 @@ def _reading(options: NightOptions, at: Settings) -> ReadingPorts:
         libraries=local.libraries(options, at),
         source_maps=local.source_maps(options),
         batches=batches.model(options, at),
+        sandbox=sandboxes.sandbox(options, at),
     )
 
 

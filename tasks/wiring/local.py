@@ -136,10 +136,16 @@ def prune_results(folder: Path) -> result_folder.Pruned:
 
 
 def libraries(options: NightOptions, at: Settings) -> InstalledLibraries | None:
-    """The folders that were named, else those beside the checkout; None where there are none."""
+    """The source of installed dependencies; None where there are none."""
+    named = library_folders(options, at)
+    return InstalledLibraries(named, standard_library()) if named else None
+
+
+def library_folders(options: NightOptions, at: Settings) -> tuple[Path, ...]:
+    """The folders of dependencies that were named, else those beside the checkout."""
     if at.libraries == NO_LIBRARIES:
-        return None
+        return ()
     named = tuple(Path(one).expanduser() for one in listed(at.libraries))
     if not named and options.repo and options.code in default_ports.ON_THIS_MACHINE:
         named = beside(Path(options.repo).expanduser().resolve(), os.environ)
-    return InstalledLibraries(named, standard_library()) if named else None
+    return named

@@ -136,7 +136,7 @@ def test_nothing_is_reached(attempt, host):
 
 
 def test_a_server_of_its_own_on_loopback_can_be_reached(sandbox, attempt):
-    if "unshare" in sandbox.probe() and not shutil.which("ip"):
+    if "unshare" in sandbox.confinement() and not shutil.which("ip"):
         pytest.skip("without `ip` loopback stays down")
     text = (
         "import socket\ns = socket.socket(); s.bind(('localhost', 0)); s.listen()\n"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
 from nightwatch_core.adapters.git.blame import IGNORED_FILE, blamed
 from nightwatch_core.adapters.git.command import Git, is_sha
@@ -23,6 +24,7 @@ from nightwatch_core.adapters.git.objects import (
     plain_folder,
     read_tree,
 )
+from nightwatch_core.adapters.git.work_tree import lay_out
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.code import (
     Blame,
@@ -91,6 +93,10 @@ class GitReader:
             raise GiveUp(f"git grep failed: {outcome.complaint}")
         hits = (hit for hit in _hits(outcome.output) if self._tree.source(hit.path))
         return tuple(islice(hits, limit))
+
+    def lay_out(self, folder: str, most_bytes: int, most_files: int) -> int:
+        """Write every file below an empty folder; raises `GiveUp` where they are too many."""
+        return lay_out(self._git, self._commit.sha, Path(folder), most_bytes, most_files)
 
     def list_directory(self, path: str = "") -> tuple[FolderEntry, ...]:
         """Return the names in a folder, sorted."""

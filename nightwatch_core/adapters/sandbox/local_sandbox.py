@@ -52,7 +52,7 @@ class LocalSandbox:
         self._trees: dict[str, Path] = {}
         self._lock = threading.RLock()
 
-    def probe(self) -> str:
+    def confinement(self) -> str:
         """Say what confines programs here; raises `GiveUp` where nothing does."""
         return f"programs are confined by {self._confinement.name}"
 

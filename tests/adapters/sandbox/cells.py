@@ -42,7 +42,7 @@ def sandbox(state, files=(), rung="bubblewrap", **more):
 @cache
 def why_not(rung, folder):
     try:
-        sandbox(Path(folder), rung=rung).probe()
+        sandbox(Path(folder), rung=rung).confinement()
     except GiveUp as error:
         return str(error)
     return ""

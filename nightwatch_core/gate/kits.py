@@ -1,0 +1,84 @@
+"""Which kind of project holds the changed files: what it needs, and how it is tested and checked.
+
+Detected from its files; a person's own words (`prepare`, `verify`) win. A kind that is not here is
+said with what to set.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nightwatch_core.gate import javascript_kit, python_kit, ruby_kit
+from nightwatch_core.gate.kit import Kit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.sandbox import Preparation
+
+Read = Callable[[str], str | None]
+
+
+class Kind(NamedTuple):
+    """A kind of project: files that mark its root, endings of its sources, and how it is made."""
+
+    language: str
+    marks: tuple[str, ...]
+    endings: tuple[str, ...]
+    kit: Callable[[str, tuple[str, ...], Read], Kit | None] | None = None
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        "python",
+        ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "manage.py", "pytest.ini"),
+        (".py", ".html", ".jinja", ".jinja2", ".txt"),
+        python_kit.kit,
+    ),
+    Kind("ruby", ("Gemfile", "Rakefile"), (".rb", ".erb", ".haml", ".slim"), ruby_kit.kit),
+    Kind(
+        "javascript",
+        ("package.json",),
+        (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
+        javascript_kit.kit,
+    ),
+    Kind("Go", ("go.mod",), (".go",)),
+    Kind(
+        "Java",
+        ("pom.xml", "build.gradle", "build.gradle.kts"),
+        (".java", ".kt", ".scala", ".groovy"),
+    ),
+    Kind("PHP", ("composer.json",), (".php",)),
+    Kind("C#", (".csproj",), (".cs",)),
+)
+
+
+def kit_for(
+    changed: tuple[str, ...], paths: tuple[str, ...], read: Read, options: NightOptions
+) -> Kit | str:
+    """Find how the changed files are tested; a sentence with what to set where nobody knows."""
+    kind, root = _kind_of(changed, paths)
+    made = kind.kit(root, paths, read) if kind and kind.kit else None
+    if options.verify:
+        base = made or Kit(kind.language if kind else "", root)
+        made = base._replace(verify=options.verify, runners=())
+    if options.prepare and made:
+        words = ("/bin/sh", "-c", options.prepare)
+        made = made._replace(
+            preparation=Preparation(language=made.language, words=words, whole_tree=True)
+        )
+    if made is None or not (made.runners or made.verify):
+        what = f"a {kind.language} project's" if kind else "this project's"
+        return f"nobody knows how {what} tests are run: say so with NIGHTWATCH_VERIFY"
+    return made
+
+
+def _kind_of(changed: tuple[str, ...], paths: tuple[str, ...]) -> tuple[Kind | None, str]:
+    """The kind of most of the changed files, and the nearest root above the first of them."""
+    counts = [(sum(path.endswith(kind.endings) for path in changed), kind) for kind in KINDS]
+    count, best = max(counts, key=lambda one: one[0])
+    if not count:
+        return None, ""
+    first = next(path for path in changed if path.endswith(best.endings))
+    folder, known = first.rpartition("/")[0], frozenset(paths)
+    while folder:
+        if any(f"{folder}/{mark}" in known for mark in best.marks):
+            return best, f"{folder}/"
+        folder = folder.rpartition("/")[0]
+    return best, ""

@@ -1,0 +1,81 @@
+"""What was run of a fix, in issues and drafts; and what must not be proposed for it."""
+
+from collections.abc import Iterable, Iterator
+
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.gate import Check, GateResult
+from nightwatch_core.models.report import RunReport
+from nightwatch_core.publish.candidates import Reason
+from nightwatch_core.publish.finding_parts import sentence
+from nightwatch_core.publish.issue_sections import Told, bulleted
+from nightwatch_core.text.escaping import code_span, fenced, markdown
+
+_CHECK, _OUTPUT, _NAMES = 600, 3_000, 20  # characters, characters, tests
+UNTRIED = "nothing was run"
+
+
+def not_passed(analysis: Analysis) -> Reason | None:
+    """Why no draft is made of a fix that was run."""
+    gate = analysis.gate
+    if gate is None:
+        return None
+    if gate.outcome == "failed":
+        return Reason("refused", f"it was run and did not pass: {gate.text}")
+    return Reason("limit", gate.text) if gate.kind == "enough" else None
+
+
+def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> RunReport:
+    """The report, told what was run of fixes, by the fingerprints of their errors."""
+    known = dict(gates)
+    analyses = tuple(
+        one.model_copy(update={"gate": known[one.fingerprint]}) if one.fingerprint in known else one
+        for one in report.analyses
+    )
+    return report.model_copy(update={"analyses": analyses}) if known else report
+
+
+def in_short(analysis: Analysis) -> str:
+    """What was run, in one sentence that follows "The changed files parse;"."""
+    gate = analysis.gate
+    if gate is None:
+        return UNTRIED
+    if gate.outcome == "not run":
+        return f"{UNTRIED}: {markdown(gate.text, _CHECK)}"
+    return f"what was run of it, and its result, is below ({gate.seconds:.0f} s)"
+
+
+def ran(told: Told) -> str:
+    """What was run, on the base first and then with the fix, and what came of it."""
+    gate = told.analysis.gate
+    if gate is None or gate.outcome == "not run" or not gate.checks:
+        return ""
+    name = "What was run" if gate.outcome == "passed" else "The fix was tried, and did not pass"
+    outputs = (fenced(one.output, limit=_OUTPUT) for one in gate.checks if one.output.strip())
+    return "\n\n".join((bulleted(name, _lines(gate)), *outputs))
+
+
+def _lines(gate: GateResult) -> Iterator[str]:
+    for check in gate.checks:
+        yield f"{check.outcome}: {markdown(check.text or check.name, _CHECK)}{_took(check)}"
+    for what, names in (
+        ("red without the fix as well, so not held against it", gate.preexisting),
+        ("flaky, red and green on the same code", gate.flaky),
+    ):
+        if names:
+            yield f"{what}: {', '.join(map(code_span, names[:_NAMES]))}"
+
+
+def _took(check: Check) -> str:
+    return f" ({check.seconds:.1f} s)" if check.seconds else ""
+
+
+def told_in_report(analysis: Analysis) -> str:
+    """What was run, for a line of the report; empty where no fix came so far."""
+    gate = analysis.gate
+    if gate is None:
+        return ""
+    tests = [one.text for one in gate.checks if one.name == "tests" and one.outcome == "passed"]
+    what = gate.text or "; ".join(tests)
+    named = f"; flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else ""
+    red = f"; red before as well: {len(gate.preexisting)}" if gate.preexisting else ""
+    return sentence(f"{gate.outcome}: {what}{red}{named}").rstrip(".")
