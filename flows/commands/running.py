@@ -10,12 +10,14 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from flows.commands.sign_of_life import sign_of_life
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.report import EXIT_CODES, RunReport
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import settings
+from tasks.wiring.recording import bundle_of
 
 Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
@@ -42,6 +44,10 @@ def run_and_show(
         advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
     show(report)
+    if bundle := bundle_of(report.night.id):
+        Console(soft_wrap=True).print(
+            Text(f"To run this night again: nightwatch replay {bundle}", "dim")
+        )
     raise SystemExit(EXIT_CODES[report.status])
 
 

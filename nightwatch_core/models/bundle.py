@@ -8,7 +8,6 @@ from nightwatch_core.models.report import Night
 from nightwatch_core.models.value import Value
 
 Kind = Literal["value", "TryLater", "MayHaveArrived", "GiveUp", "StopTheNight", "NotTonight"]
-Flow = Literal["night", "batch", "collect"]
 
 
 class Told(Value):
@@ -35,7 +34,6 @@ class Manifest(Value):
 
     made: datetime
     program: str  # the version of NightWatch
-    flow: Flow = "night"
     night: Night
     began: datetime
     options: NightOptions

@@ -40,7 +40,7 @@ class Recording:
         self.options, self.at, self.clock, self.began = options, at, clock, clock.now()
         self.listener = Listener(scrub, self._write, clock, self._finished)
         self.ports: tuple[str, ...] = ()
-        self._scrub, self._files = scrub, BundleFiles(at.state / "bundles")
+        self._scrub, self._files = scrub, bundles()
         self._night: Night | None = None
         self._lines = [RUN]
 
@@ -150,6 +150,17 @@ def record_night(night: Night) -> None:
     """Write down what is heard as this night's."""
     if listening := recording():
         listening.name(night)
+
+
+def bundle_of(night: str) -> str:
+    """Return the path of a night's bundle; empty where it has none."""
+    path = bundles().path(night)
+    return str(path) if path.is_file() else ""
+
+
+def bundles() -> BundleFiles:
+    """Return the bundles of the state folder."""
+    return BundleFiles(settings().state / "bundles")
 
 
 def told_settings(at: Settings) -> dict[str, str]:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, get_type_hints
 
 from nightwatch_core.adapters.local.quiet import LocalNotifier
-from nightwatch_core.adapters.stores.bundle_files import BundleFiles, read_bundle
+from nightwatch_core.adapters.stores.bundle_files import read_bundle
 from nightwatch_core.adapters.stores.nights import NightStore
 from nightwatch_core.intake.default_ports import RULES
 from nightwatch_core.models.bundle import Bundle
@@ -24,7 +24,7 @@ from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import settings
 from tasks.dependencies import Dependencies, PublishingPorts, ReadingPorts
 from tasks.wiring import privacy, services
-from tasks.wiring.recording import without_none
+from tasks.wiring.recording import bundles, without_none
 
 Live = Callable[[str], Model]  # the model of that name
 OURS = ("NIGHTWATCH_", "PREFECT_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC_")
@@ -32,11 +32,10 @@ OURS = ("NIGHTWATCH_", "PREFECT_", "NEW_RELIC_", "GITHUB_", "SLACK_", "ANTHROPIC
 
 def bundle_named(name: str) -> Bundle:
     """Read the bundle of that path or night; empty: the newest one. Raises `GiveUp`."""
-    files = BundleFiles(settings().state / "bundles")
     if not name:
-        return read_bundle(files.newest())
+        return read_bundle(bundles().newest())
     path = Path(name).expanduser()
-    return read_bundle(path if path.is_file() else files.path(name))
+    return read_bundle(path if path.is_file() else bundles().path(name))
 
 
 def live_models(options: NightOptions) -> Live:
@@ -100,7 +99,7 @@ def dependencies(
 
 def sealed_again(night: Night) -> Bundle:
     """Return the bundle that a replay left in its own state folder; raises `GiveUp`."""
-    return read_bundle(BundleFiles(settings().state / "bundles").path(night.id))
+    return read_bundle(bundles().path(night.id))
 
 
 def _played(record: Record, there: tuple[str, ...]) -> dict[str, Any]:

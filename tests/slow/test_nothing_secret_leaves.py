@@ -6,6 +6,7 @@ Planted in messages, traces, SQL parameters and attributes of records, in source
 
 import base64
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from bundles.golden_bundles import clean_environment, run
 from git_repositories import Change, repository
 from services import anthropic_mind
 from services.anthropic import Anthropic
@@ -184,6 +186,8 @@ class Heard:
                 if path.is_file() and not path.is_symlink():
                     content = path.read_bytes()
                     content = zlib.decompress(content) if path.suffix == ".z" else content
+                    if path.suffix == ".bundle":
+                        content = lzma.decompress(content.partition(b"\n")[2])
                     text = content.decode("utf-8", "replace")
                     self.places[f"{place}/{path.relative_to(folder / place)}"] = text
 
@@ -283,3 +287,12 @@ def test_nobody_else_can_read_what_is_kept(night: tuple[Heard, Path]) -> None:
         if not path.is_symlink() and path.stat().st_mode & 0o077
     ]
     assert open_to_others == []
+
+
+def test_the_night_can_be_run_again_without_the_secrets_and_comes_to_the_same(
+    night: tuple[Heard, Path],
+) -> None:
+    _, folder = night
+    (bundle,) = (folder / "state" / "bundles").glob("*.bundle")
+    done = run("replay", str(bundle), environment=clean_environment(folder / "elsewhere"))
+    assert done.stdout.startswith("Equal: 3 verdicts"), done.stdout + done.stderr
