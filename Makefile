@@ -29,7 +29,7 @@ test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idl
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 15 minutes)
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow --durations=10
 
-faults: $(VENV)/.developing ## every way in which a call of a service can break, a night each (half an hour); ONLY='slack.*500' picks
+faults: $(VENV)/.developing ## every way in which a call of a service can break, a night each (15 idle minutes); ONLY='slack.*500' picks
 	$(QUIET) $(BIN)/python tests/connected/fault_matrix.py $(if $(ONLY),--only "$(ONLY)")
 
 fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails; not part of CI

@@ -3,7 +3,7 @@
 `every_cell` is 14 kinds of fault × 4 services × first, middle and last call × once or from there
 on, and refused credentials. GitHub is called most, so that it has two moments more: among its
 reads, and its first write. `in_pairs` has every kind at every service, both at every position, and
-all of them once and lasting.
+all of them once and lasting; and what once went wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,5 +85,6 @@ def in_pairs() -> tuple[Cell, ...]:
             said = THROTTLED[column % len(THROTTLED)] if kind == "429" else kind
             position = POSITIONS[(row + column) % len(POSITIONS)]
             cells.append(Cell(service, said, position, bool((row // 3 + column) % 2)))
-    revoked = (Cell(s, "401", "middle") for s in SERVICES)
-    return (*cells, *revoked, Cell("github", "401", WRITING), Cell("github", "403", WRITING))
+    cells += (Cell(service, "401", "middle") for service in SERVICES)
+    cells += (Cell("github", kind, WRITING) for kind in CREDENTIALS)
+    return (*cells, Cell("github", "401", "last"), Cell("github", "wrong types", "first"))

@@ -22,10 +22,11 @@ from nightwatch_core.adapters.git.branch_changes import (
 )
 from nightwatch_core.adapters.git.command import is_sha
 from nightwatch_core.adapters.git.objects import EXECUTABLE, Node
-from nightwatch_core.adapters.github.client import Repository, RepositoryCall, Writes
+from nightwatch_core.adapters.github.client import Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
 from nightwatch_core.adapters.github.rows import CommitRow, RefRow
 from nightwatch_core.adapters.github.trees import Trees
+from nightwatch_core.adapters.github.writes import Writes
 from nightwatch_core.models.proposal import DraftPull
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")

@@ -1,9 +1,9 @@
-"""A client of GitHub under one sign-in, a repository that it asks about, and its writes."""
+"""A client of GitHub under one sign-in, and a repository that it asks about."""
 
 import base64
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,24 +11,14 @@ import httpx
 from githubkit import Response
 from githubkit.versions import RestVersionSwitcher
 
-from nightwatch_core.adapters.github.connection import SERVICE, Call, Connection, Server
-from nightwatch_core.adapters.github.errors import AnswerLost, Rejected, Unavailable
+from nightwatch_core.adapters.github.connection import Call, Connection, Server
+from nightwatch_core.adapters.github.errors import SAFE, unclear
 from nightwatch_core.adapters.github.etag_cache import AnswerStore
-from nightwatch_core.adapters.github.limits import (
-    LONGEST_WAIT,
-    LOOKS,
-    PAGES,
-    SETTLING,
-    SILENCE,
-    WRITE_SPACING,
-    WRITES_AN_HOUR,
-)
+from nightwatch_core.adapters.github.limits import PAGES, SILENCE
 from nightwatch_core.adapters.github.rows import BlobRow, R, RepositoryRow, owner_and_name, read
 from nightwatch_core.adapters.github.sign_in import GitHubSignIn, checked_address, checked_version
 from nightwatch_core.adapters.github.tokens import FixedToken, InstallationTokens, TokenAuth
-from nightwatch_core.adapters.stores.service_meter import PROCESS
-from nightwatch_core.errors import GiveUp, TryLater
-from nightwatch_core.ports import Clock
+from nightwatch_core.errors import GiveUp
 
 ADDRESS = "https://api.github.com"
 K = TypeVar("K")
@@ -98,10 +88,7 @@ class GitHubClient:
     def pages(self, call: Call) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page; `call` asks for the first one."""
         for _ in range(PAGES):
-            response, rows = self._connection.ask(call)
-            if not isinstance(rows, list):
-                self._connection.forget_answers()
-                raise GiveUp("GitHub answered no list where one is documented")
+            response, rows = self._asked(call, _listed)
             yield from (row for row in rows if isinstance(row, dict))
             following = response.links.get("next", {}).get("url")
             if not following:
@@ -112,17 +99,37 @@ class GitHubClient:
     def _page(self, address: str) -> Call:
         return lambda _: self._connection.request("GET", address)
 
-    def read(self, kind: type[R], answer: Any) -> R:
-        """Return an answer as a row; one that is not as documented is not kept, and `GiveUp`."""
-        try:
-            return read(kind, answer)
-        except GiveUp:
-            self._connection.forget_answers()
-            raise
+    def read(self, kind: type[R], call: Call) -> R:
+        """Return the answer as a row; raises `GiveUp` where it is not as documented."""
+        return self._asked(call, partial(read, kind))[1]
+
+    def _asked(self, call: Call, shape: Callable[[Any], T]) -> tuple[httpx.Response, T]:
+        """Return the answer in its shape; one that was damaged on its way is asked for again.
+
+        What is not as documented is not kept. Who cannot read the answer to a write cannot tell
+        whether it was done.
+        """
+        for last in (False, True):
+            response, body = self._connection.ask(call)
+            try:
+                return response, shape(body)
+            except GiveUp as odd:
+                self._connection.forget_answers()
+                if response.request.method not in SAFE:
+                    raise unclear(response.request.method, str(odd)) from None
+                if last:
+                    raise
+        raise AssertionError("unreachable")
 
     def query(self, text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of a GraphQL query, which like all reads is repeated; no mutations."""
         return self._connection.query(text, variables)
+
+
+def _listed(body: Any) -> list[Any]:
+    if isinstance(body, list):
+        return body
+    raise GiveUp("GitHub answered no list where one is documented")
 
 
 class Repository(NamedTuple):
@@ -156,7 +163,7 @@ class Repository(NamedTuple):
 
     def read(self, kind: type[R], call: RepositoryCall) -> R:
         """Return the answer as a row; raises `GiveUp` where it is not as documented."""
-        return self.client.read(kind, self.ask(call))
+        return self.client.read(kind, lambda rest: call(rest, (self.owner, self.name)))
 
     def read_blob(self, oid: str) -> bytes:
         """Return a file's bytes; raises `GiveUp` where GitHub tells none."""
@@ -172,7 +179,7 @@ class Repository(NamedTuple):
 
     def read_all(self, kind: type[R], call: RepositoryCall) -> Iterator[R]:
         """Yield the rows of a list as that kind."""
-        return (self.client.read(kind, row) for row in self.rows(call))
+        return (read(kind, row) for row in self.rows(call))
 
     def query(self, fields: str, **variables: tuple[str, Any]) -> dict[str, Any]:
         """Return GraphQL fields of the repository; variables are their types and values."""
@@ -193,56 +200,3 @@ class Repository(NamedTuple):
         variables = {name: (kind, values[key]) for name, key in names.items()}
         answer = self.query(fields, **variables)
         return {key: answer.get(f"f{name}") for name, key in names.items()}
-
-
-class Writes:
-    """Writes to GitHub: one after the other, not too many, and none twice where it was lost."""
-
-    def __init__(self, clock: Clock, pause: Callable[[float], None]) -> None:
-        """Make nothing yet; `pause` waits that many seconds."""
-        self._clock = clock
-        self._pause = pause
-        self._times: deque[float] = deque()
-
-    def make(self, make: Callable[[], T], find: Callable[[], T | None] = lambda: None) -> T:
-        """Return what `make` makes; where its answer is lost, `find` looks before it is made again.
-
-        Raises `AnswerLost` where nobody can tell whether it was made.
-        """
-        for last in (False, True):
-            self._take_turn()
-            try:
-                return make()
-            except AnswerLost as lost:
-                if (there := self._look(find, lost)) is not None:
-                    return there
-                if last:
-                    raise
-            except Unavailable as refused:  # not done for sure, so it may be asked again
-                if last or refused.wait > LONGEST_WAIT:
-                    raise
-                PROCESS.wait(SERVICE, refused.wait)
-                self._pause(refused.wait)
-        raise AssertionError("unreachable")
-
-    def _look(self, find: Callable[[], T | None], lost: AnswerLost) -> T | None:
-        for left in range(LOOKS - 1, -1, -1):
-            self._pause(SETTLING)
-            try:
-                return find()
-            except TryLater as error:
-                if not left:
-                    raise AnswerLost(f"{lost}; and looking failed: {error}") from None
-        raise AssertionError("unreachable")
-
-    def _take_turn(self) -> None:
-        now = self._clock.monotonic()
-        while self._times and now - self._times[0] >= 3600:
-            self._times.popleft()
-        if len(self._times) >= WRITES_AN_HOUR:
-            raise Rejected(
-                f"{WRITES_AN_HOUR} writes within an hour are enough: the rest has to wait"
-            )
-        if self._times and (wait := self._times[-1] + WRITE_SPACING - now) > 0:
-            self._pause(wait)
-        self._times.append(self._clock.monotonic())

@@ -80,7 +80,7 @@ def translate(error: GitHubException) -> NightWatchError:
 
 def wrong_answer(request: httpx.Request) -> NightWatchError:
     """Return the error for an answer that is no JSON; a read may be repeated."""
-    return _unclear(
+    return unclear(
         request.method,
         f"GitHub answered no JSON to {_name(request)}: check GITHUB_API_URL (an Enterprise "
         "server's ends in /api/v3) and the proxy",
@@ -127,7 +127,7 @@ def _refusal(error: RequestFailed) -> NightWatchError:
         todo = "check GITHUB_REPO, and that the token has access and was approved"
         return Rejected(f"GitHub does not show {name}: {why}: {todo}", status, reason)
     if status in (408, 425) or status >= 500:
-        return _unclear(request.method, f"GitHub answered {status} to {name}: {_LATER}")
+        return unclear(request.method, f"GitHub answered {status} to {name}: {_LATER}")
     todo = advice(reason) or "run `nightwatch check`"
     return Rejected(f"GitHub refused {name} with {status}: {reason}: {todo}", status, reason)
 
@@ -143,7 +143,7 @@ def _silence(error: Exception) -> NightWatchError:
     except RuntimeError:  # httpx knows none
         method = ""
     if not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-        return _unclear(method, f"GitHub did not answer ({kind}): {_LATER}")
+        return unclear(method, f"GitHub did not answer ({kind}): {_LATER}")
     todo = "check GITHUB_API_URL, the network and the proxy"
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         todo = "its certificate is not trusted: set SSL_CERT_FILE to your organisation's"
@@ -155,7 +155,8 @@ def _unusable(kind: str) -> GiveUp:
     return GiveUp(f"GitHub cannot be asked ({kind}): check GITHUB_TOKEN and GITHUB_API_URL")
 
 
-def _unclear(method: str, message: str) -> TryLater:
+def unclear(method: str, message: str) -> TryLater:
+    """Return the error for an answer that did not come: a read may be asked again."""
     if method in SAFE:
         return Unavailable(message, SHORT_WAIT, safe=True)
     return AnswerLost(

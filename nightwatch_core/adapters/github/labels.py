@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from nightwatch_core.adapters.github.client import Repository, Writes
+from nightwatch_core.adapters.github.client import Repository
 from nightwatch_core.adapters.github.errors import Rejected
 from nightwatch_core.adapters.github.limits import LABEL_CHARACTERS
+from nightwatch_core.adapters.github.writes import Writes
 from nightwatch_core.errors import NightWatchError
 from nightwatch_core.publish.issue_text import LABEL
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nightwatch_core.adapters.git.branch_changes import Made, Refused
 from nightwatch_core.adapters.github import permissions
 from nightwatch_core.adapters.github.branch import Branches
-from nightwatch_core.adapters.github.client import GitHubClient, Repository, Writes
+from nightwatch_core.adapters.github.client import GitHubClient, Repository
 from nightwatch_core.adapters.github.errors import AnswerLost, Forbidden, Rejected
 from nightwatch_core.adapters.github.finding import (
     find_comment,
@@ -20,6 +20,7 @@ from nightwatch_core.adapters.github.labels import NO_DRAFTS, Labels
 from nightwatch_core.adapters.github.ownership import Ours
 from nightwatch_core.adapters.github.patches import PatchDesk, patch_text
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow
+from nightwatch_core.adapters.github.writes import Writes
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.proposal import (
     Comment,

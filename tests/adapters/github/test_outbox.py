@@ -63,6 +63,20 @@ def test_an_issue_whose_answer_was_lost_is_not_opened_twice(server: GitHub, how:
     assert server.writes().count("POST /issues") == 1
 
 
+def test_an_issue_whose_answer_nobody_can_read_is_looked_for(server: GitHub) -> None:
+    server.fail("POST", "/issues$", status=201, body=b'{"number": "one"}', stored=True)
+    receipt = outbox(server).publish(issue())
+
+    assert (receipt.status, receipt.number) == ("done", 1)
+    assert len(server.issues()) == 1
+
+
+@pytest.mark.parametrize("body", [b"", b'{"message": "hm"}', b"5"])
+def test_a_list_that_was_damaged_on_its_way_is_asked_for_again(server: GitHub, body: bytes) -> None:
+    server.fail("GET", "/issues$", status=200, body=body)
+    assert outbox(server).publish(issue()).status == "done"
+
+
 @pytest.mark.parametrize("how", ["answer", "cut"])
 def test_an_issue_that_never_arrived_is_opened_after_looking(server: GitHub, how: str) -> None:
     server.fail("POST", "/issues$", how=how)
