@@ -34,7 +34,8 @@ faults: $(VENV)/.developing ## every way in which a call of a service can break,
 
 fuzz: $(VENV)/.developing ## new random examples for MINUTES=10, until one fails; not part of CI
 	@end=$$(( $$(date +%s) + $(MINUTES) * 60 )); while [ $$(date +%s) -lt $$end ]; do \
-		$(QUIET) HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -q -x -n 2 -m "hypothesis and not slow" tests/core tests/adapters || exit 1; done
+		$(QUIET) HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -q -x -n 2 -m "hypothesis and not slow" tests/core tests/adapters || exit 1; \
+		$(QUIET) HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -q -x -n 2 -m hypothesis tests/slow/test_many_nights.py || exit 1; done
 
 mutants: $(VENV)/.developing ## break lines one by one: which do tests miss? ONLY='*policy*' picks
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group mutants

@@ -1,13 +1,12 @@
 """Prefect's server keeps the record of a run and no more: when it goes away, a night goes on."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from prefect import Flow
 from prefect.exceptions import PrefectHTTPStatusError
 
-from nightwatch_core.errors import StopTheNight
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
 from tasks.wiring import nights
@@ -22,21 +21,25 @@ def gone_text(trouble: Exception) -> str:
     return f"Prefect's server went away ({type(trouble).__name__}: {str(trouble)[:200]})"
 
 
-def run_flow(run: Callable[..., RunReport], **parameters: Any) -> RunReport:
-    """Run a flow by hand; where the server went away, what was done all the same is its report.
+class Ended(NamedTuple):
+    """How a flow that was run by hand ended: its report, and why Prefect does not know of it."""
 
-    Raises `StopTheNight` where it went before anything was kept.
-    """
+    report: RunReport | None
+    gone: str = ""
+
+
+def run_flow(run: Callable[..., RunReport], **parameters: Any) -> Ended:
+    """Run a flow by hand; where the server went away, what was done all the same is its report."""
     before = next(nights().reports(), None)
     try:
-        return run(**parameters)
+        return Ended(run(**parameters))
     except GONE as trouble:
         kept, gone = next(nights().reports(), None), gone_text(trouble)
         if kept is None or kept == before:
-            raise StopTheNight(f"{gone}: {ADVICE}") from trouble
+            return Ended(None, f"{gone} before there was a report: {ADVICE}")
         report = builder.degrade(kept, f"{gone}: it does not know how this run ended")
         nights().keep(report)
-        return report
+        return Ended(report, gone)
 
 
 def run_subflow(subflow: Flow[..., T], **parameters: Any) -> T:

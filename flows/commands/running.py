@@ -14,7 +14,7 @@ from rich.text import Text
 
 from flows.commands.sign_of_life import sign_of_life
 from nightwatch_core.errors import NightWatchError, StopTheNight
-from nightwatch_core.models.report import EXIT_CODES, RunReport
+from nightwatch_core.models.report import EXIT_CODES, RunReport, Status
 from nightwatch_core.report.terminal import NightReport
 from nightwatch_core.settings import settings
 from tasks.wiring.recording import bundle_of
@@ -22,6 +22,7 @@ from tasks.wiring.recording import bundle_of
 Sample = Annotated[bool, typer.Option("--sample", help="Of nights on the sample.")]
 OfNight = Annotated[str, typer.Option("--night", help="Of this night; empty: the newest one.")]
 _NO_PREFECT = ("ephemeral", "Failed to reach API")  # in the message of Prefect's RuntimeError
+CLIENT_RETRIES = "3"  # of a request, after 2, 4 and 8 s: a server that went away is soon known
 STARTUP_SECONDS = "120"  # Prefect's 20 is too short for a busy machine's first start
 
 
@@ -32,10 +33,10 @@ def run_and_show(
 ) -> None:
     """Find the flow, which imports Prefect, run it, print its report, exit as its status says."""
     try:
-        check_state()
+        check_state(for_a_night=True)
         make_prefect_ready(settings().state, verbose)
         with _sign_of_life(verbose):
-            report = _run(find_flow(), parameters)
+            report, gone = _run(find_flow(), parameters)
     except NightWatchError as trouble:
         complain(trouble)
     except RuntimeError as trouble:
@@ -43,25 +44,42 @@ def run_and_show(
             raise
         advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
+<<<<<<< HEAD
     show(report)
     if bundle := bundle_of(report.night.id):
         Console(soft_wrap=True).print(
             Text(f"To run this night again: nightwatch replay {bundle}", "dim")
         )
     raise SystemExit(EXIT_CODES[report.status])
+=======
+    if report:
+        show(report)
+    if gone:
+        _end_without_server(gone, "failed" if report is None else report.status)
+    raise SystemExit(EXIT_CODES[report.status if report else "failed"])
+>>>>>>> 826718b (A night whose server went away ends at once with its report, and a full disk is said before it begins)
 
 
-def _run(flow: Callable[..., RunReport], parameters: Mapping[str, object]) -> RunReport:
+def _run(
+    flow: Callable[..., RunReport], parameters: Mapping[str, object]
+) -> tuple[RunReport | None, str]:
     from tasks.prefect_server import run_flow
 
     return run_flow(flow, **parameters)
 
 
-def check_state() -> None:
-    """Raise `StopTheNight` where the state folder cannot be used, before anything starts."""
-    from tasks.wiring.local import check_state_folder
+def _end_without_server(gone: str, status: Status) -> NoReturn:
+    """End at once: what Prefect still has to tell its server, it would try for ten minutes."""
+    print_trouble(gone)
+    sys.stdout.flush()
+    os._exit(EXIT_CODES[status])
 
-    check_state_folder(settings().state)
+
+def check_state(*, for_a_night: bool = False) -> None:
+    """Raise `StopTheNight` where the state folder cannot be used, before anything starts."""
+    from tasks.wiring.local import check_room_for_a_night, check_state_folder
+
+    (check_room_for_a_night if for_a_night else check_state_folder)(settings().state)
 
 
 def make_prefect_ready(state: Path, verbose: bool) -> None:
@@ -75,6 +93,8 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": STARTUP_SECONDS,
         "PREFECT_LOGGING_EXTRA_LOGGERS": "nightwatch_core,tasks",
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO" if verbose else "CRITICAL",
+        "PREFECT_INTERNAL_LOGGING_LEVEL": "ERROR" if verbose else "CRITICAL",
+        "PREFECT_CLIENT_MAX_RETRIES": CLIENT_RETRIES,
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
@@ -92,10 +112,15 @@ def make_prefect_ready(state: Path, verbose: bool) -> None:
 
 def complain(trouble: NightWatchError) -> NoReturn:
     """Say what went wrong, and where the report is if there is one; ends the process with 1."""
-    console = Console(stderr=True)
-    for line in (str(trouble), *getattr(trouble, "__notes__", ())):
-        console.print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    print_trouble(str(trouble), *getattr(trouble, "__notes__", ()))
     raise SystemExit(EXIT_CODES["failed"]) from None
+
+
+def print_trouble(*lines: str) -> None:
+    """Print lines in red to the error stream."""
+    console = Console(stderr=True)
+    for line in lines:
+        console.print(line, style="bold red", markup=False, highlight=False, soft_wrap=True)
 
 
 def show(report: RunReport) -> None:

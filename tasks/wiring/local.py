@@ -17,6 +17,9 @@ from nightwatch_core.adapters.stores import result_folder
 from nightwatch_core.adapters.stores.ignore_file_store import IgnoreFile
 from nightwatch_core.adapters.stores.knowledge_files import KnowledgeFiles
 from nightwatch_core.adapters.stores.search_index import SearchIndex
+from nightwatch_core.adapters.stores.state_folder import (
+    check_room_for_a_night as check_room_for_a_night,
+)
 from nightwatch_core.adapters.stores.state_folder import check_state_folder as check_state_folder
 from nightwatch_core.adapters.stores.task_files import TaskFiles
 from nightwatch_core.adapters.stores.transcripts import Transcripts

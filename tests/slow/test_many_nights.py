@@ -276,8 +276,8 @@ def test_whatever_happens_each_cause_is_told_of_once(machine: type[ManyNights]) 
     logging.disable(logging.WARNING)
     try:
         profile = settings(
-            max_examples=max(2, settings.default.max_examples // 50),
-            stateful_step_count=12,
+            max_examples=settings.default.max_examples // 25,
+            stateful_step_count=12 if settings.default.derandomize else 30,
             suppress_health_check=list(HealthCheck),
         )
         run_state_machine_as_test(machine, settings=profile)

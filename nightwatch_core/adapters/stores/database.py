@@ -46,6 +46,10 @@ MIGRATIONS: tuple[str, ...] = (  # applied in order, once each; add at the end, 
     """,
 )
 
+_TORN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+_FREE = "free disk space, or check who owns it"
+_MOVE = "move it away to start without history; what was published is looked for all the same"
+
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open the database, made or brought up to date as needed; close it when done.
@@ -101,10 +105,8 @@ def translated(path: Path) -> Iterator[None]:
         code = (getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise TryLater(f"another process keeps {path} busy: {error}") from error
-        raise StopTheNight(
-            f"the state file {path} cannot be used ({error}): free disk space, check who owns it, "
-            "or move it away to start without history"
-        ) from error
+        advice = _MOVE if code in _TORN else _FREE
+        raise StopTheNight(f"the state file {path} cannot be used ({error}): {advice}") from error
     except OSError as error:
         raise StopTheNight(f"the state file {path} cannot be used: {error}") from error
 
