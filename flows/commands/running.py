@@ -44,20 +44,19 @@ def run_and_show(
             raise
         advice = "unset PREFECT_API_URL for the embedded server, or start the one it names"
         complain(StopTheNight(f"Prefect's server cannot be reached ({trouble}): {advice}"))
-<<<<<<< HEAD
+    if report:
+        _show_with_bundle(report)
+    if gone:
+        _end_without_server(gone, "failed" if report is None else report.status)
+    raise SystemExit(EXIT_CODES[report.status if report else "failed"])
+
+
+def _show_with_bundle(report: RunReport) -> None:
     show(report)
     if bundle := bundle_of(report.night.id):
         Console(soft_wrap=True).print(
             Text(f"To run this night again: nightwatch replay {bundle}", "dim")
         )
-    raise SystemExit(EXIT_CODES[report.status])
-=======
-    if report:
-        show(report)
-    if gone:
-        _end_without_server(gone, "failed" if report is None else report.status)
-    raise SystemExit(EXIT_CODES[report.status if report else "failed"])
->>>>>>> 826718b (A night whose server went away ends at once with its report, and a full disk is said before it begins)
 
 
 def _run(
