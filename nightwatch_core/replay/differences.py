@@ -8,6 +8,8 @@ from nightwatch_core.text.escaping import line
 
 SECTIONS = ("errors", "failures", "dropped", "proposals", "lessons", "patterns")  # by name
 SINGLE = ("status", "commit", "base", "not proposed")
+FIRST = ("root_cause", "confidence", "fix", "title", "body", "changes", "reason", "ending")
+FIELDS = 4  # of one error or proposal
 SHOWN = 160  # characters of a value
 NAMES = {
     "errors": "error",
@@ -26,21 +28,17 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[st
 
 def counts(decisions: Mapping[str, Any]) -> str:
     """Return in one line what came of a night."""
-    proposals = list(_of(decisions, "proposals").values())
-    kinds = {
-        kind: sum(one.get("kind") == kind for one in proposals)
-        for kind in ("issue", "pull", "comment", "reopen")
-    }
+    proposals = [_mapping(one).get("kind") for one in _of(decisions, "proposals").values()]
     taken = _of(decisions, "took")
     cost = taken.get("USD")
     parts = (
         f"{len(_of(decisions, 'errors'))} verdicts",
-        f"{kinds['issue']} issues",
-        f"{kinds['pull']} drafts",
-        f"{kinds['comment'] + kinds['reopen']} comments",
-        f"{taken.get('requests', 0)} requests",
-        f"{taken.get('new tokens', 0):,} new tokens",
-        "cost unknown" if cost is None else f"${cost:.2f}",
+        f"{proposals.count('issue')} issues",
+        f"{proposals.count('pull')} drafts",
+        f"{proposals.count('comment') + proposals.count('reopen')} comments",
+        f"{_number(taken.get('requests'), ',')} requests",
+        f"{_number(taken.get('new tokens'), ',')} new tokens",
+        "cost unknown" if cost is None else f"${_number(cost, '.2f')}",
     )
     return ", ".join(parts)
 
@@ -61,13 +59,20 @@ def _named(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]
             elif name not in old:
                 yield f"+ {what}"
             elif old[name] != new[name]:
-                yield from (f"~ {what}: {text}" for text in _fields(old[name], new[name]))
+                yield from (
+                    f"~ {what}: {text}"
+                    for text in _fields(_mapping(old[name]), _mapping(new[name]))
+                )
 
 
 def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            yield f"{line(name, 40)}: {_parted(old.get(name), new.get(name))}"
+    """What differs, what matters most first; the rest is counted."""
+    names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
+    names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+    for name in names[:FIELDS]:
+        yield f"{line(name, 40)}: {_parted(old.get(name), new.get(name))}"
+    if rest := names[FIELDS:]:
+        yield f"and {len(rest)} more: {line(', '.join(rest), SHOWN)}"
 
 
 def _parted(old: Any, new: Any) -> str:
@@ -88,12 +93,20 @@ def _taken(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]
 
 
 def _of(decisions: Mapping[str, Any], section: str) -> Mapping[str, Any]:
-    value = decisions.get(section)
+    return _mapping(decisions.get(section))
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """What is one; a bundle of a stranger may hold anything there."""
     return value if isinstance(value, Mapping) else {}
 
 
+def _number(value: Any, form: str) -> str:
+    return format(value, form) if isinstance(value, int | float) else "?"
+
+
 def _title(name: str, value: Any) -> str:
-    told = value if isinstance(value, Mapping) else {}
+    told = _mapping(value)
     title = told.get("error") or told.get("title") or ""
     kind = f"{told.get('kind')} " if "key" in told else ""
     return line(f"{kind}{name} {title}".strip(), SHOWN)
