@@ -1,11 +1,18 @@
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from services import nerdgraph
+from services.anthropic import Anthropic
+from services.github import GitHub
+from services.nerdgraph import NerdGraphService
+from services.slack import Slack
 from twins.reading import MemoryClock, MemoryRecords
 
-from nightwatch_core.errors import StopTheNight
+from nightwatch_core.adapters.git.command import new_repository
+from nightwatch_core.errors import GiveUp, StopTheNight
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.settings import Settings
 from tasks.wiring import services
@@ -105,3 +112,38 @@ def test_a_conversation_is_summed_up_at_a_size_it_can_reach(said, budget, values
     settings = said(NIGHTWATCH_THINKING_DECAY_TURNS=6, **values)
     tuning = services.tuning(NightOptions(token_budget_per_error=budget), settings)
     assert (tuning.compact_at, tuning.thinking_decay) == (at, 6)
+
+
+def test_what_stays_on_this_machine_goes_through_no_proxy(
+    said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unencrypted addresses are this machine's, and a proxy would be sent what they are."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody answers there
+    options, clock = NightOptions(), MemoryClock()
+    (tmp_path / "shop.git").mkdir()
+    new_repository(tmp_path / "shop.git", "main")
+    with (
+        Anthropic() as claude,
+        GitHub(tmp_path / "shop.git") as github,
+        NerdGraphService() as new_relic,
+        Slack() as slack,
+    ):
+        at = said(
+            **{"ANTHROPIC_BASE_URL": claude.url, "ANTHROPIC_API_KEY": claude.key},
+            **{"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.token},
+            **{"GITHUB_REPO": github.repository, "NEW_RELIC_API_URL": new_relic.url},
+            **{"NEW_RELIC_API_KEY": nerdgraph.KEY, "NEW_RELIC_ACCOUNT_ID": "1"},
+            **{"NEW_RELIC_APP_NAME": "shop", "SLACK_API_URL": slack.url},
+            **{"SLACK_BOT_TOKEN": slack.token, "SLACK_CHANNEL": "C0NIGHTS"},
+        )
+        for service in (
+            services.claude(options.model_copy(update={"model": "claude-opus-5-5"}), at),
+            services.github_outbox(options, at, clock, tmp_path, str),
+            services.new_relic(options, at, None, clock),
+            services.slack(at, clock),
+        ):
+            with suppress(GiveUp):
+                service.probe()
+        for there in (claude, github, new_relic, slack):
+            assert there.requests

@@ -99,6 +99,7 @@ def client_maker(
             # The key goes to the address it was given for and nowhere else.
             http_client=anthropic.DefaultAsyncHttpxClient(
                 follow_redirects=False,
+                mounts={"http://": None},  # by no proxy, which would read along
                 verify=_certificates(),
                 event_hooks={"request": [_note], "response": [bounded_async(_bounds)]},
             ),

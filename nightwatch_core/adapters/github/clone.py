@@ -75,7 +75,8 @@ class Origin(NamedTuple):
         given = {"GIT_CONFIG_COUNT": str(len(settings)), "GIT_ALLOW_PROTOCOL": parts.scheme}
         for number, (key, value) in enumerate(settings):
             given |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-        return given | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        passed = _PASSED_ON if parts.scheme == "https" else ()  # else a proxy would read along
+        return given | {name: os.environ[name] for name in passed if name in os.environ}
 
 
 def _basic(token: str) -> str:

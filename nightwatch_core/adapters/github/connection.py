@@ -106,7 +106,8 @@ class Connection(GitHub[BaseAuthStrategy]):
                 *(_guard_redirect, bounded(BOUNDS), _read_whole),
             ],
         }
-        made = CachingClient(self._answers, **self._get_client_defaults(), event_hooks=hooks)
+        given = {**self._get_client_defaults(), "trust_env": home[0] == "https"}
+        made = CachingClient(self._answers, **given, event_hooks=hooks)
         weakref.finalize(self, made.close)
         return made
 

@@ -75,6 +75,7 @@ class NerdGraph:
             headers={"Api-Key": self._key, "Accept": "application/json"},
             timeout=times,
             verify=_trusted(),
+            trust_env=self._url.startswith("https:"),  # else a proxy would read along
             event_hooks={"request": [note(SERVICE)], "response": [bounded(bounds)]},
         )
         weakref.finalize(self, self._client.close)

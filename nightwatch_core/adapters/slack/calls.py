@@ -177,7 +177,9 @@ class _Client(WebClient):
     ) -> dict[str, Any]:
         asked = req.data if isinstance(req.data, bytes) else b""
         manifest.PROCESS.sent(SERVICE, req.get_method(), url, asked)
-        opener = urllib.request.build_opener(_NoRedirects)
+        # What is not encrypted stays on this machine: a proxy would read along.
+        proxies: dict[str, str] | None = None if url.startswith("https:") else {}
+        opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(proxies))
         try:
             with opener.open(req, timeout=self.timeout) as response:
                 body = _read(response)
