@@ -84,7 +84,7 @@ def test_everything_is_made_without_a_request(said) -> None:
         services.new_relic(options, at, None, clock),
         services.github_code(options, at, MemoryRecords()),
         services.github_tracker(at),
-        services.github_outbox(options, at, clock),
+        services.github_outbox(options, at, clock, at.state, str),
         services.claude(options, at),
         services.slack(at, clock),
     )

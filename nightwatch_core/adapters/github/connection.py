@@ -99,12 +99,10 @@ class Connection(GitHub[BaseAuthStrategy]):
     @cached_property
     def _client(self) -> httpx.Client:
         home = _origin(self.config.base_url)
+        after = (_simplify_limits, _guard_redirect, bounded(BOUNDS), _read_whole)
         hooks = {
             "request": [partial(_guard_request, home, self._server), note(SERVICE)],
-            "response": [
-                *(partial(_note_expiry, self._server.meter), _simplify_limits),
-                *(_guard_redirect, bounded(BOUNDS), _read_whole),
-            ],
+            "response": [partial(_note_expiry, self._server.meter), *after],
         }
         given = {**self._get_client_defaults(), "trust_env": home[0] == "https"}
         made = CachingClient(self._answers, **given, event_hooks=hooks)

@@ -112,8 +112,7 @@ class SlackCalls:
             retry_handlers=[],
             logger=_SILENT,
         )
-        self._clock = clock
-        self._sleep = sleep
+        self._clock, self._sleep = clock, sleep
         self._patience = PATIENCE
         self._meter = meter
 
@@ -170,16 +169,15 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class _Client(WebClient):
-    """slack_sdk's client on a transport with limits."""
+    """slack_sdk's client with limits; what is not encrypted goes through no proxy."""
 
     def _perform_urllib_http_request_internal(
         self, url: str, req: urllib.request.Request
     ) -> dict[str, Any]:
         asked = req.data if isinstance(req.data, bytes) else b""
         manifest.PROCESS.sent(SERVICE, req.get_method(), url, asked)
-        # What is not encrypted stays on this machine: a proxy would read along.
-        proxies: dict[str, str] | None = None if url.startswith("https:") else {}
-        opener = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler(proxies))
+        direct = [] if url.startswith("https:") else [urllib.request.ProxyHandler({})]
+        opener = urllib.request.build_opener(_NoRedirects, *direct)
         try:
             with opener.open(req, timeout=self.timeout) as response:
                 body = _read(response)
