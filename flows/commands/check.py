@@ -17,6 +17,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
 from nightwatch_core.settings import night_options, settings
 from tasks.wiring import half_described, knowledge_of, publishing, reading, with_default_ports
+from tasks.wiring.repository import ci_of_branches, one_token_does_both
 
 
 @with_option_flags
@@ -60,6 +61,8 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         *((("batches", lambda: _batches(filled)),) if read.batches else ()),
         (f"own items ({filled.delivery})", read.tracker.probe),
         (f"delivery ({filled.delivery})", lambda: write.outbox(_no_night(filled)).probe()),
+        *((("CI of drafts", lambda: ci_of_branches(filled)),) if _makes_branches(filled) else ()),
+        *((("sign-in", lambda: ONE_TOKEN),) if one_token_does_both(filled) else ()),
         (f"news ({filled.notify})", write.notifier.probe),
         ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
         ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
@@ -69,6 +72,17 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         yield _asked(name, probe)
     for service, missing in half_described().items():
         yield Probe(service, f"is not set up: {', '.join(missing)} missing", is_well=False)
+
+
+ONE_TOKEN = (
+    "Warning: GITHUB_TOKEN both reads and writes, so what reads text from outside holds one that "
+    "could write: set GITHUB_READ_TOKEN to one that only reads, or sign in as a GitHub App, which "
+    "asks for such tokens by itself"
+)
+
+
+def _makes_branches(options: NightOptions) -> bool:
+    return options.publish == "all" and options.drafts == "branch" and not options.dry_run
 
 
 def _asked(name: str, probe: Callable[[], str]) -> Probe:

@@ -98,7 +98,9 @@ def new_relic(
     )
 
 
-def github_code(options: NightOptions, settings: Settings, records: Records) -> GitHubHost:
+def github_code(
+    options: NightOptions, settings: Settings, records: Records, *, may_clone: bool = True
+) -> GitHubHost:
     """The repository, cloned or read through the API."""
     from nightwatch_core.adapters.github.api_host import ApiHost
     from nightwatch_core.adapters.github.code_host import CloneHost, GitHubHost
@@ -106,7 +108,7 @@ def github_code(options: NightOptions, settings: Settings, records: Records) -> 
     client, repo = _reader(settings), settings.github_repo
     api = ApiHost(client, repo, records, options.base_branch)
     clone = CloneHost(client, repo, settings.state / "clones", options.base_branch)
-    return GitHubHost(api, clone if settings.github_clone else None)
+    return GitHubHost(api, clone if settings.github_clone and may_clone else None)
 
 
 def github_tracker(settings: Settings) -> GitHubTracker:

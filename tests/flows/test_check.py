@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from night_world import worlds
 from twins.batches import MemoryBatches
 
@@ -9,6 +10,7 @@ from flows.commands.check import probes
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.options import NightOptions
 from tasks.dependencies import using
+from tasks.wiring.repository import one_token_does_both
 
 
 class NoBatches(MemoryBatches):
@@ -31,3 +33,21 @@ def test_batches_are_probed_where_there_may_be_some() -> None:
     assert _answer(MemoryBatches(), plain) == ("0 batches in memory", True)
     assert _answer(NoBatches(), plain) == (f"{none} (no option asks for them)", True)
     assert _answer(NoBatches(), wanted) == (none, False)
+
+
+def test_ci_that_would_run_a_draft_is_named_unless_drafts_are_patches() -> None:
+    with using(worlds()):
+        told = {one.neighbour: one.answer for one in probes(NightOptions())}
+        assert told["CI of drafts"] == "no CI is seen that a branch of ours would start"
+        assert "sign-in" not in told
+        for quiet in (NightOptions(drafts="patch"), NightOptions(publish="issues")):
+            assert "CI of drafts" not in {one.neighbour for one in probes(quiet)}
+
+
+def test_one_token_that_reads_and_writes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = NightOptions(code="github", delivery="github")
+    monkeypatch.setenv("GITHUB_TOKEN", "github_pat_x")
+    assert one_token_does_both(options)
+    assert not one_token_does_both(NightOptions(code="checkout", delivery="local"))
+    monkeypatch.setenv("GITHUB_READ_TOKEN", "github_pat_y")
+    assert not one_token_does_both(options)

@@ -60,6 +60,24 @@ def test_who_only_reads_holds_a_token_that_cannot_write(server: GitHub) -> None:
     assert [call for call in server.writes() if call != MINT] == ["POST /graphql"]
 
 
+def test_a_renewed_token_for_reading_cannot_write_either(server: GitHub) -> None:
+    reading = client(server, read_only=True)
+    described(reading)
+    server.app.expire()
+    described(reading)
+    levels = [{*asked["permissions"].values()} for asked in server.app.minted]
+    assert levels == [{"read"}, {"read"}]
+    assert {*(reading.permissions() or {}).values()} == {"read"}
+
+
+def test_a_token_that_can_do_more_than_was_asked_for_is_not_used(server: GitHub) -> None:
+    more = {"token": "ghs_x", "expires_at": "2099-01-01T00:00:00Z"}
+    body = json.dumps({**more, "permissions": {"contents": "write"}}).encode()
+    server.fail("POST", "/access_tokens$", status=201, body=body)
+    with pytest.raises(StopTheNight, match="can write where one for reading"):
+        described(client(server, read_only=True))
+
+
 def test_permissions_that_were_not_granted_are_not_asked_for(server: GitHub) -> None:
     server.app.permissions = {"metadata": "read", "issues": "write"}
     asking = client(server)

@@ -4,10 +4,12 @@ from datetime import date
 
 import pytest
 from analysis_shapes import COMMIT, FILES, FIX, analysis, case, group
+from core.code.outside_paths import AGENTS, CI, PACKAGES, STARTS
 from core.report_fixture import complete
 
 from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.memory.outcomes.follow_up import with_standing_patches
+from nightwatch_core.models.analysis import Ending
 from nightwatch_core.models.knowledge import Lesson
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Comment, DraftPull, OwnItem, Receipt
@@ -110,3 +112,25 @@ def test_reports_call_it_a_patch():
     assert "draft pull request" in headline(night)
     assert "draft pull request" not in headline(told)
     assert "1 patch" in headline(told)
+
+
+@pytest.mark.parametrize("options", [NightOptions(), PATCHES])
+@pytest.mark.parametrize("kind", ["answered", "reused"])
+def test_one_policy_judges_what_was_found_tonight_and_what_a_lesson_kept(options, kind):
+    """Whoever starts it: the night, `nightwatch one`, `act`; a lesson may have been edited."""
+    paths = [path for group in (CI, PACKAGES, STARTS, AGENTS) for path in group[::8]]
+    for path in paths:
+        fix = (FIX.model_copy(update={"path": path}),)
+        found = analysis(fix=fix, read=(path,), ending=Ending(kind=kind))
+        night = ((found,), (), (ISSUE,), options, COMMIT, {path: FILES[FIX.path]}.get, NIGHT)
+        told = plan_pulls(*night)
+        assert told.proposals == ()
+        assert told.skips[0].cause == "refused"
+
+
+@pytest.mark.parametrize("kind", ["answered", "reused"])
+def test_a_new_power_is_refused_in_a_kept_edit_as_in_a_new_one(kind):
+    fix = (FIX.model_copy(update={"new": "getattr(__import__('o' + 's'), 'system')('id')"}),)
+    found = analysis(fix=fix, ending=Ending(kind=kind))
+    told = plan_pulls((found,), (), (ISSUE,), PATCHES, COMMIT, FILES.get, NIGHT)
+    assert "starts processes" in told.skips[0].reason

@@ -1,0 +1,58 @@
+import pytest
+
+from nightwatch_core.publish.ci_of_branches import ci_of_branches, starting_events
+
+EVERY = ("push", "pull_request", "pull_request_target", "create")
+
+
+@pytest.mark.parametrize(
+    ("workflow", "events"),
+    [
+        ("on: push", ("push",)),
+        ("'on': push", ("push",)),
+        ("on: [push, pull_request]", ("push", "pull_request")),
+        ("on:\n  - create\n  - schedule", ("create",)),
+        ("on:\n  push:\n  pull_request_target:", ("push", "pull_request_target")),
+        ("on:\n  push: {branches: [main]}", ()),
+        ("on:\n  push: {branches: ['*']}", ()),
+        ("on:\n  push: {branches: ['**']}", ("push",)),
+        ("on:\n  push: {branches: ['**', '!nightwatch/**']}", ()),
+        ("on:\n  push: {branches: ['!nightwatch/**', '**']}", ("push",)),
+        ("on:\n  push: {branches: ['nightwatch/*']}", ("push",)),
+        ("on:\n  push: {branches-ignore: ['nightwatch/**']}", ()),
+        ("on:\n  push: {branches-ignore: ['dependabot/**']}", ("push",)),
+        ("on:\n  push: {tags: ['v*']}", ()),
+        ("on:\n  push: {tags: ['v*'], branches: [main]}", ()),
+        ("on:\n  pull_request: {branches: [main, 'release/**']}", ("pull_request",)),
+        ("on:\n  pull_request: {branches: [develop]}", ()),
+        ("on:\n  pull_request: {types: [opened]}", ("pull_request",)),
+        ("on:\n  schedule: [{cron: '0 0 * * *'}]\n  workflow_dispatch:", ()),
+        ("name: nothing", ()),
+        ("", ()),
+        ("on: [push", EVERY),
+        ("[" * 5_000, EVERY),
+        ("on: &a [*a]", ()),
+    ],
+)
+def test_what_a_workflow_runs_for_a_branch_of_ours(workflow: str, events: tuple[str, ...]) -> None:
+    assert starting_events(workflow, "main") == events
+
+
+def test_each_ci_is_named_with_how_to_withhold_its_secrets() -> None:
+    files = {
+        ".github/workflows/ci.yml": "on: [push, pull_request]",
+        ".github/workflows/release.yaml": "on:\n  push: {tags: ['v*']}",
+        ".gitlab-ci.yml": "",
+        "Jenkinsfile": "",
+        "app.py": "",
+    }
+    told = ci_of_branches(files, files.get, "main", pushed=True)
+    assert told.startswith(
+        "Warning: ci.yml (push, pull_request), .gitlab-ci.yml, Jenkinsfile may run a draft once it "
+        "is pushed, with secrets, before it was read: "
+    )
+    assert "branches-ignore: ['nightwatch/**']" in told
+    assert "NIGHTWATCH_DRAFTS=patch" in told
+    assert "once somebody pushes it" in ci_of_branches(files, files.get, "main", pushed=False)
+    quiet = ci_of_branches(("app.py",), files.get, "main", pushed=True)
+    assert quiet == "no CI is seen that a branch of ours would start"
