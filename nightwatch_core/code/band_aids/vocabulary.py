@@ -21,7 +21,7 @@ LITERALS = re.compile(rf"(?:{LITERAL.pattern})(?:\s*,\s*(?:{LITERAL.pattern}))*"
 
 # A statement of a handler that does nothing about what happened.
 LOGS = re.compile(
-    r"(?i)^(?:await\s+)?(?:\$?this->|self\.|this\.|@|\$|[a-z_]\w*(?:\.|->|::))*"
+    r"(?i)^(?:await\s+)?(?:@|\$|[a-z_]\w*(?:\.|->|::))*"
     r"(?:_?log(?:ger|ging)?|console|rails\.logger|print(?:ln|f)?|puts|warn|p|pp|error_log|echo|fmt"
     r"|system\.(?:out|err)|slog|trace|debug|syslog|winston|pino)\b"
     r"(?:(?:\.|->|::)\w+)*\s*[\s(!]|^\w+\.printStackTrace\("
@@ -111,8 +111,8 @@ RELAXED = re.compile(
 COMMENT = re.compile(r"^\s*(?:#(?!!)|//|/\*|\*(?!\w)|--\s|<!--|\{#|;)\s?")
 IMPORT = re.compile(
     r"^(?:import|from|require(?:_relative|_once)?|use|using|package|include|export \{)\b"
-    r"|^(?:const|let|var)\s+[\w{},\s]+\s*=\s*require\("
+    r"|^(?:const|let|var)\s[\w{},\s]+=\s*require\("
 )
 CLOSING = re.compile(
-    r"^(?:[\])}>;,]+|end|else:?|\}?\s*else\s*\{?|\)\s*\{|then|do|begin|try:?|try\s*\{|fi)+;?$"
+    r"^(?>\)\s*\{|\}?\s*else\s*[{:]?|try\s*\{|try:?|[\])}>;,]|end|then|do|begin|fi)++$"
 )
