@@ -34,13 +34,15 @@ def publish_findings(
     """
     options, night = report.options, report.night
     known = Known()
-    gates = through_the_gate(report, own, known)
-    issues = plan_issues(options, with_gates(report, gates), own)
-    opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
-    gates = through_the_gate(report, own, known, opened, gates)  # what its issue's return makes due
-    pulls = plan_pulls(options, with_gates(report, gates), own, opened)
-    drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
-    close_sandbox(options)
+    try:
+        gates = through_the_gate(report, own, known)
+        issues = plan_issues(options, with_gates(report, gates), own)
+        opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
+        gates = through_the_gate(report, own, known, opened, gates)  # what reopening made due
+        pulls = plan_pulls(options, with_gates(report, gates), own, opened)
+        drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
+    finally:
+        close_sandbox(options)
     skips = (*issues.skips, *pulls.skips)
     return PublishResult(receipts=(*opened, *drafted), skips=skips, gates=gates)
 

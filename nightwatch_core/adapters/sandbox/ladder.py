@@ -20,8 +20,8 @@ _LOOK = (  # no privilege, no network card but loopback, no file of this machine
     f" && echo {_HOLDS}"
 )
 NOTHING = (
-    "nothing on this machine confines a program, so nothing is run: install bubblewrap 0.8 or "
-    "later (apt-get install bubblewrap), and allow user namespaces where they are switched off"
+    "no sandbox holds on this machine: install bubblewrap 0.8 or later (apt-get install "
+    "bubblewrap), and allow user namespaces where they are switched off"
 )
 
 
@@ -52,4 +52,4 @@ def first_that_holds(
             return rung
         why = " ".join(run.output.split())[-200:] if run else "not installed"
         seen.append(f"{rung.name}: {why or 'it does not hold'}")
-    raise GiveUp(f"{NOTHING} ({'; '.join(seen)})")
+    raise GiveUp(f"{NOTHING} ({'; '.join(seen)})" if seen else NOTHING)

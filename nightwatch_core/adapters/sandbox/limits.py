@@ -15,3 +15,4 @@ PREPARED_FILES = 400_000
 KEPT_DAYS = 14  # dependencies that nobody used
 KEPT_COUNT = 8
 ROOM_SECONDS = 5.0  # between two looks at how much was fetched
+LEFT_SECONDS = 12 * 3_600.0  # from then on a tree is nobody's any more

@@ -3,8 +3,10 @@
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
+from nightwatch_core.adapters.sandbox.limits import LEFT_SECONDS
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import FileChange
 
@@ -22,24 +24,33 @@ def open_place(state: Path, user: int) -> Path:
     Below the state folder; who is root has it beside, because nobody may look into a root's state.
     Raises `GiveUp` where somebody else has made it, or it cannot be written.
     """
-    place = state / "sandbox"
+    place, folder_mode, file_mode = state / "sandbox", 0o700, 0o600
     if user != os.geteuid():
         place = Path(tempfile.gettempdir()) / f"nightwatch-sandbox-{os.geteuid()}"
+        folder_mode, file_mode = 0o711, 0o644
     try:
-        place.mkdir(mode=0o711, parents=True, exist_ok=True)
+        place.mkdir(mode=folder_mode, parents=True, exist_ok=True)
         about = place.lstat()
         if place.is_symlink() or about.st_uid != os.geteuid() or about.st_mode & 0o022:
             raise GiveUp(f"nothing is run in a sandbox: {place} is not ours alone, move it away")
-        place.chmod(0o711)
+        place.chmod(folder_mode)
         for name in ("trees", "prepared", "etc"):
-            (place / name).mkdir(mode=0o711, exist_ok=True)
-            (place / name).chmod(0o711)
+            (place / name).mkdir(mode=folder_mode, exist_ok=True)
+            (place / name).chmod(folder_mode)
         for name, text in _FILES.items():
             (place / "etc" / name).write_text(text.format(user=user))
-            (place / "etc" / name).chmod(0o644)
+            (place / "etc" / name).chmod(file_mode)
+        _clear(place / "trees")
     except OSError as error:
         raise GiveUp(f"nothing can be run in a sandbox: {error}") from error
     return place
+
+
+def _clear(trees: Path) -> None:
+    """Delete what runs that were killed have left; others may be at work."""
+    for left in trees.iterdir():
+        if left.lstat().st_mtime < time.time() - LEFT_SECONDS:
+            delete(left)
 
 
 def new_folder(below: Path, user: int) -> Path:

@@ -56,11 +56,21 @@ def test_a_place_that_somebody_else_may_write_is_not_used(tmp_path, monkeypatch)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     state = tmp_path / "state"
     made = place.open_place(state, os.geteuid())
-    assert stat.S_IMODE(made.stat().st_mode) == 0o711
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(one.stat().st_mode) for one in (made / "etc").iterdir()} == {0o600}
     made.rename(tmp_path / "moved")
     made.symlink_to(tmp_path / "moved")
     with pytest.raises(GiveUp, match="not ours alone"):
         place.open_place(state, os.geteuid())
+
+
+def test_what_a_killed_run_left_is_deleted_what_others_use_is_not(tmp_path):
+    trees = place.open_place(tmp_path, os.geteuid()) / "trees"
+    for name in ("left", "used"):
+        (trees / name).mkdir()
+    os.utime(trees / "left", (0, 0))
+    place.open_place(tmp_path, os.geteuid())
+    assert [one.name for one in trees.iterdir()] == ["used"]
 
 
 def test_a_program_changes_and_deletes_what_it_was_told_to(tmp_path):
