@@ -44,7 +44,7 @@ from nightwatch_core.rules.model import RulesModel
 from nightwatch_core.settings import Settings, settings
 from tasks.dependencies import PublishingPorts, ReadingPorts, replacement
 from tasks.wiring import available, batches, code_hosts, local, privacy, sandboxes, services
-from tasks.wiring.recording import end_recording, recording
+from tasks.wiring.recording import current_recording, end_recording
 
 DEFAULT_MODEL = "claude-opus-5-5"
 
@@ -55,7 +55,7 @@ def reading(options: NightOptions) -> ReadingPorts:
     ports = instead.reading if instead else _reading(options, at)
     if instead and instead.model_of:
         ports = replace(ports, model=instead.model_of(options.model))
-    walled, listening = privacy.scrubbed_reading(ports, at), recording()
+    walled, listening = privacy.scrubbed_reading(ports, at), current_recording()
     return listening.reading(walled, options.model) if listening else walled
 
 
@@ -64,20 +64,20 @@ def publishing(options: NightOptions) -> PublishingPorts:
     instead, at = replacement(), settings()
     ports = instead.publishing if instead else _publishing(options, at)
     before = partial(code_hosts.text_at, partial(bare_code, options))
-    walled, listening = privacy.scrubbed_publishing(ports, at, before), recording()
+    walled, listening = privacy.scrubbed_publishing(ports, at, before), current_recording()
     return listening.publishing(walled) if listening else walled
 
 
 def bare_code(options: NightOptions) -> CodeHost:
     """The code as it is: for the files of drafts, which must be what people will merge into."""
-    instead, listening = replacement(), recording()
+    instead, listening = replacement(), current_recording()
     host = instead.reading.code if instead else code_hosts.bare_code(options, settings())
     return listening.code(host) if listening else host
 
 
 def nights() -> Nights:
     """The nights that were, whatever the options."""
-    instead, listening = replacement(), recording()
+    instead, listening = replacement(), current_recording()
     own = instead.publishing.nights if instead else NightStore(settings().state, SystemClock())
     return listening.nights(own) if listening else own
 

@@ -141,14 +141,14 @@ def end_recording() -> None:
     _current.clear()
 
 
-def recording() -> Recording | None:
+def current_recording() -> Recording | None:
     """Return what listens to this night; None where nothing does."""
     return _current[-1] if _current else None
 
 
 def record_night(night: Night) -> None:
     """Write down what is heard as this night's."""
-    if listening := recording():
+    if listening := current_recording():
         listening.name(night)
 
 
