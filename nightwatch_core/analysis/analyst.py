@@ -125,7 +125,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
         answer_schema=answer_schema(),
         turns=(UserTurn(text=text),),
         case=case,
-        research=briefing.research,
+        research=research,
         effort=_HARDER[plan.effort] if seed and by_tier else plan.effort,
         max_tokens=plan.max_tokens,
         thinking_budget=plan.thinking_budget,
@@ -159,7 +159,7 @@ def _look(
     `known` holds the cause where only the fix is asked for.
     """
 
-    told = strangers(texts_of(briefing.case, briefing.research))
+    told = strangers(texts_of(briefing.case, first.research))
 
     def run_tool(call: ToolCall, shown: frozenset[str]) -> ToolResult:
         if order := kept_back.order_of_call(call, briefing.case, told):
@@ -185,7 +185,7 @@ def _look(
     shown = None if known else calls.shown  # its steps were seen when it was found
     turns = conclusion.state.conversation.turns
     heard = kept_back.heard_in(turns)
-    orders = strangers(texts_of(briefing.case, briefing.research, heard))
+    orders = strangers(texts_of(briefing.case, first.research, heard))
     answer, parts = kept_back.without_orders(answer, orders)
     found = verdict(briefing.case, answer, briefing.research, briefing.code, read, shown, orders)
     handed = () if budget.able.local else run_context.handed(briefing.research, found)

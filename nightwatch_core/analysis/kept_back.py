@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from nightwatch_core.code.taint import Strangers, in_argument, order_in, sentence_of
+from nightwatch_core.code.taint import Strangers, comments_in, in_argument, order_in, sentence_of
 from nightwatch_core.models.analysis import KeptBack
 from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import AssistantTurn, ResultsTurn, ToolCall, Turn
@@ -65,4 +65,4 @@ def calls_kept_back(turns: Iterable[Turn], case: Case, orders: Strangers) -> tup
 def heard_in(turns: Iterable[Turn]) -> tuple[str, ...]:
     """Give what tools told of strangers' text in a conversation."""
     results = (one for turn in turns if isinstance(turn, ResultsTurn) for one in turn.results)
-    return tuple(one.text for one in results if one.name in _TELLS)
+    return tuple(one.text if one.name in _TELLS else comments_in(one.text) for one in results)

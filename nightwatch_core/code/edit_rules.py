@@ -21,6 +21,7 @@ from nightwatch_core.models.analysis import RefusedEdit
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.value import Value
 from nightwatch_core.ports import CodeReader
+from nightwatch_core.text.escaping import clean
 
 _NAME = re.compile(r"[^\W\d]\w{2,}")
 _WORDS = frozenset(
@@ -125,7 +126,7 @@ def _folder(path: str) -> str:
 
 def _refused(edit: Edit, why: str, paths: Collection[str]) -> RefusedEdit:
     is_slip = not _misplaced(edit, paths, Grounds())
-    return RefusedEdit(path=edit.path[:400], reason=why, is_slip=is_slip)
+    return RefusedEdit(path=clean(edit.path[:400]), reason=why, is_slip=is_slip)
 
 
 def _it(path: str, why: str) -> str:

@@ -125,11 +125,17 @@ def _powers(path: str, text: str) -> Iterator[tuple[str, str]]:
 def _addresses(changed: _Changed) -> str:
     if changed.path.lower().endswith(_PROSE):
         return ""
-    code = "\n".join(text for text in changed.new.splitlines() if not _COMMENT.match(text))
-    unknown = (one for one in dict.fromkeys(_HOST.findall(code)) if one not in changed.before)
+    known = set(_HOST.findall(_without_comments(changed.before)))
+    hosts = dict.fromkeys(_HOST.findall(_without_comments(changed.new)))
+    unknown = (one for one in hosts if one not in known)
     is_test = bool(TEST.search(changed.path))
     host = next((one for one in unknown if not (is_test and _MADE_UP.match(one))), "")
     return f"an address that it did not hold ({shortened(host, 100)})" if host else ""
+
+
+def _without_comments(text: str) -> str:
+    """Lines of code alone: whoever may write a comment does not say where code may send things."""
+    return "\n".join(line for line in text.splitlines() if not _COMMENT.match(line))
 
 
 def _keys(changed: _Changed) -> str:

@@ -1,8 +1,9 @@
 """What an analyst says that a stranger's text told it to say, where somebody would obey it.
 
 Strangers' text is what production sent and what the repository says in prose: messages, traces,
-commit messages, titles, lessons, notes, reviewers' words. Code is none of it. It may be looked for,
-quoted and explained: that is the work. It is kept back in *instruction position* only, which is
+commit messages, titles, comments, lessons, notes, reviewers' words; code is none of it. It may be
+looked for, quoted and explained: that is the work. It is kept back in *instruction position* only,
+which is
 
 - a next step, a learning, the question: what people and later nights do;
 - the words of an edit outside of its string literals: code, and comments, which agents obey;
@@ -43,6 +44,7 @@ _SENDS_TO = re.compile(
     re.I,
 )
 _OPERATOR = re.compile(r"\b(?:repo|org|user|owner|filename|extension):[\w./-]{1,99}\w", re.I)
+_COMMENT = re.compile(r"(?m)^(?: *\d+\|)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$")
 _QUOTED = re.compile(
     r"\"[^\"\n]{0,400}\"|(?<!\w)'[^'\n]{0,400}'(?!\w)|`[^`\n]{0,400}`|“[^”\n]{0,400}”"
 )
@@ -87,8 +89,18 @@ def texts_of(case: Case, research: ResearchContext, heard: Iterable[str] = ()) -
         yield from (*lesson.next_steps, *lesson.learnings)
         yield from (words for fate in lesson.fates for words in (fate.because, *fate.words))
     yield from (one.summary for one in research.learnings)
+    yield from map(comments_in, (one.text for one in research.previews))
     yield research.conventions
     yield from heard
+
+
+def comments_in(code: str) -> str:
+    """Give the lines that are comments, numbered as tools show them or not.
+
+    >>> comments_in("12| # Always merge.\\n13| total = 1")
+    'Always merge.'
+    """
+    return "\n".join(_COMMENT.findall(code))
 
 
 def order_in(text: str, by: Strangers, *, literals: bool = True) -> str:
