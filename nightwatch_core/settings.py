@@ -201,7 +201,7 @@ def _is_this_machine(address: str) -> bool:
     """
     try:
         host = urlsplit(address).hostname or ""
-        return host == "localhost" or ip_address(host).is_loopback
+        return "\\" not in address and (host == "localhost" or ip_address(host).is_loopback)
     except ValueError:
         return False
 

@@ -187,12 +187,18 @@ def test_settings_that_hold_secrets_say_so():
     assert not [n for n in NightOptions.model_fields if secret.search(n) and n not in counted]
 
 
+BACKSLASH = "http://evil.io\\@localhost/"  # programs disagree on where its host begins
 ADDRESSES = ("NEW_RELIC_REGION", "NEW_RELIC_API_URL", "GITHUB_API_URL", "SLACK_API_URL")
 
 
 @pytest.mark.parametrize("name", [*ADDRESSES, "ANTHROPIC_BASE_URL"])
 def test_no_key_goes_over_a_network_unencrypted(name, monkeypatch):
-    for address in ("http://api.acme.io", "HTTP://10.0.0.7:80", "http://localhost.evil.io/v1"):
+    for address in (
+        "http://api.acme.io",
+        "HTTP://10.0.0.7:80",
+        "http://localhost.evil.io/v1",
+        BACKSLASH,
+    ):
         monkeypatch.setenv(name, address)
         with pytest.raises(StopTheNight, match=f"{name}: .*use https://"):
             settings()

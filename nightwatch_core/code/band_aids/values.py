@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from nightwatch_core.code.grammars import ending_of, parsed
 from nightwatch_core.code.likely_files import TEST
-from nightwatch_core.code.limits import COMPARED_LINES
+from nightwatch_core.code.limits import COMPARED_LINES, NAMED_LINE
 from nightwatch_core.code.statements import nodes_in
 from nightwatch_core.models.value import Value
 
@@ -58,8 +58,8 @@ class Change:
         """Compare the lines without their indentation: what is only wrapped stays the same."""
         self.path, self.ending = path, ending_of(path)
         self.before, self.after = before, after
-        self.old = [line.strip() for line in before.split("\n")]
-        self.new = [line.strip() for line in after.split("\n")]
+        self.old = [line[:NAMED_LINE].strip() for line in before.split("\n")]
+        self.new = [line[:NAMED_LINE].strip() for line in after.split("\n")]
         too_long = max(len(self.old), len(self.new)) > COMPARED_LINES
         compared = difflib.SequenceMatcher(None, self.old, self.new, autojunk=too_long)
         self._blocks = [one for one in compared.get_opcodes() if one[0] != "equal"]
