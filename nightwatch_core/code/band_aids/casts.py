@@ -18,13 +18,17 @@ CASTS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?<![\w)])\((?:[A-Z][\w.]*(?:<[\w<>, ?]*>)?)\)\s*(?=\w)"),
     re.compile(r":\s*any\b"),
 )
+_FORCED = re.compile(r"\bas\s+(?:any|unknown|never)\b|<any>")
 
 
 def casts(change: Change) -> Iterator[BandAid]:
     """Find lines that are the same as before but for a cast."""
     for pair in change.pairs:
         old, new = _plain(pair.old), _plain(pair.new)
-        if old == new and len(pair.new) > len(pair.old) and _count(pair.new) > _count(pair.old):
+        is_forced = len(_FORCED.findall(pair.new)) > len(_FORCED.findall(pair.old))
+        if is_forced or (
+            old == new and len(pair.new) > len(pair.old) and _count(pair.new) > _count(pair.old)
+        ):
             yield change.band_aid("cast", pair.row)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from nightwatch_core.code.band_aids.bodies import answers, body_of, looks_away, statements_of
-from nightwatch_core.code.band_aids.inline_guards import guarded_lines, squeezed
+from nightwatch_core.code.band_aids.inline_guards import guarded_lines
 from nightwatch_core.code.band_aids.optional_values import may_be_missing
+from nightwatch_core.code.band_aids.substance import has_substance
 from nightwatch_core.code.band_aids.values import BandAid, Change, Kind
-from nightwatch_core.code.band_aids.vocabulary import CLOSING, COMMENT, IMPORT, LITERALS, LOGS
+from nightwatch_core.code.band_aids.vocabulary import LITERALS, LOGS
 from nightwatch_core.code.limits import NAMED_LINE
 
 _IFS = re.compile(r"^(?:if|unless|elsif|elif)(?:_statement|_modifier|_clause)?$|^unless_modifier$")
@@ -38,19 +39,9 @@ def guard_only(change: Change) -> Iterator[BandAid]:
     explained = {one.line - 1 - above for one in inline for above in (0, 1)}
     for node, _ in blocks:
         explained |= set(range(node.start_point[0], node.end_point[0] + 1))
-    if (inline or blocks) and not any(_is_substance(change, explained)):
+    if (inline or blocks) and not has_substance(change, explained):
         yield from inline
         yield from (change.band_aid(kind, node.start_point[0]) for node, kind in blocks)
-
-
-def _is_substance(change: Change, explained: set[int]) -> Iterator[bool]:
-    """Walk the added lines that no guard explains, and that did not stand there in other lines."""
-    gone = squeezed("".join(change.removed.values()))
-    for row, line in change.added.items():
-        is_plain = COMMENT.match(line) or IMPORT.match(line) or CLOSING.match(line)
-        is_moved = squeezed(line) in gone
-        if row not in explained and not (is_plain or is_moved or looks_away((line,))):
-            yield True
 
 
 def _guarding(change: Change, node: Node) -> Kind | None:

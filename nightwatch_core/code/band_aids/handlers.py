@@ -45,7 +45,7 @@ _QUIET_CALLS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         ),
     ),
     ((".php",), re.compile(r"(?:^|[=(,!]|\breturn)\s*@(?:\$?\w+(?:->|::)?)+\s*\(")),
-    ((".go",), re.compile(r"^_\s*=\s*\w[\w.]*\(|(?:^|\W)recover\(\)")),
+    ((".go",), re.compile(r"^(?:_\s*,\s*){0,3}_\s*=\s*\w[\w.]*\(|(?:^|\W)recover\(\)")),
     ((".rs",), re.compile(r"\.(?:unwrap_or_default\(\)|ok\(\)\s*;)|^let\s+_\s*=")),
     ((".yml", ".yaml"), re.compile(r"(?i)continue[-_]on[-_]error:\s*true")),
 )

@@ -29,7 +29,8 @@ def inflated(change: Change) -> Iterator[BandAid]:
     for pair in change.pairs:
         old, new = _NUMBER.findall(pair.old), _NUMBER.findall(pair.new)
         is_same = _NUMBER.sub("0", pair.old) == _NUMBER.sub("0", pair.new)
-        if is_same and any(_value(b) > _value(a) for a, b in zip(old, new, strict=False)):
+        grown = any(_value(b) > _value(a) for a, b in zip(old, new, strict=False))
+        if grown and (is_same or (AGAIN.search(pair.new) and AGAIN.search(pair.old))):
             yield from _named(change, pair.row, pair.new)
     for row, line in change.added.items():
         if COMMENT.match(line):

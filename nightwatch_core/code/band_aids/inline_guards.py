@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from nightwatch_core.code.band_aids.optional_values import may_be_missing
+from nightwatch_core.code.band_aids.substance import squeezed
 from nightwatch_core.code.band_aids.values import BandAid, Change, Kind
 from nightwatch_core.code.band_aids.vocabulary import LITERAL
 
@@ -61,7 +62,8 @@ GUARDS: tuple[Guard, ...] = (
         ),
         ".get()",
     ),
-    Guard(re.compile(r"\.(?:orElseThrow|get|unwrap)\(\)"), ".get()"),
+    Guard(re.compile(r"\.orElseThrow\(.*\)(?=;|$)"), ".get()"),
+    Guard(re.compile(r"\.(?:get|unwrap)\(\)"), ".get()"),
     Guard(re.compile(r"\.(?:FirstOrDefault|SingleOrDefault|firstOrNull|singleOrNull)\b"), ".First"),
     Guard(re.compile(r"\.(?:First|Single|first|single)\b(?=\()"), ".First"),
     Guard(re.compile(rf"\s*(?:\?\?=?|\|\|)\s*(?P<default>{_LIT})"), ""),
@@ -92,7 +94,12 @@ def guarded_lines(change: Change) -> Iterator[BandAid]:
     for pair in change.pairs:
         (old, had), (new, has) = unguarded(pair.old), unguarded(pair.new)
         is_softer = len(pair.new) > len(pair.old) or len(has) > len(had)
-        if old != new or squeezed(pair.old) == squeezed(pair.new) or not is_softer:
+        is_alone = len(change.added) == 1 and len(has) > len(had)
+        if (
+            (old != new and not is_alone)
+            or squeezed(pair.old) == squeezed(pair.new)
+            or not is_softer
+        ):
             continue
         if not may_be_missing(change, pair.new, pair.row, pair.old):
             added = [one for one in has if one not in had]
@@ -101,8 +108,3 @@ def guarded_lines(change: Change) -> Iterator[BandAid]:
 
 def _kind(defaults: list[str]) -> Kind:
     return "guard_only" if all(_NONE.match(one) for one in defaults) else "masking_default"
-
-
-def squeezed(line: str) -> str:
-    """Give a line without blanks and brackets."""
-    return re.sub(r"[\s()\]{};]", "", line)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from nightwatch_core.code.band_aids.substance import has_substance
 from nightwatch_core.code.band_aids.values import BandAid, Change
 from nightwatch_core.code.band_aids.vocabulary import (
     COMMENT,
@@ -28,11 +29,13 @@ _GROWING = re.compile(
 
 
 def lowered_log_level(change: Change) -> Iterator[BandAid]:
-    """Find lines of log whose level fell."""
-    for pair in change.pairs:
-        old, new = _level(pair.old), _level(pair.new)
-        if old and new and new < old and _LOGGING.search(pair.new):
-            yield change.band_aid("lowered_log_level", pair.row)
+    """Find lines of log whose level fell, where the change does nothing else."""
+    old = [_level(line) for line in change.removed.values() if _LOGGING.search(line)]
+    new = {row: _level(line) for row, line in change.added.items() if _LOGGING.search(line)}
+    row = next((row for row in new if new[row]), -1)
+    is_lower = old and row >= 0 and sum(new.values()) < sum(old) and len(new) >= len(old)
+    if is_lower and not has_substance(change, [one for one in new if new[one]]):
+        yield change.band_aid("lowered_log_level", row)
 
 
 def _level(line: str) -> int:

@@ -94,7 +94,7 @@ class Change:
             return
         if len(old) == 1 and len(rows) == 2:
             first, second = rows
-            yield Pair(old[0], _in_one(self.new[first], self.new[second]), second)
+            yield Pair(old[0], in_one(self.new[first], self.new[second]), second)
         for one in old:
             texts = [self.new[row] for row in rows]
             near = difflib.get_close_matches(one, texts, n=1, cutoff=0.5)
@@ -126,10 +126,10 @@ class Change:
         return BandAid(kind=kind, path=self.path, line=row + 1, code=code[:200])
 
 
-def _in_one(first: str, second: str) -> str:
+def in_one(first: str, second: str) -> str:
     """Put what a line gives a name in that name's places in the next one.
 
-    >>> _in_one("entry = RATES.get(country)", "return entry.value if entry else 0")
+    >>> in_one("entry = RATES.get(country)", "return entry.value if entry else 0")
     'return RATES.get(country).value if RATES.get(country) else 0'
     """
     match = re.match(r"(?:(?:const|let|var|final)\s+)?(\$?\w+)\s*:?=\s*([^=].*?);?$", first)

@@ -29,9 +29,15 @@ _TRUE = re.compile(
     r"(?i)assert(?:_|\.|->|::)?(?:\(|\s)*true\b|assertTrue\(true\)|expect\(true\)"
     r"|Assert\.True\(true\)"
 )
+_UNCHECKED = re.compile(
+    r"(?i)\bvalidate\w*['\"]?\s*(?:=>|[:=])\s*false|\bskip_?validations?\b|\bupdate_columns?\b"
+    r"|novalidate"
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _TOLERANCE = re.compile(r"(?i)delta|places|abs=|rel=|tolerance|within|approx|closeTo|precision")
-_CODE = re.compile(r"[(=;{}\[]|^\s*(?:return|raise|throw|if|for|while|validates?\w*|self|this)\b")
+_CODE = re.compile(
+    r"[(=;{}\[]|::|,$|^\s*(?:return|raise|throw|if|for|while|validates?\w*|self|this)\b"
+)
 
 
 def commented_out(change: Change) -> Iterator[BandAid]:
@@ -90,6 +96,7 @@ def _asking_less(change: Change) -> Iterator[BandAid]:
 
 
 def _is_looser(old: str, new: str) -> bool:
+    old, new = (re.sub(r"\bfor\b[^\]]* in\b", "", line) for line in (old, new))
     return len(_LOOSE.findall(new)) > len(_LOOSE.findall(old))
 
 
@@ -114,6 +121,8 @@ def weakened_validation(change: Change) -> Iterator[BandAid]:
     ]
     if len(gone) > len(kept):
         yield change.band_aid("weakened_validation", min(change.added, default=0))
+    if _UNCHECKED.search("\n".join(change.added.values())) and not _UNCHECKED.search(change.before):
+        yield change.band_aid("weakened_validation", min(change.added))
     for pair in change.pairs:
         if _is_relaxed(pair.old, pair.new):
             yield change.band_aid("weakened_validation", pair.row)
