@@ -42,7 +42,8 @@ def mind(body: Any, reads: int, fixes: Any, number: int) -> tuple[list[dict[str,
             if one["type"] == "text":
                 told.append(one["text"])
             elif one["type"] == "tool_result":
-                answers.append(json.dumps(one["content"], ensure_ascii=False))
+                said = one["content"]
+                answers.append(said if isinstance(said, str) else said[0]["text"])
     may = bool(body.get("tools")) and body.get("tool_choice", {}).get("type") != "none"
     seen = Seen(json.dumps(body.get("system", "")), [*told, *answers], answers, turns, may)
     calls, text = obey(seen)
