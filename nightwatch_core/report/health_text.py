@@ -47,6 +47,7 @@ def good_line(health: Health) -> str:
 def left_sentence(health: Health | None) -> str:
     """Say how much left the machine for whom; empty where nobody looked.
 
+    >>> from nightwatch_core.models.manifest import Destination
     >>> left_sentence(Health(left=()))
     'nothing'
     >>> claude = Destination(service="Claude", host="api.anthropic.com", requests=1, bytes=3_000)
