@@ -16,7 +16,12 @@ import anthropic
 from pydantic import SecretStr
 
 from nightwatch_core.adapters.claude import client as library
-from nightwatch_core.adapters.claude.features import Features, check_lifecycle, features_of
+from nightwatch_core.adapters.claude.features import (
+    Features,
+    check_lifecycle,
+    features_of,
+    is_description,
+)
 from nightwatch_core.adapters.claude.limits import ASKING, LONGEST_WAIT, SILENCE
 from nightwatch_core.adapters.stores.service_meter import PROCESS, ServiceMeter
 from nightwatch_core.errors import MayHaveArrived, StopTheNight, TryLater
@@ -150,8 +155,11 @@ class Calls:
             if self._compatible and problem.status_code in _NO_MODELS_API:
                 return unknown
             raise
+        described = {}
         if isinstance(info, anthropic.BaseModel):
-            return features_of(self.model, info.to_dict(mode="json"))
-        if self._compatible:
+            described = info.to_dict(mode="json", warnings=False)
+        if is_description(described):
+            return features_of(self.model, described)
+        if self._compatible and not described.get("id"):
             return unknown
         raise TryLater("the Models API's answer cannot be read: try again later")

@@ -95,6 +95,15 @@ class Tuning(Value):
     thinking_decay: int = 0  # model turns over which a budget for thinking falls to a quarter
 
 
+def is_description(info: Mapping[str, Any]) -> bool:
+    """Tell whether an answer describes a model: damaged ones would make it a poorer one all night.
+
+    >>> is_description({"id": "m", "capabilities": None}), is_description({"errors": []})
+    (True, False)
+    """
+    return isinstance(info.get("id"), str) and isinstance(info.get("capabilities") or {}, Mapping)
+
+
 def features_of(model: str, info: Mapping[str, Any]) -> Features:
     """Read an answer of the Models API; whatever is missing counts as not supported.
 

@@ -4,9 +4,10 @@ import time
 from email.utils import formatdate
 
 import pytest
-from claude_talks import claude, shown
+from claude_talks import OPUS, claude, shown
 from pydantic import SecretStr
 from services.anthropic import Anthropic
+from services.faults import Fault, FaultyService
 
 from nightwatch_core.adapters.claude.model import Claude
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
@@ -118,6 +119,15 @@ def test_the_models_api_is_asked_again_where_it_fails(fault):
         with pytest.raises(TryLater):
             model.capabilities()
         assert model.capabilities().context_tokens == 1_000_000
+
+
+@pytest.mark.parametrize("fault", ["wrong types", "errors", "empty"])
+def test_a_damaged_description_makes_no_model_a_poorer_one(fault):
+    with Anthropic() as server, FaultyService("claude", server.url) as faulty:
+        faulty.fault = Fault(fault, f"GET /v1/models/{OPUS}")
+        model = Claude(SecretStr(server.key), OPUS, faulty.url, patience=0.0)
+        assert model.capabilities().context_tokens == 1_000_000
+    assert faulty.met == 1
 
 
 def test_broken_attempts_are_paid_for():
