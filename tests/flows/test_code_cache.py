@@ -146,6 +146,7 @@ def test_every_key_names_its_commit(server: GitHub, tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
+@pytest.mark.slow
 def test_the_report_tells_what_the_cache_did(server: GitHub) -> None:
     with using(world_on(server)):
         report = nightly(max_errors=3)

@@ -49,6 +49,7 @@ def test_a_merge_that_the_tracker_knows_nothing_of_silences_no_error():
     assert "All is well." not in world.publishing.knowledge.lessons[file].root_cause
 
 
+@pytest.mark.slow
 def test_learning_twice_is_learning_once_and_what_is_too_much_goes_to_the_archive():
     world = worlds()
     with using(world):
@@ -71,6 +72,7 @@ class Stubborn(MemoryKnowledge):
         return super().write(lesson)
 
 
+@pytest.mark.slow
 def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
     knowledge, world = Stubborn(), worlds(groups=(CART,))
     knowledge.write(lesson("v1:stuck", error_class=CART.error_class))
@@ -84,6 +86,7 @@ def test_a_lesson_that_cannot_be_kept_up_is_told_and_stops_no_other():
     assert report.learned.new == 1
 
 
+@pytest.mark.slow
 def test_an_analysis_that_fails_keeps_the_lesson_and_its_evidence():
     world = worlds(groups=(CART,))
     with using(world):

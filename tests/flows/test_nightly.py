@@ -52,6 +52,7 @@ def test_what_was_found_is_published_and_learned() -> None:
     assert report.learned.lessons
 
 
+@pytest.mark.slow
 def test_a_second_night_knows_and_publishes_nothing_twice() -> None:
     world = worlds()
     night(world)
@@ -77,6 +78,7 @@ def test_one_failing_analysis_is_named_and_the_rest_reported() -> None:
     assert report.degraded == ("1 of 2 analyses failed",)
 
 
+@pytest.mark.slow
 def test_an_unforeseen_error_in_an_analysis_fails_only_that_analysis() -> None:
     def breaks(conversation):
         if conversation.case.leader == PAY:
@@ -114,6 +116,7 @@ def test_an_unforeseen_error_between_the_steps_is_reported_and_raised() -> None:
     assert "Report: " in raised.value.__notes__[0]
 
 
+@pytest.mark.slow
 def test_a_failed_night_is_taken_up_again_under_its_name() -> None:
     world = worlds()
     world.reading.errors.fails = StopTheNight("no key")
@@ -125,6 +128,7 @@ def test_a_failed_night_is_taken_up_again_under_its_name() -> None:
     assert report.status == "complete"
 
 
+@pytest.mark.slow
 def test_unknown_outcomes_publish_nothing() -> None:
     world = worlds()
 
@@ -139,6 +143,7 @@ def test_unknown_outcomes_publish_nothing() -> None:
     assert any("nothing was published" in trouble for trouble in report.degraded)
 
 
+@pytest.mark.slow
 def test_a_failing_learn_degrades_the_night_and_the_report_is_made() -> None:
     world = worlds()
 

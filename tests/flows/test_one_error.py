@@ -83,6 +83,7 @@ def test_publishing_is_possible_when_asked_for() -> None:
     assert [r.kind for r in report.receipts] == ["issue"]
 
 
+@pytest.mark.slow
 def test_a_night_is_published_and_learned_from_later() -> None:
     world = worlds()
     with using(world):

@@ -109,6 +109,7 @@ def scheduled(world: Dependencies, run: FlowRun) -> Night:
         return open_night.fn(LIVE)
 
 
+@pytest.mark.slow
 def test_a_run_that_the_scheduler_made_is_scheduled_and_no_other(
     world: Dependencies, night_run: FlowRun
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_night_on_ones_own_errors_drafts_the_fix_on_a_branch(shop: Path, expor
     assert git(shop, "status", "--porcelain") == status
 
 
+@pytest.mark.slow
 def test_a_second_night_on_the_same_file_opens_nothing_twice(shop: Path, export: Path) -> None:
     nightly(errors=str(export), repo=str(shop))
     again = nightly(errors=str(export), repo=str(shop))

@@ -24,6 +24,7 @@ def program(
 
 
 @pytest.mark.parametrize("file", ["nightly", "one_error"])
+@pytest.mark.slow
 def test_a_flow_file_helps_from_any_folder(file: str, tmp_path: Path) -> None:
     done = program(str(ROOT / f"flows/{file}.py"), "--help", folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -55,6 +56,7 @@ def test_a_bad_setting_names_itself() -> None:
     assert "max_issues" in done.stderr.lower()
 
 
+@pytest.mark.slow
 def test_a_home_prefect_cannot_write_to_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     done = program(str(ROOT / "flows/nightly.py"), PREFECT_HOME=str(tmp_path / "file/home"))

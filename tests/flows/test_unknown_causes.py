@@ -72,6 +72,7 @@ def days(made, count, **choices):
             made.reading.clock.pass_by(timedelta(days=1).total_seconds())
 
 
+@pytest.mark.slow
 def test_only_what_is_known_is_published_learned_and_told():
     made = world()
     [night] = days(made, 1)

@@ -172,6 +172,7 @@ def test_code_that_was_read_is_not_asked_for_again(shop: Path) -> None:
 
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_server")
+@pytest.mark.slow
 def test_tonight_knows_what_was_found_and_publishes_nothing_twice(shop: Path) -> None:
     before = sorted(one.name for one in shop.glob("nights/*/outbox/*"))
     with temporary_settings({PREFECT_RESULTS_LOCAL_STORAGE_PATH: shop / "results"}):

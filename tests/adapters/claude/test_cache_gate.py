@@ -82,6 +82,7 @@ def test_once_it_is_written_nobody_waits():
     assert all(reply.usage.cache_read_tokens for reply in replies)
 
 
+@pytest.mark.slow
 def test_other_prompts_wait_for_nobody():
     with Watched(others=0, seconds=1.0) as server:
         model = known(claude(server, gate=Gate()))

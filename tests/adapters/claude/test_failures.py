@@ -41,6 +41,7 @@ def test_what_passes_is_tried_again(fault):
 
 
 @pytest.mark.parametrize("fault", PASSING)
+@pytest.mark.slow
 def test_what_does_not_pass_is_for_later(fault):
     with Anthropic() as server:
         server.fail(fault, times=9)
@@ -86,6 +87,7 @@ def test_silence_is_a_broken_attempt_and_the_call_is_made_again(fault):
     assert reply.usage.calls == (2 if fault == "stall" else 1)
 
 
+@pytest.mark.slow
 def test_silence_that_goes_on_is_for_later():
     with Anthropic() as server:
         model = claude(server, silence=0.2)

@@ -87,6 +87,7 @@ def test_any_type_anywhere(case: Case, tmp_path_factory: Any, data: st.DataObjec
             parse(entry.stacktrace)
 
 
+@pytest.mark.slow
 def test_deep_and_wide_exports_are_bounded(tmp_path: Path) -> None:
     event: dict[str, Any] = {"event_id": "1", "platform": "python", "exception": {"values": [
         {"type": f"E{n}", "value": "x", "stacktrace": {"frames": [

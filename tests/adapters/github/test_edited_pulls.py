@@ -109,6 +109,7 @@ def test_a_fix_that_was_merged_as_proposed(server: GitHub, deed: Deed) -> None:
 
 
 @pytest.mark.parametrize("deed", WITH_EDITS, ids=lambda deed: deed.__name__)
+@pytest.mark.slow
 def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, deed: Deed) -> None:
     outbox(server).publish(pull(server))
     deed(server)
@@ -196,6 +197,7 @@ def test_only_of_those_that_moved_lately(server: GitHub) -> None:
         (200, b'{"data": {"repository": {"fv0": []}}}'),
     ],
 )
+@pytest.mark.slow
 def test_a_refusal_leaves_the_items(server: GitHub, status: int, body: bytes) -> None:
     outbox(server).publish(pull(server))
     pushed_more(server)

@@ -95,6 +95,7 @@ def test_a_rebase_of_one_commit_is_that_commit(server: GitHub) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 def test_many_commits_and_many_rebases_stay_within_the_limits(server: GitHub) -> None:
     base, made = branch(server, 103)
     merge(server, commit(server, "Merge", base, made[-1]), made)

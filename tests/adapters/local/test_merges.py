@@ -202,6 +202,7 @@ def test_a_draft_that_was_merged_as_proposed(shop: Path, deed: Deed) -> None:
 
 @pytest.mark.usefixtures("receipt")
 @pytest.mark.parametrize("deed", WITH_EDITS, ids=lambda deed: deed.__name__)
+@pytest.mark.slow
 def test_a_draft_that_was_edited_before_it_was_merged(shop: Path, deed: Deed) -> None:
     deed(shop)
     assert (item(shop).state, item(shop).edited) == ("merged", True)

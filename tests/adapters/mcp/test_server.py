@@ -185,6 +185,7 @@ async def complaint(client, tool, arguments):
     return text_of(result)
 
 
+@pytest.mark.slow
 def test_the_tools_say_what_they_are(talk):
     tools = talk["tools"]
     assert [tool.name for tool in tools] == ["search_lessons", "get_lesson", "learnings"]

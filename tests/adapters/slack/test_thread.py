@@ -97,6 +97,7 @@ def test_no_night_gives_slack_a_reason_to_refuse(night: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(ANY, st.sampled_from((1, 1, 400)))
+@pytest.mark.slow
 def test_no_text_anywhere_pings_links_or_is_refused(text: str, times: int) -> None:
     assert_sound(hostile(text * times))
 

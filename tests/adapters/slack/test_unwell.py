@@ -187,6 +187,7 @@ def test_a_night_that_broke_off_goes_on_where_it_stopped(team):
     assert len(team.slack.calls(UPDATE)) == 1
 
 
+@pytest.mark.slow
 def test_slack_that_is_slow_is_not_waited_for(team):
     team.slack.fail(POST, "slow after", value="1.5")
     notifier = team.notifier(timeout=1)

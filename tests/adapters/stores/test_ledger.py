@@ -237,6 +237,7 @@ def start(path: Path, name: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_processes_at_once_and_one_that_is_killed_make_one_file(tmp_path: Path) -> None:
     processes = [start(tmp_path, name) for name in ("killed", "second", "third")]
     said = [process.communicate(timeout=60)[0].strip() for process in processes]

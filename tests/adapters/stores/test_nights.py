@@ -137,6 +137,7 @@ def test_one_process_at_a_time_runs_a_night(store: NightStore, tmp_path: Path) -
     assert store.begin(NAME, night).resumed
 
 
+@pytest.mark.slow
 def test_a_night_held_here_is_free_for_others_once_it_is_finished(
     store: NightStore, tmp_path: Path
 ) -> None:

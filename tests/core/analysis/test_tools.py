@@ -157,6 +157,7 @@ def test_one_huge_line_is_cut_alone():
     ["\u200b" * 100_000, "\x1b[31m" * 50_000, "\n" * 100_000, "a\u202e\n" * 50_000, "\r" * 9_000],
     ids=["zero width", "terminal", "empty lines", "override", "returns"],
 )
+@pytest.mark.slow
 def test_hostile_content_stays_bounded_and_can_be_seen(content):
     for start, end in ((None, None), (1, 1), (1, 60)):
         result = run("read_file", path="a.py", files={"a.py": content}, start=start, end=end)

@@ -124,6 +124,7 @@ def test_what_does_not_parse_still_defines_what_can_be_read():
 @pytest.mark.parametrize(
     "text", ["", "\0", "\ud800", "(" * 200_000, "(\n" * 20_000, "A::" * 60_000, "def a\n" * 9_000]
 )
+@pytest.mark.slow
 def test_hostile_files_are_read_in_bounded_steps(text):
     for path in ("a.py", "a.rb", "a.ts", "a.php", "a.kt", "a.txt"):
         names = [one.name for one in definitions_in(path, text)]

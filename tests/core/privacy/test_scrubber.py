@@ -240,6 +240,7 @@ def test_addresses_of_networks_go_where_that_is_asked():
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.slow
 def test_hostile_text_takes_no_longer(piece):
     """A pattern that is not linear would not come back from 100,000 characters."""
     scrub((piece * (100_000 // len(piece) + 1))[:100_000])

@@ -158,6 +158,7 @@ def test_a_diff_shows_characters_that_hide() -> None:
     assert diff_excerpt(file).lines[-1].text == "x\\u202e"
 
 
+@pytest.mark.slow
 def test_lists_are_cut_and_say_so() -> None:
     for kind, items, more in (
         ("errors", 25, 175),

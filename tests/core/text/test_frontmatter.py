@@ -157,6 +157,7 @@ def test_twenty_levels_are_read():
         "a: |\n" + " \n" * 20_000,
     ],
 )
+@pytest.mark.slow
 def test_hostile_front_matter_is_over_in_seconds(source):
     with contextlib.suppress(GiveUp):
         read(f"---\n{source}\n---\n")

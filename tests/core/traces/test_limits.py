@@ -46,6 +46,7 @@ FIXED = "Error: x\n    at f (/a.js:1:2)\n"
 
 
 @pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.slow
 def test_hostile_text_is_read_to_its_end(piece: str):
     one_line = (piece.replace("\n", "") * SIZE)[:1_999] + "\n"
     for text in ((piece * SIZE)[:SIZE], FIXED + (one_line * 40)[:SIZE]):

@@ -241,6 +241,7 @@ def test_only_files_of_the_tree_are_answered(printed: str) -> None:
     assert place(printed) in {*TREE, ""}
 
 
+@pytest.mark.slow
 def test_large_trees_and_long_traces_are_quick() -> None:
     tree = tuple(f"packages/p{n % 500}/src/m{n}/index.ts" for n in range(50_000))
     frames = tuple(

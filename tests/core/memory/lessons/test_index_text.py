@@ -2,6 +2,7 @@
 
 import string
 
+import pytest
 import yaml
 from core.lesson_shapes import lesson
 from hypothesis import given, settings
@@ -37,6 +38,7 @@ PATTERN = st.builds(
 
 @settings(max_examples=200)
 @given(st.lists(ENTRY, max_size=4), st.lists(PATTERN, max_size=2))
+@pytest.mark.slow
 def test_a_library_reads_what_was_written(solutions, patterns):
     index = index_over(tuple(solutions), tuple(patterns))
     meta = yaml.load(index_text(index), StrictLoader)

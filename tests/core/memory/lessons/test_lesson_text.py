@@ -201,6 +201,7 @@ WORST = (
 
 
 @pytest.mark.parametrize("text", WORST, ids=["astral", "no character", "quote", "break", "control"])
+@pytest.mark.slow
 def test_no_lesson_passes_the_limit(text):
     values = {n: text for n, f in Lesson.model_fields.items() if f.annotation is str}
     lists = {n: (text,) * 300 for n, f in Lesson.model_fields.items() if n in FIELDS

@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -206,6 +207,7 @@ def test_sizes_are_bounded() -> None:
     assert len(rendered(Notes(problems=(huge,) * 90, gotchas=("z",)))) <= 64 * 1024
 
 
+@pytest.mark.slow
 def test_hostile_text_is_read_in_time_that_grows_with_its_length() -> None:
     for text in (
         "<future-agent-notes>" + "<what" * 200_000,

@@ -213,6 +213,7 @@ def test_a_case_finds_what_was_learned_elsewhere_but_not_its_own_lesson() -> Non
     assert "<" not in intent_of(case(message="no rate for 17 of <b>"))
 
 
+@pytest.mark.slow
 def test_two_thousand_documents_are_quickly_read() -> None:
     tasks = [
         TaskFile(
