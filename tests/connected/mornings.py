@@ -11,7 +11,7 @@ from connected.world import Night
 from nightwatch_core.memory.outcomes.scoreboard import scoreboard
 from nightwatch_core.models.outcome import ConfidenceTier
 
-FENCED = re.compile(r"^(`{3,})[^`\n]*\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^(`{3,}\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
 def passed(night: Night) -> dict[str, Any]:
