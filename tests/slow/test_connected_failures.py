@@ -9,7 +9,7 @@ import re
 import pytest
 from connected.matrix import CELLS, Cell, Outcome, run_all
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("failures")]
+pytestmark = [pytest.mark.slow, pytest.mark.faults, pytest.mark.xdist_group("failures")]
 STATUSES = {0: "complete", 1: "failed", 3: "degraded"}
 
 
