@@ -17,6 +17,7 @@ from adapters.sandbox.cells import COMMIT, command, running, shell
 
 pytestmark = [pytest.mark.slow]
 SECRET = "canary-6f1c2a"
+CANARY = f"nightwatch-canary-{os.getpid()}"  # several processes test at once
 QUICK = "secrets or host or links or written or reached or powers or bomb"
 TREE = {"a.txt": "hello\n", "link": "->/etc/shadow", "up": "->../../../../etc/hostname"}
 
@@ -43,7 +44,7 @@ def attempt(sandbox):
 def host(monkeypatch):
     """A host with a secret in its environment, a file for everybody, and servers of three kinds."""
     monkeypatch.setenv("GITHUB_TOKEN", SECRET)
-    file, path = Path("/tmp/nightwatch-canary"), "/tmp/nightwatch-canary.sock"
+    file, path = Path(f"/tmp/{CANARY}"), f"/tmp/{CANARY}.sock"
     file.write_text(SECRET)
     file.chmod(0o644)
     Path(path).unlink(missing_ok=True)
@@ -54,7 +55,7 @@ def host(monkeypatch):
     ):
         tcp.bind(("127.0.0.1", 0))
         unix.bind(path)
-        abstract.bind("\0nightwatch-canary")
+        abstract.bind(f"\0{CANARY}")
         for server in (tcp, unix, abstract):
             server.listen()
         Path(path).chmod(0o777)
@@ -84,7 +85,7 @@ def test_neither_environment_nor_other_processes_tell_secrets(attempt, host):
 
 def test_no_file_of_the_host_is_there(attempt, host):
     places = (
-        "/tmp/nightwatch-canary /etc/shadow /root /home /var/log /var/lib/dpkg /sys /run /mnt/*"
+        f"/tmp/{CANARY} /etc/shadow /root /home /var/log /var/lib/dpkg /sys /run /mnt/*"
     )
     run = attempt(
         shell(f"for one in {places}; do test -e $one && echo seen $one; done; ls /proc/1/root/")
@@ -125,7 +126,7 @@ def test_nothing_is_reached(attempt, host):
         ("socket.AF_INET", ("1.1.1.1", 443)),
         ("socket.AF_INET", ("169.254.169.254", 80)),
         ("socket.AF_UNIX", path),
-        ("socket.AF_UNIX", "\0nightwatch-canary"),
+        ("socket.AF_UNIX", f"\0{CANARY}"),
     ):
         run = attempt(connects(kind, address))
         assert run.code == 1, address
@@ -246,7 +247,7 @@ def test_nobody_can_run_them(tmp_path):
     if not Path(python).exists():
         pytest.skip(f"{python} is not here, and nobody may not enter {sys.base_prefix}")
     root = Path(__file__).resolve().parents[2]
-    place = Path("/tmp/nightwatch-nobody")
+    place = Path(f"/tmp/nightwatch-nobody-{os.getpid()}")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     os.chown(place, 65534, 65534)
