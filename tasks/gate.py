@@ -2,30 +2,82 @@
 
 from prefect import task
 
+from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
+from nightwatch_core.analysis.plans import RULES
 from nightwatch_core.gate.bench import Known
-from nightwatch_core.gate.gate import gated
-from nightwatch_core.models.code import Commit
+from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.gate import GateResult, not_run
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import DraftPull, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
+from nightwatch_core.models.usage import Allowance, Usage
+from nightwatch_core.ports import Model
+from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.proof.proving import proved
 from nightwatch_core.publish.gate_section import with_gates
-from tasks.code import bare_reader_of
+from tasks.code import bare_reader_of, reader_of
 from tasks.fixes import plan_pulls
 from tasks.futures import as_is
-from tasks.wiring import reading
+from tasks.records import records
+from tasks.wiring import reading, transcripts
 
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
 ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 
 
 @task(name="gate", task_run_name="gate · {draft.title}")
-def gate(draft: DraftPull, options: NightOptions, base: Commit, known: Known) -> GateResult:
-    """Run what can be run of a draft's change; what the base gave is `known` from then on."""
-    place = reading(options).sandbox
-    if place is None:
+def gate(draft: DraftPull, analysis: Analysis, report: RunReport, known: Known) -> GateResult:
+    """Prove a draft's change as far as it can be run; what the base gave is `known` afterwards."""
+    options, base = report.options, report.base or report.commit
+    ports = reading(options)
+    if ports.sandbox is None or base is None:
         return not_run("no sandbox", "no sandbox is at hand")
-    return gated(draft, bare_reader_of(options, base), place, options, known)
+    failing = analysis.case.commit or report.commit or base
+    return proved(
+        ProofBriefing(
+            draft=draft,
+            analysis=analysis,
+            options=options,
+            base=bare_reader_of(options, base),
+            failing=bare_reader_of(options, failing),
+            shown=reader_of(options, base),
+            sandbox=ports.sandbox,
+            known=known,
+            clock=ports.clock,
+            allowance=_allowance(report),
+            model=_model(report),
+            fence=report.night.fence,
+        )
+    )
+
+
+def _model(report: RunReport) -> Model | None:
+    """Who is asked for reproductions and corrections; an answer that was paid for is not again."""
+    options, night = report.options, report.night.id
+    if options.model == RULES or not options.proof_budget:
+        return None
+    transcribed = TranscribedModel(reading(options).model, transcripts(), night)
+    return ResumableModel(transcribed, records(), f"turns/{night}/{options.model}")
+
+
+def _allowance(report: RunReport) -> Allowance:
+    """What may be used for one fix: its tokens, its USD, and what the night has left."""
+    options = report.options
+    used = sum((one.gate.usage for one in report.analyses if one.gate), report.usage)
+    tokens = min(options.proof_budget, options.total_token_budget - used.new_tokens)
+    return Allowance(
+        iterations=options.max_iterations,
+        tokens=max(0, tokens),
+        cost=_least(options.cost_per_error, options.cost_per_night, used),
+        seconds=options.seconds_per_error,
+    )
+
+
+def _least(an_error: float, a_night: float, used: Usage) -> float | None:
+    """The lower of two caps on USD, 0 being none; None where there is none."""
+    left = max(0.0, a_night - (used.cost or 0.0)) if a_night else None
+    caps = [cap for cap in (an_error or None, left) if cap is not None]
+    return min(caps, default=None)
 
 
 def through_the_gate(
@@ -52,8 +104,10 @@ def through_the_gate(
             return tuple(done.items())
         tried = sum(one.outcome != "not run" for one in done.values())
         late = not_run("enough", ENOUGH)
-        came = gate(as_is(draft), options, base, as_is(known)) if tried < most else late
-        done[draft.fingerprint] = came
+        analysis = next(one for one in now.analyses if one.fingerprint == draft.fingerprint)
+        done[draft.fingerprint] = (
+            gate(as_is(draft), as_is(analysis), as_is(now), as_is(known)) if tried < most else late
+        )
 
 
 def close_sandbox(options: NightOptions) -> None:

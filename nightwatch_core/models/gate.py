@@ -2,6 +2,9 @@
 
 from typing import Literal
 
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
 Outcome = Literal["passed", "failed", "not run"]
@@ -13,12 +16,57 @@ NotRun = Literal[
 class Check(Value):
     """One thing that was looked at: on the base, then with the fix."""
 
-    name: str  # syntax | imports | lint | types | tests
+    name: str  # syntax | imports | lint | types | tests | reproduction
     outcome: Outcome
     text: str = ""  # what came of it, for people
     command: str = ""
     output: str = ""  # the end of what it printed, where it failed
     seconds: float = 0.0
+
+
+class RuntimeFact(Value):
+    """The value of a local in a frame of the application, as a run showed it. Untrusted text."""
+
+    path: str
+    line: int
+    function: str
+    name: str
+    value: str
+
+
+class Reproduction(Value):
+    """A test that raises what production raised, or why there is none."""
+
+    outcome: Literal["reproduced", "not reproduced", "not tried"]
+    because: str = ""  # for people: why there is none, what was tried
+    by: Literal["", "search", "model"] = ""  # who found it; "search": without a model
+    test: tuple[Edit, ...] = ()  # what puts the test into the tree of the base
+    name: str = ""  # of the test, as its runner takes it
+    error_class: str = ""
+    frames: tuple[str, ...] = ()  # production's own frames that it raises through, innermost first
+    red: str = ""  # the end of what it printed on the commit that failed
+    green: str = ""  # and with the fix
+    facts: tuple[RuntimeFact, ...] = ()
+    tries: int = 0
+    seconds: float = 0.0
+
+
+class Correction(Value):
+    """Another attempt at a fix that did not pass, told what running it showed."""
+
+    outcome: Literal["passed", "failed", "not tried"]
+    because: str = ""  # for people
+    first_failed: str = ""  # what the first attempt did not pass
+
+
+class Step(Value):
+    """One sub-task of a fix that is made in several, each a commit of its own."""
+
+    title: str
+    accepted_when: str = ""
+    outcome: Literal["passed", "failed", "not tried"] = "not tried"
+    because: str = ""
+    edits: tuple[Edit, ...] = ()
 
 
 class GateResult(Value):
@@ -32,6 +80,12 @@ class GateResult(Value):
     flaky: tuple[str, ...] = ()  # tests that were red and green on the same code
     seconds: float = 0.0
     fix: str = ""  # digest of the edits it is about
+    reproduction: Reproduction | None = None  # None: nobody looked for one
+    correction: Correction | None = None  # None: none was wanted
+    steps: tuple[Step, ...] = ()  # of a fix that was made in several
+    edits: tuple[Edit, ...] = ()  # what passed, where it is not the analyst's alone: published
+    changes: tuple[ChangedFile, ...] = ()  # what these edits do to the files
+    usage: Usage = Usage()  # what asking for all of it took
 
 
 def not_run(kind: NotRun, text: str) -> GateResult:

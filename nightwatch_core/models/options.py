@@ -14,6 +14,7 @@ Publish = Literal["all", "issues", "none"]
 RiskyFixes = Literal["refuse", "show"]
 BandAids = Literal["mitigation", "fix", "refuse"]
 Drafts = Literal["branch", "patch"]
+StopAt = Literal["report", "issue", "draft"]
 STANDARD_INPUT = "-"  # of a command, among `errors`
 EffortChoice = Literal["", "low", "medium", "high"]
 
@@ -138,6 +139,26 @@ class NightOptions(Value):
     )
     sandbox_folders: str = _option(
         "", "Folders of programs that the sandbox shows besides /usr (comma list)."
+    )
+    reproduce: bool = _option(
+        True, "Look for a test that raises production's error; it becomes part of the draft."
+    )
+    run_tools: bool = _option(
+        True, "Let the analyst run tests and snippets of code in the sandbox."
+    )
+    proof_budget: int = _option(
+        60_000,
+        "New tokens a fix for its reproduction and its correction; 0: no model is asked for them.",
+        ge=0,
+    )
+    story_cost: float = _option(
+        0.0, "USD that a fix made in several steps may take; 0: fixes are made in one piece.", ge=0
+    )
+    ci_minutes: int = _option(
+        15, "Minutes a night waits for the CI of its drafts; 0: the next night looks.", ge=0, le=240
+    )
+    stop_at: StopAt = _option(
+        "draft", "The most that comes of an error: a line of the report, an issue, or a draft."
     )
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")

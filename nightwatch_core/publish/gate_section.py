@@ -28,10 +28,18 @@ def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> Ru
     """The report, told what was run of fixes, by the fingerprints of their errors."""
     known = dict(gates)
     analyses = tuple(
-        one.model_copy(update={"gate": known[one.fingerprint]}) if one.fingerprint in known else one
+        _with_gate(one, known[one.fingerprint]) if one.fingerprint in known else one
         for one in report.analyses
     )
     return report.model_copy(update={"analyses": analyses}) if known else report
+
+
+def _with_gate(analysis: Analysis, gate: GateResult) -> Analysis:
+    """The analysis, its fix being what passed."""
+    if not gate.edits:
+        return analysis.model_copy(update={"gate": gate})
+    update = {"gate": gate, "fix": gate.edits, "changes": gate.changes}
+    return analysis.model_copy(update=update)
 
 
 def in_short(analysis: Analysis) -> str:

@@ -4,7 +4,8 @@ from collections import Counter
 
 from nightwatch_core.models.analysis import Analysis, Failure
 from nightwatch_core.models.code import CodeReads
-from nightwatch_core.models.report import Accounts, Confidences, SecondLooks
+from nightwatch_core.models.gate import GateResult
+from nightwatch_core.models.report import Accounts, Confidences, RunReport, SecondLooks
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.report.duplicates import duplicates
 
@@ -89,3 +90,9 @@ def _is_surer(confidence: tuple[str, ...]) -> bool:
 
 def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
+
+
+def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
+    """Add up what proving fixes took, besides those that the report knows of already."""
+    known = {one.fingerprint for one in report.analyses if one.gate}
+    return sum((gate.usage for name, gate in gates if name not in known), Usage())

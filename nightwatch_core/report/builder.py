@@ -130,7 +130,8 @@ def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
     """Add what was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
     trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
-    update = {"receipts": acted.receipts, "skips": acted.skips}
+    usage = report.usage + accounting.proofs_usage(report, acted.gates)
+    update = {"receipts": acted.receipts, "skips": acted.skips, "usage": usage}
     told = with_gates(report, acted.gates).model_copy(update=update)
     return degrade(told, trouble, _barred(acted.receipts))
 

@@ -634,7 +634,7 @@ def hostile(text: str = HOSTILE) -> RunReport:
     report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9))})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
     fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
-    fixed |= {"checks", "expires", "last_well", "risky_fixes", "drafts", "band_aids"}
+    fixed |= {"checks", "expires", "last_well", "risky_fixes", "drafts", "band_aids", "stop_at"}
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):
