@@ -22,6 +22,7 @@ class Known:
         self.prepared: dict[str, tuple[str, str]] = {}  # key and trouble, by manifests
         self.runners: dict[str, tuple[str, str]] = {}  # a name, else why none tells, by project
         self.lacking = ""  # why nothing can be run at all
+        self.silent = ""  # why no model is asked any more tonight
 
 
 class Bench:

@@ -55,8 +55,10 @@ class Correction(Value):
     """Another attempt at a fix that did not pass, told what running it showed."""
 
     outcome: Literal["passed", "failed", "not tried"]
-    because: str = ""  # for people
+    because: str = ""  # for people: what is different now, or why it came to nothing
     first_failed: str = ""  # what the first attempt did not pass
+    edits: tuple[Edit, ...] = ()  # that were run
+    output: str = ""  # the end of what they printed, where they failed
 
 
 class Step(Value):
@@ -85,6 +87,7 @@ class GateResult(Value):
     steps: tuple[Step, ...] = ()  # of a fix that was made in several
     edits: tuple[Edit, ...] = ()  # what passed, where it is not the analyst's alone: published
     changes: tuple[ChangedFile, ...] = ()  # what these edits do to the files
+    read: tuple[str, ...] = ()  # files that were shown for it, besides the analysis's
     usage: Usage = Usage()  # what asking for all of it took
 
 

@@ -17,9 +17,10 @@ from nightwatch_core.models.gate import GateResult, Reproduction
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.proof.attempt import Attempt, Corrector, Reproducer
 from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.proof.correction import corrected
 
 REPRODUCERS: tuple[Reproducer, ...] = ()  # searched without a model first: it is free
-CORRECTORS: tuple[Corrector, ...] = ()
+CORRECTORS: tuple[Corrector, ...] = (corrected,)
 
 
 def proved(briefing: ProofBriefing) -> GateResult:
@@ -28,9 +29,9 @@ def proved(briefing: ProofBriefing) -> GateResult:
     judge = partial(judged, briefing, attempt.reproduction)
     result = judge(briefing.analysis.fix)
     result = result.model_copy(update={"usage": attempt.usage})
-    for corrected in CORRECTORS:
+    for correct in CORRECTORS:
         if result.outcome == "failed":
-            result = corrected(briefing, result, judge)
+            result = correct(briefing, result, judge)
     return result
 
 

@@ -38,7 +38,8 @@ def _with_gate(analysis: Analysis, gate: GateResult) -> Analysis:
     """The analysis, its fix being what passed."""
     if not gate.edits:
         return analysis.model_copy(update={"gate": gate})
-    update = {"gate": gate, "fix": gate.edits, "changes": gate.changes}
+    read = tuple(dict.fromkeys((*analysis.read, *gate.read)))
+    update = {"gate": gate, "fix": gate.edits, "changes": gate.changes, "read": read}
     return analysis.model_copy(update=update)
 
 

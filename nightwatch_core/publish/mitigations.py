@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nightwatch_core.code.band_aids.detection import band_aids
-from nightwatch_core.code.band_aids.values import BandAid, Kind
+from nightwatch_core.code.band_aids.values import NEVER, BandAid, Kind
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.publish.candidates import Reason
@@ -28,8 +28,6 @@ DOES: dict[Kind, str] = {
     "cast": "casts a value, whatever it is",
     "ignored_warning": "switches a check off",
 }
-# What no fix needs: a draft that does it is not made, whatever the setting.
-_NEVER: frozenset[Kind] = frozenset(("weakened_test", "skipped_test", "deleted_test"))
 _SHOWN = 3
 
 
@@ -45,7 +43,7 @@ def mitigations_in(
 
 def not_wanted(mitigations: tuple[BandAid, ...], options: NightOptions) -> Reason | None:
     """Why a fix is not proposed: it weakens a test, or only mends what shows and may not."""
-    weakens = next((one for one in mitigations if one.kind in _NEVER), None)
+    weakens = next((one for one in mitigations if one.kind in NEVER), None)
     if weakens:
         return Reason("refused", f"the change to {weakens.path} {DOES[weakens.kind]}")
     if mitigations and options.band_aids == "refuse":

@@ -32,6 +32,8 @@ Kind = Literal[
     "cast",
     "ignored_warning",
 ]
+# What no fix needs: it is neither run nor drafted, whatever the setting.
+NEVER: frozenset[Kind] = frozenset(("weakened_test", "skipped_test", "deleted_test"))
 
 
 class BandAid(Value):
