@@ -7,7 +7,13 @@ from git_repositories import Change, git
 
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.local.delivery import LocalDelivery
-from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue, Receipt
+from nightwatch_core.models.proposal import (
+    DraftCommit,
+    DraftPull,
+    FileChange,
+    OpenIssue,
+    Receipt,
+)
 from nightwatch_core.text import frontmatter
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -73,3 +79,29 @@ def set_state(receipt: Receipt, **fields: object) -> None:
     path = Path(receipt.url)
     meta, body = frontmatter.read(path.read_text())
     path.write_text(frontmatter.render({**meta, **fields}, body))
+
+
+STEPS = (
+    DraftCommit(
+        message="Name the nothing\n\nStep 1 of 2.",
+        changes=(
+            FileChange(path="app/nothing.rb", text="NOTHING = 0\n"),
+            FileChange(path="app/b c.rb", text="c\n"),
+        ),
+    ),
+    DraftCommit(
+        message="Count with it\n\nStep 2 of 2.",
+        changes=(
+            FileChange(path="app/nothing.rb", text="NOTHING = 0.0\n"),
+            FileChange(path="app/b c.rb", text="b\n"),
+            FileChange(path="app/total.rb", text=FIXED),
+        ),
+    ),
+)
+STEPPED = {  # of a draft that is made in two steps; one file ends as it was
+    "commits": STEPS,
+    "changes": (
+        FileChange(path="app/total.rb", text=FIXED),
+        FileChange(path="app/nothing.rb", text="NOTHING = 0.0\n"),
+    ),
+}

@@ -52,8 +52,15 @@ class Reopen(Value):
     body: str
 
 
+class DraftCommit(Value):
+    """One commit of several: its message, and the files that it leaves otherwise."""
+
+    message: str
+    changes: tuple[FileChange, ...]
+
+
 class DraftPull(Value):
-    """One atomic commit on a deterministic branch, and a draft pull request for it.
+    """One atomic commit on a deterministic branch, or several, and a draft pull request for it.
 
     As a patch it has no branch: the text goes onto the issue.
     """
@@ -69,6 +76,7 @@ class DraftPull(Value):
     commit_message: str
     changes: tuple[FileChange, ...]
     commit: str  # the edits were made on this commit's files
+    commits: tuple[DraftCommit, ...] = ()  # in order, adding up to `changes`; empty: one commit
     labels: tuple[str, ...] = ()
     fix: str = ""  # digest of its edits
     as_patch: bool = False

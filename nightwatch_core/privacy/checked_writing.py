@@ -1,11 +1,11 @@
 """What is published is looked at a second time: a wall before each neighbour that people read."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.proposal import DraftPull, Proposal, Receipt, receipt_for
+from nightwatch_core.models.proposal import DraftPull, FileChange, Proposal, Receipt, receipt_for
 from nightwatch_core.ports import KnowledgeWriter, Outbox
 from nightwatch_core.privacy.second_check import SecondCheck
 from nightwatch_core.privacy.values import scrubbed
@@ -36,10 +36,18 @@ class CheckedOutbox:
             if text := getattr(proposal, name, ""):
                 yield f"the {proposal.kind}'s {name.replace('_', ' ')}", text
         if isinstance(proposal, DraftPull):
-            for change in proposal.changes:
-                before = self._before(proposal.commit, change.path) if change.text else None
-                added = _added(before or "", change.text or "")
-                yield f"the changed lines of {change.path}", added
+            yield from self._lines(proposal.commit, proposal.changes, "")
+            for number, commit in enumerate(proposal.commits, 1):
+                yield f"the message of commit {number}", commit.message
+                yield from self._lines(proposal.commit, commit.changes, f" in commit {number}")
+
+    def _lines(
+        self, commit: str, changes: Iterable[FileChange], where: str
+    ) -> Iterator[tuple[str, str]]:
+        for change in changes:
+            before = self._before(commit, change.path) if change.text else None
+            text = _added(before or "", change.text or "")
+            yield f"the changed lines of {change.path}{where}", text
 
 
 def _added(before: str, after: str) -> str:

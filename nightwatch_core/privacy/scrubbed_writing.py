@@ -24,7 +24,9 @@ class ScrubbedOutbox:
         """Publish once per key."""
         masked = scrubbed(proposal, self._scrub)
         if isinstance(proposal, DraftPull):
-            masked = masked.model_copy(update={"changes": proposal.changes})
+            said = ((one, self._scrub(one.message)) for one in proposal.commits)
+            commits = tuple(one.model_copy(update={"message": text}) for one, text in said)
+            masked = masked.model_copy(update={"changes": proposal.changes, "commits": commits})
         with told_scrubbed(self._scrub):
             return scrubbed(self._outbox.publish(masked), self._scrub)
 

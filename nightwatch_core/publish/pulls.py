@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterator
 from itertools import filterfalse
 
-from nightwatch_core.code import edit_policy, syntax
 from nightwatch_core.code import edits as fixing
+from nightwatch_core.code import fix_policy
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.new_powers import powers_gained
 from nightwatch_core.models.analysis import Analysis
@@ -19,7 +19,6 @@ from nightwatch_core.models.proposal import (
     Receipt,
     Skip,
 )
-from nightwatch_core.privacy.masks import holds_mask
 from nightwatch_core.publish import candidates, issue_text
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
@@ -172,42 +171,13 @@ def _refused(
     analysis: Analysis, applied: fixing.Applied, read: Read, paths: Collection[str]
 ) -> Reason | None:
     """Why a fix cannot be, or may not be, proposed."""
-    text = (
-        _masked(analysis)
-        or applied.refusal
-        or edit_policy.refused(applied.changes, read, paths)
-        or _unseen(analysis, applied, read)
-        or _does_not_parse(applied, read)
-    )
+    seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
+    text = fix_policy.refused(analysis.fix, applied, seen, read, paths)
     return Reason("refused", text) if text else None
 
 
 def _too_risky(options: NightOptions, risk: str) -> Reason | None:
     return Reason("refused", risk) if risk and options.risky_fixes == "refuse" else None
-
-
-def _masked(analysis: Analysis) -> str:
-    """Why an edit may not be made that repeats a mask: nobody was shown what it stands for."""
-    masked = (edit for edit in analysis.fix if holds_mask(f"{edit.old}\n{edit.new}"))
-    edit = next(masked, None)
-    return f"its change of {edit.path} repeats a mask: nobody was shown the value" if edit else ""
-
-
-def _unseen(analysis: Analysis, applied: fixing.Applied, read: Read) -> str:
-    """Why a file may not be changed that the analyst never saw, tonight or for its lesson."""
-    seen = {*analysis.read, *(e.path for e in analysis.evidence if e.verified)}
-    paths = (c.path for c in applied.changes if c.path not in seen)
-    unseen = next((path for path in paths if read(path) is not None), "")
-    return f"it changes {unseen}, which was not read" if unseen else ""
-
-
-def _does_not_parse(applied: fixing.Applied, read: Read) -> str:
-    complaints = (
-        syntax.complaint(change.path, change.text, read(change.path))
-        for change in applied.changes
-        if change.text is not None
-    )
-    return next((why for why in complaints if why), "")
 
 
 def _issue_of(

@@ -1,4 +1,4 @@
-"""Makes a branch with one commit out of a draft pull request, with git's plumbing.
+"""Makes a branch out of a draft pull request, with git's plumbing: one commit, or one a step.
 
 Neither working tree nor index of the checkout is touched, no existing branch is moved, and the
 branch appears last: whatever fails before leaves nothing that anyone can see.
@@ -15,9 +15,10 @@ from nightwatch_core.adapters.git.branch_changes import (
     Made,
     PathState,
     Refused,
+    Step,
     check_not_moved,
     commit_message,
-    wanted_changes,
+    wanted_steps,
 )
 from nightwatch_core.adapters.git.checkout import LOCAL, Checkout, heads_of
 from nightwatch_core.adapters.git.command import Git, is_sha
@@ -45,23 +46,42 @@ def make_branch(checkout: Checkout, pull: DraftPull, at: datetime) -> Made:
     base = _base(checkout, pull.base)
     before = read_tree(git, base)
     _check_not_moved(git, pull, base, before)
-    wanted = wanted_changes(pull.changes, before, partial(_content, git), partial(_written, git))
-    commit = commit_tree(git, base, wanted, commit_message(pull), at)
-    if changed(git, base, commit) != wanted:
-        raise Refused("the commit would change other files than proposed")
+    steps = wanted_steps(pull, before, partial(_content, git), partial(_written, git))
+    commits = _committed(git, base, steps, at)
+    commit, whole = commits[-1], ""
+    if len(commits) > 1:
+        whole = _whole(git, base, commit, pull, at)
     if pull.as_patch:
-        return _kept(git, ref, commit)
+        return _kept(git, ref, commit)._replace(whole=whole)
     created = git.attempt("update-ref", "--no-deref", "-m", "nightwatch: draft", ref, commit, "")
     if created.code:
         if tip := checkout.heads().get(ref):
-            return _made_before(git, pull.branch, tip, wanted)
+            return _made_before(git, pull.branch, tip, steps)._replace(whole=whole)
         raise Refused(f"the branch cannot be made: {created.complaint}")
-    return Made(commit, is_new=True)
+    return Made(commit, is_new=True, whole=whole)
 
 
-def patch(git: Git, commit: str, context: int = 3) -> bytes:
-    """Return the commit as a mail that `git am` takes, with so many lines around each change."""
-    return git.run(_PATCH[0], f"-U{context}", *_PATCH[1:], commit)
+def _committed(git: Git, base: str, steps: tuple[Step, ...], at: datetime) -> tuple[str, ...]:
+    """One commit for each step, each on the one before."""
+    commits = [base]
+    for step in steps:
+        commits.append(commit_tree(git, commits[-1], step.wanted, step.message, at))
+        if changed(git, commits[-2], commits[-1]) != step.wanted:
+            raise Refused("the commit would change other files than proposed")
+    return tuple(commits[1:])
+
+
+def _whole(git: Git, base: str, last: str, pull: DraftPull, at: datetime) -> str:
+    """All commits as one, kept on no branch: what a squash of them is known by."""
+    wanted = changed(git, base, last)
+    whole = commit_tree(git, base, wanted, commit_message(pull), at)
+    return _kept(git, f"{_KEPT}whole-{pull.key[:12]}", whole).sha
+
+
+def patch(git: Git, commit: str, context: int = 3, commits: int = 1) -> bytes:
+    """Return the last commits as mails that `git am` takes, with so many lines around changes."""
+    names = [f"{commit}~{back}" for back in reversed(range(commits))]
+    return b"".join(git.run(_PATCH[0], f"-U{context}", *_PATCH[1:], name) for name in names)
 
 
 def changed(git: Git, before: str, after: str) -> dict[str, PathState]:
@@ -153,9 +173,12 @@ def _signature(at: datetime) -> dict[str, str]:
     }
 
 
-def _made_before(git: Git, branch: str, tip: str, wanted: Mapping[str, PathState]) -> Made:
-    """The branch is ours where its one commit makes exactly the wanted changes."""
-    parents = git.line("rev-parse", f"{tip}^@").split()
-    if len(parents) == 1 and changed(git, parents[0], tip) == wanted:
-        return Made(tip, is_new=False)
-    raise Refused(f"branch {branch} exists with other content: delete or rename it")
+def _made_before(git: Git, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
+    """The branch is ours where each of its commits makes exactly the changes of its step."""
+    commit = tip
+    for step in reversed(steps):
+        parents = git.line("rev-parse", f"{commit}^@").split()
+        if len(parents) != 1 or changed(git, parents[0], commit) != step.wanted:
+            raise Refused(f"branch {branch} exists with other content: delete or rename it")
+        commit = parents[0]
+    return Made(tip, is_new=False)

@@ -9,7 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from nightwatch_core.adapters.git.limits import CHANGED_FILES, FILE_BYTES, PATH_CHARACTERS
+from nightwatch_core.adapters.git.limits import (
+    CHANGED_FILES,
+    COMMITS,
+    FILE_BYTES,
+    PATH_CHARACTERS,
+)
 from nightwatch_core.adapters.git.objects import (
     EXECUTABLE,
     FILE,
@@ -32,10 +37,11 @@ class Refused(GiveUp):
 
 
 class Made(NamedTuple):
-    """A draft's commit; `is_new` is False where an earlier try had made its branch."""
+    """A draft's last commit; `is_new` is False where an earlier try had made its branch."""
 
     sha: str
     is_new: bool
+    whole: str = ""  # where there are several: all of them as one commit, on no branch
 
 
 class PathState(NamedTuple):
@@ -43,6 +49,14 @@ class PathState(NamedTuple):
 
     mode: str
     oid: str
+
+
+class Step(NamedTuple):
+    """One commit: its message, the new texts, and what shall stand where after it."""
+
+    message: str
+    changes: tuple[FileChange, ...]
+    wanted: dict[str, PathState]
 
 
 def wanted_changes(
@@ -70,6 +84,42 @@ def wanted_changes(
     return new
 
 
+def wanted_steps(
+    pull: DraftPull,
+    before: Base,
+    content: Callable[[Node], bytes],
+    named: Callable[[bytes, Node | None], str],
+) -> tuple[Step, ...]:
+    """Return the commits of a draft, in order; raises `Refused` as `wanted_changes`.
+
+    Whatever way there, the last one leaves exactly what the draft's `changes` say.
+    """
+    whole = wanted_changes(pull.changes, before, content, named)
+    if not pull.commits:
+        return (Step(commit_message(pull), pull.changes, whole),)
+    if len(pull.commits) > COMMITS:
+        raise Refused(f"{len(pull.commits)} commits are more than {COMMITS}")
+    now, own, steps = dict(before), set[str](), list[Step]()
+
+    def read(node: Node) -> bytes:
+        return b"" if node.oid in own else content(node)  # what we wrote is text
+
+    for commit in pull.commits:
+        wanted = wanted_changes(commit.changes, now, read, named)
+        steps.append(Step(plain_message(commit.message or pull.title), commit.changes, wanted))
+        own |= {state.oid for state in wanted.values()}
+        for path, state in wanted.items():
+            now.pop(path, None)
+            if state.mode != GONE:
+                now[path] = Node(path, state.mode, state.oid, None, path)
+    came = {path for step in steps for path in step.wanted}
+    ended = {path: state_at(now, path) or PathState(GONE, "") for path in came}
+    news = {p: s for p, s in ended.items() if s != (state_at(before, p) or PathState(GONE, ""))}
+    if news != whole:
+        raise Refused("its commits do not add up to what was proposed")
+    return tuple(steps)
+
+
 def state_at(base: Base, path: str) -> PathState | None:
     """Return what stands at the path; None where nothing or a folder does."""
     node = base.get(path)
@@ -85,8 +135,12 @@ def check_not_moved(changes: Iterable[FileChange], then: Base, now: Base) -> Non
 
 def commit_message(pull: DraftPull) -> str:
     """Return the commit's message, whole characters only; the title where there is none."""
-    message = (pull.commit_message.strip() or pull.title).replace("\0", "")
-    return message.encode(errors="replace").decode()
+    return plain_message(pull.commit_message.strip() or pull.title)
+
+
+def plain_message(text: str) -> str:
+    """Return a message as git takes it."""
+    return text.replace("\0", "").encode(errors="replace").decode()
 
 
 def _wanted(

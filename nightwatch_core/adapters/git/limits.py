@@ -16,6 +16,7 @@ PATH_CHARACTERS = 1_000
 HITS = 5_000  # of one search
 EXCLUDED_FILES = 100  # too large to be searched, the largest first
 CHANGED_FILES = 100  # of one draft
+COMMITS = 10  # of one draft
 RELEASES = 100
 COMMITS_READ = 5_000  # of a history, newest first
 PULLS = 200

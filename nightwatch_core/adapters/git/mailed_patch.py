@@ -7,8 +7,9 @@ goes quoted-printable, as mails do it: git reads it back to the byte.
 import binascii
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 from nightwatch_core.adapters.git.branch import commit_tree, patch
@@ -28,8 +29,16 @@ _QUOTED = (
 Text = Mapping[str, tuple[str, bytes]]  # mode and content, by path
 
 
-def mailed(git: Git, commit: str, scrub: Callable[[str], str]) -> str:
-    """Return the commit as a mail; raises `Refused` where that would show what is masked."""
+def mailed(git: Git, commit: str, scrub: Callable[[str], str], commits: int = 1) -> str:
+    """Return the last commits, each as a mail, in the order in which they are applied.
+
+    Raises `Refused` where that would show what is masked.
+    """
+    names = [f"{commit}~{back}" for back in reversed(range(commits))]
+    return "".join(_mail(git, name, scrub) for name in names)
+
+
+def _mail(git: Git, commit: str, scrub: Callable[[str], str]) -> str:
     for context in _CONTEXTS:
         text = patch(git, commit, context).decode("utf-8", "surrogateescape")
         if scrub(text) == text:
@@ -37,17 +46,19 @@ def mailed(git: Git, commit: str, scrub: Callable[[str], str]) -> str:
     raise Refused("its lines, or those beside them, hold what is masked: no patch can show them")
 
 
-def mailed_change(
-    before: Text, after: Text, message: str, at: datetime, scrub: Callable[[str], str]
+def mailed_changes(
+    trees: Sequence[Text], messages: Sequence[str], at: datetime, scrub: Callable[[str], str]
 ) -> str:
-    """Return the change from one set of files to the other as a mail, without a repository.
+    """Return the changes from each set of files to the next as mails, without a repository.
 
     Raises as `mailed`.
     """
     with tempfile.TemporaryDirectory(prefix="nightwatch-patch-") as folder:
         git = new_repository(Path(folder), "main")
-        base = commit_tree(git, "", _written(git, before), "Base", at)
-        return mailed(git, commit_tree(git, base, _steps(git, before, after), message, at), scrub)
+        commit = commit_tree(git, "", _written(git, trees[0]), "Base", at)
+        for (before, after), message in zip(pairwise(trees), messages, strict=True):
+            commit = commit_tree(git, commit, _steps(git, before, after), message, at)
+        return mailed(git, commit, scrub, len(messages))
 
 
 def _written(git: Git, files: Text) -> dict[str, PathState]:

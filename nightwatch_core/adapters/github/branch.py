@@ -1,4 +1,4 @@
-"""Makes a branch with one commit out of a draft pull request, through GitHub's git data API.
+"""Makes a branch out of a draft pull request, through GitHub's git data API: a commit a step.
 
 The branch appears last: whatever fails before leaves nothing that anyone can see, and no existing
 branch is moved.
@@ -6,7 +6,6 @@ branch is moved.
 
 import hashlib
 import re
-from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
@@ -15,9 +14,9 @@ from nightwatch_core.adapters.git.branch_changes import (
     Made,
     PathState,
     Refused,
+    Step,
     check_not_moved,
-    commit_message,
-    wanted_changes,
+    wanted_steps,
     why_unsafe,
 )
 from nightwatch_core.adapters.git.command import is_sha
@@ -31,16 +30,15 @@ from nightwatch_core.models.proposal import DraftPull
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _BASE = re.compile(r"(?!.*\.\.)[^\s/\x00-\x1f\x7f~^:?*\[\\][^\s\x00-\x1f\x7f~^:?*\[\\]{0,199}")
-Wanted = Mapping[str, PathState]
 
 
 class Plan(NamedTuple):
-    """The head of the base and its tree, what stands at the paths, and what shall."""
+    """The head of the base and its tree, what stands at the paths, and what shall, by commits."""
 
     head: str
     root: str
     before: Base
-    wanted: Wanted
+    steps: tuple[Step, ...]
 
 
 class TreeChange(TypedDict, total=False):
@@ -71,7 +69,7 @@ class Branches:
             raise Refused(f"{pull.branch[:80]!a} cannot be the name of a branch of ours")
         plan = self.plan(pull, base)
         if tip := self.head(pull.branch):
-            return self._made_before(pull.branch, tip, plan.wanted)
+            return self._made_before(pull.branch, tip, plan.steps)
         return self._make(pull, plan)
 
     def plan(self, pull: DraftPull, base: str) -> Plan:
@@ -83,10 +81,10 @@ class Branches:
         before = self._trees.list_around(root, paths)
         if pull.commit != head:
             self._check_not_moved(pull, before, paths)
-        wanted = wanted_changes(
-            pull.changes, before, lambda node: self._repository.read_blob(node.oid), blob_name
+        steps = wanted_steps(
+            pull, before, lambda node: self._repository.read_blob(node.oid), blob_name
         )
-        return Plan(head, root, before, wanted)
+        return Plan(head, root, before, steps)
 
     def head(self, branch: str) -> str | None:
         """Return the commit that a branch stands at; None where there is no such branch."""
@@ -105,25 +103,30 @@ class Branches:
         self._repository.ask(lambda rest, at: rest.git.delete_ref(*at, ref))
 
     def _make(self, pull: DraftPull, plan: Plan) -> Made:
-        head, root, _, wanted = plan
-        texts = {change.path: change.text for change in pull.changes}
-        changes = [_change(path, state, texts[path]) for path, state in wanted.items()]
-        tree = self._post(
-            "tree", lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
-        )
-        if self._trees.differences(root, tree) != wanted:
-            raise Refused("the commit would change other files than proposed")
-        message = commit_message(pull)
-        commit = self._post(
-            "commit",
-            lambda rest, at: rest.git.create_commit(
-                *at, message=message, tree=tree, parents=[head]
-            ),
-        )
+        commit, root = plan.head, plan.root
+        for step in plan.steps:
+            commit, root = self._commit_step(step, commit, root)
         tip = self._create_ref(pull.branch, commit)
         if tip == commit:
             return Made(commit, is_new=True)
-        return self._made_before(pull.branch, tip, wanted)
+        return self._made_before(pull.branch, tip, plan.steps)
+
+    def _commit_step(self, step: Step, parent: str, root: str) -> tuple[str, str]:
+        """Return a new commit on `parent`, whose tree is `root`, and its tree."""
+        texts = {change.path: change.text for change in step.changes}
+        changes = [_change(path, state, texts[path]) for path, state in step.wanted.items()]
+        tree = self._post(
+            "tree", lambda rest, at: rest.git.create_tree(*at, tree=changes, base_tree=root)
+        )
+        if self._trees.differences(root, tree) != step.wanted:
+            raise Refused("the commit would change other files than proposed")
+        commit = self._post(
+            "commit",
+            lambda rest, at: rest.git.create_commit(
+                *at, message=step.message, tree=tree, parents=[parent]
+            ),
+        )
+        return commit, tree
 
     def _create_ref(self, branch: str, commit: str) -> str:
         """Return where the branch stands; somebody else may have made it meanwhile."""
@@ -140,14 +143,15 @@ class Branches:
                 raise
             return there
 
-    def _made_before(self, branch: str, tip: str, wanted: Wanted) -> Made:
-        """The branch is ours where its one commit makes exactly the wanted changes."""
+    def _made_before(self, branch: str, tip: str, steps: tuple[Step, ...]) -> Made:
+        """The branch is ours where each of its commits makes exactly the changes of its step."""
         commit = self._commit(tip)
-        if len(commit.parents) == 1:
-            parent = self._commit(commit.parents[0])
-            if self._trees.differences(parent.tree, commit.tree) == wanted:
-                return Made(tip, is_new=False)
-        raise Refused(f"branch {branch} exists with other content: delete or rename it")
+        for step in reversed(steps):
+            parent = self._commit(commit.parents[0]) if len(commit.parents) == 1 else None
+            if not parent or self._trees.differences(parent.tree, commit.tree) != step.wanted:
+                raise Refused(f"branch {branch} exists with other content: delete or rename it")
+            commit = parent
+        return Made(tip, is_new=False)
 
     def _post(self, what: str, call: RepositoryCall) -> str:
         """Make an object: it is named by its content and nobody sees it, so twice does no harm."""

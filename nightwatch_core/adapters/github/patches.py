@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from nightwatch_core.adapters.git.branch_changes import Refused, commit_message
-from nightwatch_core.adapters.git.mailed_patch import mailed_change
+from nightwatch_core.adapters.git.branch_changes import Refused, Step
+from nightwatch_core.adapters.git.mailed_patch import mailed_changes
 from nightwatch_core.adapters.git.objects import GONE
 from nightwatch_core.adapters.github.branch import Branches
 from nightwatch_core.adapters.github.client import Repository
@@ -37,15 +37,22 @@ def patch_text(
     """Return the comment that carries the patch; raises `Refused` with the reason for none."""
     base = pull.base or repository.describe().default_branch
     plan = branches.plan(pull, base)
-    paths = [change.path for change in pull.changes if change.path in plan.wanted]
+    paths = dict.fromkeys(path for step in plan.steps for path in step.wanted)
     nodes = {path: node for path in paths if (node := plan.before.get(path))}
-    before = {path: (node.mode, repository.read_blob(node.oid)) for path, node in nodes.items()}
-    texts = {change.path: (change.text or "").encode() for change in pull.changes}
-    states = ((path, plan.wanted[path]) for path in paths)
-    after = {path: (one.mode, texts[path]) for path, one in states if one.mode != GONE}
-    mail = mailed_change(before, after, commit_message(pull), at, desk.scrub)
+    trees = [{path: (node.mode, repository.read_blob(node.oid)) for path, node in nodes.items()}]
+    for step in plan.steps:
+        trees.append(_after(step, trees[-1]))
+    mail = mailed_changes(trees, [step.message for step in plan.steps], at, desk.scrub)
     body = patch_comment(pull.body, pull.fix, base, mail)
     return body or patch_comment(pull.body, pull.fix, base, "", _kept(desk, pull, mail))
+
+
+def _after(step: Step, files: dict[str, tuple[str, bytes]]) -> dict[str, tuple[str, bytes]]:
+    """Return the files as one commit leaves them."""
+    texts = {change.path: (change.text or "").encode() for change in step.changes}
+    gone = {path for path, state in step.wanted.items() if state.mode == GONE}
+    new = {path: (state.mode, texts[path]) for path, state in step.wanted.items()}
+    return {path: one for path, one in {**files, **new}.items() if path not in gone}
 
 
 def _kept(desk: PatchDesk, pull: DraftPull, mail: str) -> str:

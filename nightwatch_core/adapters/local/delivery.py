@@ -138,6 +138,7 @@ class LocalDelivery:
         shown = self._shown(pull, made.sha).encode("utf-8", "surrogateescape")
         atomic_files.write(path.with_suffix(".patch"), shown)
         places: dict[str, object] = {"branch": pull.branch, "base": pull.base, "commit": made.sha}
+        places |= {"whole": made.whole} if made.whole else {}
         places |= {"as_patch": True, "fix": pull.fix} if pull.as_patch else {}
         outbox_files.write(path, {**self._meta(pull, number), **places}, pull.body)
         return receipt_for(pull, "done" if made.is_new else "already there", number, str(path))
@@ -145,9 +146,11 @@ class LocalDelivery:
     def _shown(self, pull: DraftPull, commit: str) -> str:
         """The patch: one to apply is whole, one to look at beside its branch is masked."""
         assert self._checkout is not None
+        git, commits = self._checkout.git, len(pull.commits) or 1
         if pull.as_patch:
-            return mailed(self._checkout.git, commit, self._scrub)
-        return self._scrub(patch(self._checkout.git, commit).decode("utf-8", "surrogateescape"))
+            return mailed(git, commit, self._scrub, commits)
+        text = patch(git, commit, commits=commits).decode("utf-8", "surrogateescape")
+        return self._scrub(text)
 
     def _comment(self, comment: Comment | Reopen) -> Receipt:
         item = self._files.numbered(comment.number)

@@ -59,8 +59,8 @@ def draft_state(
 
     Unless `thorough`, only a base that holds the commit itself counts, and no more is told of it.
     """
-    commit, base = str(meta.get("commit", "")), str(meta.get("base", ""))
-    if is_sha(commit):
+    base = str(meta.get("base", ""))
+    for commit in filter(is_sha, (str(meta.get(name, "")) for name in ("commit", "whole"))):
         draft = Draft(checkout.git, commit, item.branch, heads_of(heads, item.branch))
         for head in heads_of(heads, base) if base else (checkout.base()[1],):
             if state := _merged(draft, head, thorough):

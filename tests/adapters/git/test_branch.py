@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from deliveries import FIXED, HISTORY, NOW, delivery, outbox, pull, set_state
+from deliveries import FIXED, HISTORY, NOW, STEPPED, STEPS, delivery, outbox, pull, set_state
 from git_repositories import Change, git, repository
 
 from nightwatch_core.adapters.git.branch import changed
@@ -266,3 +266,58 @@ def test_a_bare_repository_takes_branches(tmp_path: Path) -> None:
 
     assert delivery(bare).publish(pull(bare)).status == "done"
     assert sorted(path.name for path in bare.iterdir() if path.name == "index") == []
+
+
+def test_a_draft_in_steps_is_a_commit_for_each(shop: Path, tmp_path: Path) -> None:
+    receipt = delivery(shop).publish(pull(shop, **STEPPED))
+    branch = "nightwatch/0123456789ab"
+    log = git(shop, "log", "--reverse", "--format=%s", "--name-only", f"main..{branch}")
+
+    assert (receipt.status, receipt.reason) == ("done", "")
+    assert [line for line in log.splitlines() if line] == [
+        *("Name the nothing", "app/b c.rb", "app/nothing.rb"),
+        *("Count with it", "app/b c.rb", "app/nothing.rb", "app/total.rb"),
+    ]
+    names = git(shop, "diff", "--name-only", "main", branch).splitlines()
+    assert names == ["app/nothing.rb", "app/total.rb"]
+    git(shop, "fsck", "--strict", "--no-dangling")
+
+    git(tmp_path, "clone", "--quiet", "--single-branch", str(shop), "clone")
+    git(tmp_path / "clone", "am", "--quiet", str(Path(receipt.url).with_suffix(".patch")))
+    tree = git(tmp_path / "clone", "rev-parse", "HEAD^{tree}")
+    assert tree == git(shop, "rev-parse", f"{branch}^{{tree}}")
+    assert git(tmp_path / "clone", "rev-list", "--count", "origin/main..HEAD") == "2"
+
+    Path(receipt.url).unlink()  # what a killed try leaves is the branch alone
+    squashed = pull(shop, **STEPPED | {"commits": ()})
+    assert delivery(shop).publish(squashed).status == "refused"
+    assert delivery(shop).publish(pull(shop, **STEPPED)).status == "already there"
+
+
+@pytest.mark.parametrize(
+    "commits",
+    [
+        STEPS[:1],
+        STEPS[::-1],
+        (*STEPS, STEPS[0].model_copy(update={"changes": (FileChange(path="x", text="y"),)})),
+        (STEPS[0].model_copy(update={"changes": (FileChange(path="../x", text="y"),)}), *STEPS),
+        STEPS * 6,
+    ],
+)
+def test_steps_that_do_not_add_up_to_what_passed_are_refused(still: Path, commits: object) -> None:
+    refs = git(still, "for-each-ref")
+    receipt = delivery(still).publish(pull(still, **STEPPED | {"commits": commits}))
+
+    assert receipt.status == "refused"
+    assert git(still, "for-each-ref") == refs
+
+
+def test_steps_are_merged_once_a_squash_of_them_is(shop: Path) -> None:
+    delivery(shop).publish(pull(shop, **STEPPED))
+    git(shop, "gc", "-q", "--prune=now")
+    assert state_of_pull(shop) == "open"
+    git(shop, "commit", "--quiet", "--allow-empty", "-m", "Other")
+    git(shop, "merge", "--quiet", "--squash", "nightwatch/0123456789ab")
+    git(shop, "commit", "--quiet", "-m", "Count (#9)")
+
+    assert state_of_pull(shop) == "merged"

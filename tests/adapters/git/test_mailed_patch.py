@@ -8,7 +8,7 @@ import pytest
 from git_repositories import Change, git, repository
 
 from nightwatch_core.adapters.git.branch_changes import Refused
-from nightwatch_core.adapters.git.mailed_patch import mailed_change
+from nightwatch_core.adapters.git.mailed_patch import mailed_changes
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.publish.issue_text import patch_comment
 from nightwatch_core.publish.markers import marker, read_marker, read_patch_marker
@@ -48,7 +48,7 @@ def carried(before: dict[str, str], after: dict[str, str], message: str = MESSAG
         modes = {"bin/run": "100755"}
         return {path: (modes.get(path, "100644"), t.encode()) for path, t in files.items()}
 
-    mail = mailed_change(held(before), held(after), message, NOW, REMOVAL.scrub)
+    mail = mailed_changes((held(before), held(after)), (message,), NOW, REMOVAL.scrub)
     body = f"{marker('v1:aa', 'pull-key-1', 'n')}\n\n```diff\n-not this one\n```\n"
     return patch_comment(body, "f1:0a", "main", mail)
 

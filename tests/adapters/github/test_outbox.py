@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
+from deliveries import STEPPED, STEPS
 from git_repositories import git
 from github_world import FIXED, bare_shop, comment, issue, outbox, pull, reopen, tracker
 from services.github import GitHub
@@ -297,6 +298,32 @@ def test_a_draft_that_was_killed_halfway_is_taken_up(server: GitHub) -> None:
     assert (labelled.status, made.status) == ("already there", "done")
     assert server.git.refs()[f"refs/heads/{BRANCH}"] == tip
     assert [one["labels"] for one in server.pulls()] == [["nightwatch"]]
+
+
+def test_a_draft_in_steps_is_a_commit_for_each_made_once(server: GitHub) -> None:
+    server.fail("POST", "/git/commits$", how="cut", stored=True)
+    first = outbox(server).publish(pull(server, **STEPPED))
+    server.items.clear()  # killed before its pull request
+    again = outbox(server).publish(pull(server, **STEPPED))
+    folder = server.git.folder
+    log = git(folder, "log", "--reverse", "--format=%s", f"main..{BRANCH}").splitlines()
+
+    assert (first.status, again.status) == ("done", "done")
+    assert log == ["Name the nothing", "Count with it"]
+    assert git(folder, "diff", "--name-only", "main", BRANCH).splitlines() == [
+        "app/nothing.rb",
+        "app/total.rb",
+    ]
+    server.items.clear()
+    assert outbox(server).publish(pull(server)).status == "refused"  # in one commit
+
+
+def test_steps_that_do_not_add_up_make_no_branch(server: GitHub) -> None:
+    steps = STEPPED | {"commits": STEPS[:1]}
+    receipt = outbox(server).publish(pull(server, **steps))
+
+    assert "do not add up" in receipt.reason
+    assert f"refs/heads/{BRANCH}" not in server.git.refs()
 
 
 def test_a_draft_that_people_closed_is_not_proposed_again(server: GitHub) -> None:

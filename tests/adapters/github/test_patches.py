@@ -1,8 +1,10 @@
 """Drafts without a branch, over HTTP: the issue carries the patch, whose fate is followed."""
 
+import re
 from pathlib import Path
 
 import pytest
+from deliveries import STEPPED
 from git_repositories import git
 from github_world import FIXED, NIGHT, client, issue, outbox_of, pull, tracker
 from services.github import GitHub
@@ -143,3 +145,17 @@ def test_one_that_is_too_long_lies_in_a_file_that_the_issue_names(
     assert f"`nights/{NIGHT}/patches/{kept.name}`" in server.comments[0]["body"]
     assert kept.read_text().count("+# a line of many\n") == 5_000
     assert only_patch(server).state == "open"
+
+
+def test_a_patch_in_steps_is_a_series_of_mails(server: GitHub, tmp_path: Path) -> None:
+    out = outbox_of(client(server))
+    out.publish(issue())
+    assert out.publish(patch_of(server, **STEPPED)).status == "done"
+    git(tmp_path, "clone", "--quiet", str(server.git.folder), "clone")
+    (comment,) = server.comments
+    mail = re.findall(r"^(`{3,})diff\n(.*?)\n\1$", comment["body"], re.M | re.S)[-1][1]
+    (tmp_path / "steps.patch").write_text(mail)
+    git(tmp_path / "clone", "am", "--quiet", str(tmp_path / "steps.patch"))
+
+    log = git(tmp_path / "clone", "log", "--reverse", "--format=%s", "origin/main..")
+    assert log.splitlines() == ["Name the nothing", "Count with it"]

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from twins.writing import MemoryOutbox
 
-from nightwatch_core.models.proposal import DraftPull, FileChange, OpenIssue
+from nightwatch_core.models.proposal import DraftCommit, DraftPull, FileChange, OpenIssue
 from nightwatch_core.privacy.checked_writing import CheckedOutbox
 from nightwatch_core.privacy.second_check import SecondCheck
 
@@ -77,6 +77,19 @@ def test_a_publication_with_a_secret_is_refused_with_kind_and_place(check: Secon
     assert outbox.publish(issue()).status == "done"
     check.reset()
     assert check.alarms() == ()
+
+
+def test_what_a_step_writes_and_a_later_one_takes_out_counts(check: SecondCheck) -> None:
+    clean, key = draft("x = 1\n"), FileChange(path="app/pay.py", text=f"x = '{OWN}'\n")
+    there = MemoryOutbox()
+    outbox = CheckedOutbox(there, check, lambda commit, path: None)
+    for step, place in (
+        (DraftCommit(message="One", changes=(key,)), "app/pay.py in commit 1"),
+        (DraftCommit(message=OWN, changes=clean.changes), "the message of commit 1"),
+    ):
+        refused = outbox.publish(clean.model_copy(update={"commits": (step,)}))
+        assert refused.status == "refused"
+        assert place in refused.reason
 
 
 def test_what_a_file_held_before_is_not_published_anew(check: SecondCheck) -> None:
