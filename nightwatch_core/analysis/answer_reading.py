@@ -18,6 +18,7 @@ from nightwatch_core.models.answer import (
     Evidence,
     Hypothesis,
     Learning,
+    PlannedStep,
 )
 from nightwatch_core.text.escaping import clean
 
@@ -32,6 +33,7 @@ _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a b
     "evidence": (Evidence, "path"),
     "hypotheses": (Hypothesis, "statement"),
     "learnings": (Learning, "fact"),
+    "steps": (PlannedStep, "title"),
 }
 _NOTHING = frozenset(("", "none", "null", "n/a", "nothing", "-", "[]"))
 _STANDINGS: tuple[str, ...] = get_args(Hypothesis.model_fields["standing"].annotation)

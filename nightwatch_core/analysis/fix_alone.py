@@ -65,12 +65,14 @@ _FIELDS = (
 )  # fmt: skip
 
 
-def schema() -> dict[str, Any]:
+def schema(learnings: bool = False) -> dict[str, Any]:
     """Give the answer's schema without what is not asked for."""
     whole = Answer.model_json_schema()
-    fields = {name: whole["properties"][name] for name in _FIELDS}
+    names = (*_FIELDS, "learnings") if learnings else _FIELDS
+    fields = {name: whole["properties"][name] for name in names}
+    kinds = ("Edit", "Learning") if learnings else ("Edit",)
     del whole["description"]
-    return {**whole, "properties": fields, "$defs": {"Edit": whole["$defs"]["Edit"]}}
+    return {**whole, "properties": fields, "$defs": {one: whole["$defs"][one] for one in kinds}}
 
 
 def owed(research: ResearchContext) -> Lesson | None:

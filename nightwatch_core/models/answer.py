@@ -41,6 +41,16 @@ class Hypothesis(Value):
     because: str = ""
 
 
+class PlannedStep(Value):
+    """One of several steps in which a fix is to be made."""
+
+    title: str  # of its commit
+    task: str = ""  # for whoever makes it, without having seen the rest
+    files: tuple[str, ...] = ()
+    accepted_when: str = ""  # a test's file, or the name of a check
+    stands_alone: bool = False  # with the steps before, worth merging if nothing came after
+
+
 class Learning(Value):
     """A fact about the codebase worth telling the next analyst, with its place."""
 
@@ -87,4 +97,5 @@ class Answer(Value):
     learnings: tuple[Learning, ...] = ()
     related_to: tuple[str, ...] = ()
     suggested_next_steps: tuple[str, ...] = ()
+    steps: SkipJsonSchema[tuple[PlannedStep, ...]] = ()  # where a plan was asked for
     handover: SkipJsonSchema[Handover | None] = None  # of the rules alone: they know no cause

@@ -65,10 +65,25 @@ class Step(Value):
     """One sub-task of a fix that is made in several, each a commit of its own."""
 
     title: str
-    accepted_when: str = ""
+    accepted_when: str = ""  # a test's file, or the name of a check
     outcome: Literal["passed", "failed", "not tried"] = "not tried"
-    because: str = ""
-    edits: tuple[Edit, ...] = ()
+    because: str = ""  # what it did not pass
+    edits: tuple[Edit, ...] = ()  # what is different from the base after it, earlier steps included
+
+
+class Story(Value):
+    """A fix that was to be made in several steps, and how far that came."""
+
+    outcome: Literal["whole", "part", "not made"]  # of the first two the steps are published
+    why: str = ""  # for people: why it was to be made in several
+    plan: str = ""  # for people: what it was reckoned to take before it began
+    because: str = ""  # for people: where it stopped, and why
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def missing(self) -> tuple[Step, ...]:
+        """The steps that did not pass, or were not tried."""
+        return tuple(one for one in self.steps if one.outcome != "passed")
 
 
 class GateResult(Value):
@@ -84,7 +99,7 @@ class GateResult(Value):
     fix: str = ""  # digest of the edits it is about
     reproduction: Reproduction | None = None  # None: nobody looked for one
     correction: Correction | None = None  # None: none was wanted
-    steps: tuple[Step, ...] = ()  # of a fix that was made in several
+    story: Story | None = None  # None: it was to be made in one piece
     edits: tuple[Edit, ...] = ()  # what passed, where it is not the analyst's alone: published
     changes: tuple[ChangedFile, ...] = ()  # what these edits do to the files
     read: tuple[str, ...] = ()  # files that were shown for it, besides the analysis's

@@ -6,20 +6,20 @@ them; it may read on. Its edits are judged before anybody runs them.
 
 from typing import NamedTuple
 
-from nightwatch_core.analysis import fix_alone, kept_back, tools
+from nightwatch_core.analysis import fix_alone, tools
 from nightwatch_core.analysis.answer_complaints import complaints, mend_request
-from nightwatch_core.analysis.loop import Conclusion, converse
+from nightwatch_core.analysis.loop import Conclusion
 from nightwatch_core.analysis.second_look import left_of
-from nightwatch_core.analysis.tool_calls import CallHistory
 from nightwatch_core.code.edit_grounds import grounds_of
 from nightwatch_core.code.edit_rules import judged
 from nightwatch_core.code.taint import strangers, texts_of
 from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.answer import Answer, Edit
-from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult, UserTurn
+from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Model
+from nightwatch_core.proof.asking import conversed, files_seen
 from nightwatch_core.proof.briefing import ProofBriefing
 from nightwatch_core.proof.correction_texts import TURNS, correction_request, shown_files
 from nightwatch_core.proof.fix_policy import refusal
@@ -71,7 +71,7 @@ def attempt_again(briefing: ProofBriefing, failing: Failing) -> SecondAttempt:
         why = _GONE if is_poor else one_line(str(trouble))
         usage = trouble.usage or Usage()
         return SecondAttempt(because=shortened(why, _REASON), usage=usage, was_answered=False)
-    read = _files_seen(briefing, opening, conclusion.state.calls)
+    read = files_seen(briefing, opening, conclusion.state.calls)
     attempt = _judged(briefing, failing, conclusion.answer, read)
     return attempt._replace(usage=conclusion.state.budget.used, read=read)
 
@@ -95,29 +95,15 @@ def _conversed(
 ) -> Conclusion:
     """Raises what the loop raises, and the code readers."""
     case, shown = briefing.analysis.case, briefing.shown
-    told = strangers(texts_of(case, opening.research, (failing.why, failing.output)))
 
-    def run_tool(call: ToolCall, known: frozenset[str]) -> ToolResult:
-        if order := kept_back.order_of_call(call, case, told):
-            why = kept_back.refusal(order)
-            return ToolResult(id=call.id, name=call.name, text=why, is_error=True)
-        return tools.run(call, shown, case, (), known, fence=briefing.fence)
-
-    def complain(answer: Answer, calls: CallHistory) -> str:
-        return mend_request(complaints(answer, case, shown, _files_seen(briefing, opening, calls)))
+    def complain(answer: Answer, seen: tuple[str, ...]) -> str:
+        return mend_request(complaints(answer, case, shown, seen))
 
     allowance = left_of(briefing.allowance, failing.used)
     turns = min(allowance.iterations, TURNS)
     allowance = allowance.model_copy(update={"iterations": turns})
-    return converse(opening, model, run_tool, allowance, briefing.clock, complain)
-
-
-def _files_seen(
-    briefing: ProofBriefing, opening: Conversation, calls: CallHistory
-) -> tuple[str, ...]:
-    """Files of which lines were shown, to whoever found the cause or now."""
-    previews = (one.path for one in opening.research.previews)
-    return tuple(dict.fromkeys((*briefing.analysis.read, *previews, *calls.read)))
+    outside = (failing.why, failing.output)
+    return conversed(briefing, model, opening, shown, allowance, outside, complain)
 
 
 def _judged(

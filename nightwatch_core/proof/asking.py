@@ -1,0 +1,52 @@
+"""A conversation about one fix, in a context of its own: what it may read, and what it is told."""
+
+from collections.abc import Callable, Iterable
+
+from nightwatch_core.analysis import kept_back, tools
+from nightwatch_core.analysis.loop import Conclusion, converse
+from nightwatch_core.analysis.tool_calls import CallHistory
+from nightwatch_core.code.taint import strangers, texts_of
+from nightwatch_core.models.answer import Answer
+from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult
+from nightwatch_core.models.usage import Allowance
+from nightwatch_core.ports import CodeReader, Model
+from nightwatch_core.proof.briefing import ProofBriefing
+
+Complain = Callable[[Answer, tuple[str, ...]], str]  # told the answer and the files seen
+
+
+def conversed(
+    briefing: ProofBriefing,
+    model: Model,
+    opening: Conversation,
+    code: CodeReader,
+    allowance: Allowance,
+    outside: Iterable[str],
+    complain: Complain,
+) -> Conclusion:
+    """Lead a conversation in which `code` may be read; `outside` is text from outside it holds.
+
+    An answer that `complain` objects to is sent back once. Raises what the loop raises, and the
+    code reader.
+    """
+    case = briefing.analysis.case
+    told = strangers(texts_of(case, opening.research, outside))
+
+    def run_tool(call: ToolCall, known: frozenset[str]) -> ToolResult:
+        if order := kept_back.order_of_call(call, case, told):
+            why = kept_back.refusal(order)
+            return ToolResult(id=call.id, name=call.name, text=why, is_error=True)
+        return tools.run(call, code, case, (), known, fence=briefing.fence)
+
+    def objection(answer: Answer, calls: CallHistory) -> str:
+        return complain(answer, files_seen(briefing, opening, calls))
+
+    return converse(opening, model, run_tool, allowance, briefing.clock, objection)
+
+
+def files_seen(
+    briefing: ProofBriefing, opening: Conversation, calls: CallHistory
+) -> tuple[str, ...]:
+    """Files of which lines were shown, to whoever found the cause or now."""
+    previews = (one.path for one in opening.research.previews)
+    return tuple(dict.fromkeys((*briefing.analysis.read, *previews, *calls.read)))
