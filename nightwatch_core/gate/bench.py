@@ -1,5 +1,6 @@
 """Runs the commands of one project on its base and with a fix; what the base gave is kept."""
 
+import shlex
 from typing import NamedTuple
 
 from nightwatch_core.errors import GiveUp
@@ -99,8 +100,10 @@ class Bench:
     def _run(self, words: Words, changes: tuple[FileChange, ...], most: float) -> Run:
         """Raises `GiveUp` where the tree cannot be laid out or nothing confines programs."""
         inner = words
-        if self.kit.root:
-            inner = ("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.kit.root, *words)
+        if self.kit.root or self.kit.folders:
+            made = "".join(f"mkdir -p {shlex.quote(one)} && " for one in self.kit.folders)
+            script = f'cd "$0" && {made}exec "$@"'
+            inner = ("/bin/sh", "-c", script, self.kit.root or ".", *words)
         seconds = max(LEAST_SECONDS, min(most, self.seconds_left))
         command = Command(
             words=inner,

@@ -36,6 +36,7 @@ class Kit(NamedTuple):
     inspections: tuple[Inspection, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = ()
+    folders: tuple[str, ...] = ()  # its scripts make them before anything runs
     verify: str = ""  # a person's own words for all of it
 
     def inner(self, paths: tuple[str, ...]) -> tuple[str, ...]:

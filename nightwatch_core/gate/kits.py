@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from nightwatch_core.gate import javascript_kit, python_kit, ruby_kit
 from nightwatch_core.gate.kit import Kit
+from nightwatch_core.gate.made_folders import made_folders
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.sandbox import Preparation
 
@@ -55,6 +56,7 @@ def kit_for(
     """Find how the changed files are tested; a sentence with what to set where nobody knows."""
     kind, root = _kind_of(changed, paths)
     made = kind.kit(root, paths, read) if kind and kind.kit else None
+    made = made and made._replace(folders=made_folders(root, paths, read))
     if options.verify:
         base = made or Kit(kind.language if kind else "", root)
         made = base._replace(verify=options.verify, runners=())

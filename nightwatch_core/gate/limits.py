@@ -7,5 +7,7 @@ NEAREST_FILES = 6  # tests of one changed file
 LEAST_SECONDS = 5.0  # for a command to be worth starting
 CHECK_SECONDS = 60.0  # of a check that is no test
 MANIFEST_CHARACTERS = 200_000
+SCRIPTS = 30  # that are looked at for folders they make
+MADE_FOLDERS = 20
 READ_CHARACTERS = 262_144  # of an output
 EXPLAINED_CHARACTERS = 300  # of a reason

@@ -137,3 +137,10 @@ def test_hostile_output_is_read_in_time():
     for line in ("FAILED ", "not ok 1 ", "Tests:" + " " * 100, "ERROR: (", "1 passed ", "✕ "):
         reading_of(Run(code=1, output=(line + "x" * 400) * 600), "")
         reading_of(Run(code=1, output=line * 20_000), "")
+
+
+def test_folders_that_its_scripts_make_are_there_when_it_is_tested():
+    made = ".github/workflows/ci.yml", "jobs:\n  - run: |\n      mkdir -p data/images\n      test\n"
+    hostile = "mkdir -p /etc/x\nmkdir -p ../x\nmkdir $(id)\nmkdir -p shop; rm x\nmkdir -p logs\\\n"
+    files = {"shop/a.py": "", "shop/tests.py": "", "Makefile": hostile, made[0]: made[1]}
+    assert kit("shop/a.py", files).folders == ("data/images",)
