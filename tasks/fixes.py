@@ -15,8 +15,13 @@ def plan_pulls(
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     receipts: tuple[Receipt, ...],
+    *,
+    to_run: bool = False,
 ) -> PublishPlan:
-    """Fixes that are new, allowed, applicable and parse; everything else with its reason."""
+    """Fixes that are new, allowed, applicable and parse; everything else with its reason.
+
+    `to_run` asks for those that the gate is to run next.
+    """
     base = report.base or report.commit
     if base is None or own is None:
         return PublishPlan()
@@ -24,4 +29,5 @@ def plan_pulls(
     return proposals.plan_pulls(
         *(report.analyses, own, receipts, options, base),
         *(tree.read_file, report.night.id, tree.paths()),
+        to_run=to_run,
     )

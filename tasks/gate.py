@@ -97,7 +97,7 @@ def through_the_gate(
     done, most = dict(gates), options.max_pull_requests + MORE_TRIES
     while True:
         now = with_gates(report, tuple(done.items()))
-        plan = plan_pulls(options, now, own, receipts)
+        plan = plan_pulls(options, now, own, receipts, to_run=True)
         drafts = (one for one in plan.proposals if isinstance(one, DraftPull))
         draft = next((one for one in drafts if one.fingerprint not in done), None)
         if draft is None:

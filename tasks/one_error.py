@@ -27,14 +27,15 @@ from tasks.wiring.health import begin_counting
 
 
 def single_options(choices: Mapping[str, object], error: str, record: str) -> NightOptions:
-    """The choices over those of the night that knew the error; afresh, publishing nothing.
+    """The choices over those of the night that knew the error; afresh, publishing only on demand.
 
     A pasted record becomes a file source of its own.
     """
     reset_ports()
     begin_counting()
     given = {name: value for name, value in choices.items() if value is not None}
-    quiet = {"publish": "none", **given, "force": True, "max_errors": 1}
+    quiet: dict[str, object] = {"publish": "all" if "stop_at" in given else "none", **given}
+    quiet |= {"force": True, "max_errors": 1}
     if record:
         quiet |= {"source": "file", "errors": keep_pasted_record(record)}
     elif error and not {"source", "errors", "repo", "code"} & set(given):
@@ -119,4 +120,4 @@ def _as_that_night(error: str) -> dict[str, object]:
     return {name: value for name, value in options.items() if name not in _OWN}
 
 
-_OWN = ("publish", "dry_run", "force", "max_errors")  # a single run says these itself
+_OWN = ("publish", "stop_at", "dry_run", "force", "max_errors")  # a single run says these itself

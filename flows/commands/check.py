@@ -82,7 +82,9 @@ ONE_TOKEN = (
 
 
 def _makes_branches(options: NightOptions) -> bool:
-    return options.publish == "all" and options.drafts == "branch" and not options.dry_run
+    return (
+        options.highest_tier()[0] == "draft" and options.drafts == "branch" and not options.dry_run
+    )
 
 
 def _asked(name: str, probe: Callable[[], str]) -> Probe:

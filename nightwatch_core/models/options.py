@@ -108,7 +108,9 @@ class NightOptions(Value):
     cost_per_night: float = _option(6.00, "USD a night; 0: no cap on USD.", ge=0)
     seconds_per_error: int = _option(600, "Wall time an error.", ge=5, le=7_200)
     concurrency: int = _option(4, "Analyses at the same time.", ge=1, le=64)
-    publish: Publish = _option("all", "What may be published: all, issues or none.")
+    publish: Publish = _option(
+        "all", "What may be published: all, issues or none; of it and stop_at the lower counts."
+    )
     risky_fixes: RiskyFixes = _option(
         "refuse",
         "Drafts with new network, process, environment or key code: refuse, or show (warned).",
@@ -158,10 +160,26 @@ class NightOptions(Value):
         15, "Minutes a night waits for the CI of its drafts; 0: the next night looks.", ge=0, le=240
     )
     stop_at: StopAt = _option(
-        "draft", "The most that comes of an error: a line of the report, an issue, or a draft."
+        "draft",
+        "The most that comes of an error: report, issue or draft; of it and publish (none, issues, "
+        "all) the lower counts.",
     )
     dry_run: bool = _option(False, "Change nothing outside the state folder.")
     force: bool = _option(False, "Analyse afresh: use no lesson, no cached result.")
+
+    def highest_tier(self) -> tuple[StopAt, str]:
+        """The most that may come of an error, and the setting that says so.
+
+        >>> NightOptions(publish="issues").highest_tier()
+        ('issue', 'publish issues')
+        >>> NightOptions(publish="issues", stop_at="report").highest_tier()
+        ('report', 'stop_at report')
+        """
+        tiers: dict[Publish, StopAt] = {"none": "report", "issues": "issue", "all": "draft"}
+        published, order = tiers[self.publish], tuple(tiers.values())
+        if order.index(self.stop_at) < order.index(published):
+            return self.stop_at, f"stop_at {self.stop_at}"
+        return published, f"publish {self.publish}"
 
     def sources(self) -> tuple[str, ...]:
         """The named sources.

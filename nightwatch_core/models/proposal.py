@@ -87,8 +87,8 @@ Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminat
 
 
 SkipCause = Literal[
-    "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", ""
-]  # "unknown": no cause is known
+    "limit", "choice", "settled", "nothing new", "weak", "unknown", "refused", "no fix", "worth", ""
+]  # "unknown": no cause is known; "worth": a review costs more than it is likely to bring
 
 
 class Skip(Value):

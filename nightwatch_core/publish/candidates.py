@@ -51,11 +51,11 @@ def known_item(analysis: Analysis, items: tuple[OwnItem, ...]) -> OwnItem | None
     return next(iter(ours), None)
 
 
-def by_choice(text: str, known: OwnItem | None, night: str) -> Reason:
-    """Why nothing is made by choice, and what this night made before it was taken up with it."""
-    if known is None or known.night != night:
-        return Reason("choice", text)
-    return Reason("choice", f"{text}; #{known.number} was made before that")
+def by_choice(reason: Reason | None, known: OwnItem | None, night: str) -> Reason | None:
+    """The reason; one of choice says what this night made before it was taken up with it."""
+    if reason is None or reason.cause != "choice" or known is None or known.night != night:
+        return reason
+    return reason._replace(text=f"{reason.text}; #{known.number} was made before that")
 
 
 def names_of(analysis: Analysis) -> frozenset[str]:

@@ -5,23 +5,12 @@ from collections.abc import Iterable, Iterator
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.gate import Check, GateResult
 from nightwatch_core.models.report import RunReport
-from nightwatch_core.publish.candidates import Reason
 from nightwatch_core.publish.finding_parts import sentence
 from nightwatch_core.publish.issue_sections import Told, bulleted
 from nightwatch_core.text.escaping import code_span, fenced, markdown
 
 _CHECK, _OUTPUT, _NAMES = 600, 3_000, 20  # characters, characters, tests
 UNTRIED = "nothing was run"
-
-
-def not_passed(analysis: Analysis) -> Reason | None:
-    """Why no draft is made of a fix that was run."""
-    gate = analysis.gate
-    if gate is None:
-        return None
-    if gate.outcome == "failed":
-        return Reason("refused", f"it was run and did not pass: {gate.text}")
-    return Reason("limit", gate.text) if gate.kind == "enough" else None
 
 
 def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> RunReport:

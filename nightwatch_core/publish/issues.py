@@ -16,6 +16,7 @@ from nightwatch_core.models.proposal import (
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
 from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.tiers import Candidate, why_no_issue
 from nightwatch_core.publish.twins import Share, causes, shares
 
 
@@ -37,15 +38,13 @@ def plan_issues(
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (one for cause in causes(in_order(analyses)) for one in shares(cause, issues)):
-        draft = _no_cause(share, options) or _about(share, commit, night)
+        draft = _capped(share, options, night) or _about(share, commit, night)
         opens = isinstance(draft, OpenIssue) and share.known is None
         no_room = _room(options, open_now, new) if opens else None
         if isinstance(draft, Reason):
             kind = "comment" if share.known and share.known.state == "open" else "issue"
             skips += [skip(one, kind, draft) for one in share.members]
-        elif reason := (
-            _no_issue_by_choice(options, share.known, night) or _no_news(draft, options) or no_room
-        ):
+        elif reason := _no_news(draft, options) or no_room:
             skips += [skip(one, draft.kind, reason) for one in share.members]
         else:
             proposals.append(draft)
@@ -53,11 +52,13 @@ def plan_issues(
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
 
-def _no_cause(share: Share, options: NightOptions) -> Reason | None:
-    """Why an error of which nobody knows the cause is a line of the report, and no more."""
-    if share.speaker.has_cause or options.issues_for_unknown:
+def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
+    """Why it is a line of the report, and no more; an issue that is there is told what is new."""
+    reason = why_no_issue(Candidate(share.members, options))
+    is_new = share.known is None or share.known.night == night
+    if reason and reason.cause == "weak" and not is_new:
         return None
-    return Reason("unknown", "no cause is known: only in the report")
+    return by_choice(reason, share.known, night)
 
 
 def _about(
@@ -97,10 +98,8 @@ def _settled(analysis: Analysis, known: OwnItem) -> str:
     return ""
 
 
-def _issue(told: Told, share: Share, night: str) -> OpenIssue | Reason:
+def _issue(told: Told, share: Share, night: str) -> OpenIssue:
     analysis, known = told.analysis, share.known
-    if analysis.has_cause and analysis.confidence == "low" and not analysis.has_fix:
-        return Reason("weak", "low confidence and no fix: only in the report")
     repository = _repository(told.commit)
     key = (known.key if known else "") or effect_key("issue", repository, analysis.fingerprint)
     return OpenIssue(
@@ -175,9 +174,3 @@ def _no_news(draft: Proposal, options: NightOptions) -> Reason | None:
     if isinstance(draft, Comment) and (options.force or not options.compound_enabled):
         return Reason("choice", "analysed afresh by choice: nothing tells what changed")
     return None
-
-
-def _no_issue_by_choice(options: NightOptions, known: OwnItem | None, night: str) -> Reason | None:
-    if options.publish != "none":
-        return None
-    return by_choice("nothing is published by choice (publish none)", known, night)

@@ -20,16 +20,17 @@ from nightwatch_core.models.proposal import (
     Skip,
 )
 from nightwatch_core.publish import candidates, issue_text
-from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
-from nightwatch_core.publish.gate_section import not_passed
+from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
 from nightwatch_core.publish.patches import as_patch, how_it_stands, no_carrier
+from nightwatch_core.publish.tiers import Candidate, why_no_draft
 from nightwatch_core.publish.twins import Share, causes, shares
 
 Read = Callable[[str], str | None]
 _MADE = ("done", "already there")
+_DOUBTS = ("weak", "worth")  # told only where nothing firmer speaks against a draft
 
 
 def plan_pulls(
@@ -41,29 +42,36 @@ def plan_pulls(
     read: Read,
     night: str,
     paths: Collection[str] = (),
+    *,
+    to_run: bool = False,
 ) -> PublishPlan:
-    """Draft pull requests for fixes that may stand; `paths` are the files of the tree."""
+    """Draft pull requests for fixes that may stand, the best expected value first.
+
+    `paths` are the files of the tree. `to_run` asks for what the gate is to run: what it may still
+    prove counts as proved.
+    """
     proposals: list[Proposal] = []
     skips: list[Skip] = []
     issues = tuple(item for item in own if item.kind == "issue")
     pulls = tuple(item for item in own if item.kind == "pull")
     new = sum(item.night == night for item in pulls)
-    for share in _with_fixes(analyses, pulls):
+    ranked, without = _ranked(analyses, pulls)
+    for share in ranked:
         analysis, known = share.speaker, share.known
         issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
         risk = powers_gained(applied.changes, read)
         mitigations = mitigations_in(applied.changes, read, options)
+        capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
         reason = (
             _not_this_one(analysis, known, night)
-            or _awaits_deploy(analysis)
-            or _no_pull_by_choice(options, known, night)
+            or (capped if capped and capped.cause not in _DOUBTS else None)
             or no_carrier(options, issue)
             or _settled(candidates.known_item(analysis, issues), issue, receipts)
             or _refused(analysis, applied, read, paths)
             or _too_risky(options, risk)
-            or not_passed(analysis)
             or not_wanted(mitigations, options)
+            or capped
             or (None if _is_tonights(known, night) else _no_room_for_pull(options, new))
         )
         # numbers of a local outbox would link to somebody's issues once pushed
@@ -78,16 +86,35 @@ def plan_pulls(
             draft = _pull(told, share, applied, night, refers)
             proposals.append(as_patch(draft, issue) if options.drafts == "patch" else draft)
             new += not _is_tonights(known, night)
+    skips += _without_fix(without, options)
     return PublishPlan(proposals=tuple(proposals), skips=tuple(skips))
 
 
-def _with_fixes(analyses: tuple[Analysis, ...], pulls: tuple[OwnItem, ...]) -> Iterator[Share]:
-    """The shares of all causes whose fix is known, led by an analysis that has it."""
+def _ranked(
+    analyses: tuple[Analysis, ...], pulls: tuple[OwnItem, ...]
+) -> tuple[list[Share], list[Share]]:
+    """The shares of all causes whose fix is known, led by an analysis that has it; and the rest.
+
+    The best expected value comes first. What was not run yet counts as not run: running it can
+    only better its place, or take it out, so that no more has to be run than drafts are made.
+    """
+    ranked: list[Share] = []
+    without: list[Share] = []
     for cause in causes(in_order(analyses)):
         for share in shares(cause, pulls):
             members = (*filter(_has_fix, share.members), *filterfalse(_has_fix, share.members))
-            if _has_fix(members[0]):
-                yield share._replace(members=members)
+            (ranked if _has_fix(members[0]) else without).append(share._replace(members=members))
+    ranked.sort(key=lambda share: -expected_value(share.members).minutes)
+    return ranked, without
+
+
+def _without_fix(shares: list[Share], options: NightOptions) -> Iterator[Skip]:
+    """Say of every finding of tonight that may be an issue why no fix of it is proposed."""
+    for share in shares:
+        reason = why_no_draft(Candidate(share.members, options))
+        if reason and reason.cause == "no fix" and not share.known:
+            fresh = (one for one in share.members if one.ending.kind != "reused")
+            yield from (skip(one, "pull", reason) for one in fresh)
 
 
 def _has_fix(analysis: Analysis) -> bool:
@@ -99,7 +126,9 @@ def _joined_draft(
 ) -> tuple[Comment, ...]:
     """A comment on the open draft that another error with its cause has: it is to list both."""
     known, joining = share.known, share.joining
-    if not known or not joining or known.state != "open" or options.publish != "all":
+    if not known or not joining or known.state != "open":
+        return ()
+    if options.highest_tier()[0] != "draft":
         return ()
     key = effect_key(
         "news", told.commit.repository if told.commit else "", str(known.number), night
@@ -118,13 +147,6 @@ def _joined_draft(
     )
 
 
-def _awaits_deploy(analysis: Analysis) -> Reason | None:
-    """Why no draft is due where the base branch is past the code that failed."""
-    if awaited := parts.awaited(analysis):
-        return Reason("settled", awaited)
-    return Reason("refused", parts.misfit(analysis).rstrip(".")) if analysis.misfit else None
-
-
 def _is_tonights(known: OwnItem | None, night: str) -> bool:
     """Whether the draft was made by this very night, which was taken up again."""
     return known is not None and known.night == night
@@ -141,12 +163,6 @@ def _not_this_one(analysis: Analysis, known: OwnItem | None, night: str) -> Reas
     if has_failed and (known.state != "open" or known.as_patch):
         return None
     return Reason("settled", how_it_stands(known))
-
-
-def _no_pull_by_choice(options: NightOptions, known: OwnItem | None, night: str) -> Reason | None:
-    if options.publish == "all":
-        return None
-    return by_choice(f"no pull requests by choice (publish {options.publish})", known, night)
 
 
 def _no_room_for_pull(options: NightOptions, new: int) -> Reason | None:

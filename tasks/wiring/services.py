@@ -125,7 +125,7 @@ def github_outbox(
     from nightwatch_core.adapters.github.outbox import GitHubOutbox
     from nightwatch_core.adapters.github.patches import PatchDesk
 
-    pulls = options.publish == "all" and options.drafts == "branch"
+    pulls = options.highest_tier()[0] == "draft" and options.drafts == "branch"
     client, ours = _github(settings, read_only=False), _ours(settings)
     repo, desk = settings.github_repo, PatchDesk(folder, scrub)
     pause = pace().pause

@@ -36,8 +36,8 @@ def issues(*analyses, own=(), options=EVERY, night=NIGHT):
     return plan_issues(analyses, own, options, COMMIT, night)
 
 
-def pulls(*analyses, own=(), receipts=(), options=EVERY, files=FILES, night=NIGHT):
-    return plan_pulls(analyses, own, receipts, options, COMMIT, files.get, night)
+def pulls(*analyses, own=(), receipts=(), options=EVERY, files=FILES, night=NIGHT, **more):
+    return plan_pulls(analyses, own, receipts, options, COMMIT, files.get, night, **more)
 
 
 def reasons(plan):
@@ -284,9 +284,14 @@ def test_the_issue_is_the_one_of_tonight_else_the_known_one_else_none():
     assert "Refs" not in pulls(fixed).proposals[0].body
 
 
-def test_without_a_fix_there_is_nothing_to_say():
-    plan = pulls(analysis())
-    assert (plan.proposals, plan.skips) == ((), ())
+def test_without_a_fix_it_is_said_that_there_is_none_of_what_may_be_an_issue():
+    plan = pulls(analysis(), analysis(confidence="low"))
+    assert plan.proposals == ()
+    assert [(skip.cause, skip.reason) for skip in plan.skips] == [
+        ("no fix", "no fix is proposed"),
+    ]
+    asked = pulls(analysis(question="No price, or none yet?"))
+    assert reasons(asked)[0].endswith("what should happen instead is for the team to say")
 
 
 GEMFILE = {"Gemfile": "gem 'rails'\n", **FILES}
@@ -374,19 +379,33 @@ def test_an_error_whose_issue_is_closed_gets_a_draft_only_once_it_is_open_again(
     assert pulls(analysis(fix=(FIX,)), own=(closed,), receipts=(again,)).proposals
 
 
-@pytest.mark.parametrize("publish", ["issues", "none"])
-def test_no_drafts_by_choice(publish):
-    plan = pulls(analysis(fix=(FIX,)), options=NightOptions(publish=publish))
-    assert reasons(plan) == [f"no pull requests by choice (publish {publish})"]
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        ({"publish": "issues"}, "no pull requests by choice (publish issues)"),
+        ({"publish": "none"}, "nothing is published by choice (publish none)"),
+        ({"stop_at": "issue"}, "no pull requests by choice (stop_at issue)"),
+        (
+            {"publish": "issues", "stop_at": "report"},
+            "nothing is published by choice (stop_at report)",
+        ),
+        ({"publish": "none", "stop_at": "issue"}, "nothing is published by choice (publish none)"),
+    ],
+)
+def test_the_lower_of_two_caps_counts_and_is_named(choice, reason):
+    fixed, options = analysis(fix=(FIX,)), NightOptions(**choice)
+    assert reasons(pulls(fixed, options=options)) == [reason]
+    assert bool(issues(fixed, options=options).proposals) == reason.startswith("no pull")
 
 
 def test_the_best_fix_comes_first_and_refused_ones_take_no_room():
     bad = named(1, fix=(CASES[3][0],), next_steps=("Look.",))
-    good, other = named(2, fix=(FIX,)), named(3, fix=fix_of(3), confidence="low")
+    good, other = named(2, fix=(FIX,)), named(3, fix=fix_of(3), confidence="medium")
     plan = pulls(other, bad, good, options=NightOptions(max_pull_requests=1))
     assert [pull.fingerprint for pull in plan.proposals] == ["v1:2"]
     assert "0 times" in reasons(plan)[0]
     assert "limit of draft pull requests" in reasons(plan)[1]
+    assert [skip.fingerprint for skip in plan.skips] == ["v1:1", "v1:3"]
 
 
 def test_no_analyses_no_plan():

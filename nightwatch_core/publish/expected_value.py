@@ -1,0 +1,101 @@
+"""What a draft is worth, in a reviewer's minutes: which fix comes first, and which none is due for.
+
+Expected value = impact × chance of being right × how far it is proved − what reading it costs.
+Only the order of magnitude counts: impact grows with the logarithm of what an error hurts.
+"""
+
+from math import log10
+from typing import Literal, NamedTuple
+
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.memory.outcomes.calibration import NOMINAL
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.gate import GateResult
+from nightwatch_core.publish.finding_parts import shown_changes
+
+Proof = Literal["reproduced", "green", "not run", "failed"]
+# Projects' own suites let most wrong fixes pass; what a reproduction lets pass is rarely wrong.
+PROOF: dict[Proof, float] = {"reproduced": 1.0, "green": 0.75, "not run": 0.5, "failed": 0.0}
+PROOF_WORDS: dict[Proof, str] = {
+    "reproduced": "the crash was reproduced, and is gone with it",
+    "green": "its tests are green",
+    "not run": "nothing was run",
+    "failed": "it did not pass",
+}
+_OCCURRENCES, _USERS, _TRANSACTIONS = 10.0, 10.0, 5.0  # minutes for each power of ten
+_READING, _FILE, _LINES = 1.0, 0.5, 20.0  # minutes a draft, a further file; lines a minute
+
+
+class ExpectedValue(NamedTuple):
+    """What a draft is worth, and of what that is made; minutes and shares of 1."""
+
+    impact: float
+    chance: float
+    proof: Proof
+    review: float
+
+    @property
+    def minutes(self) -> float:
+        """What is likely to be won; below nought it costs more than it brings."""
+        return self.impact * self.chance * PROOF[self.proof] - self.review
+
+    def __str__(self) -> str:
+        """Show the sum.
+
+        >>> str(ExpectedValue(impact=20, chance=0.6, proof="green", review=1.2))
+        '7.8 = impact 20.0 × chance 0.60 × proof 0.75 (its tests are green) − review 1.2'
+        """
+        proof = f"{PROOF[self.proof]:g} ({PROOF_WORDS[self.proof]})"
+        figures = f"impact {self.impact:.1f} × chance {self.chance:.2f} × proof {proof}"
+        return f"{self.minutes:.1f} = {figures} − review {self.review:.1f}"
+
+
+def expected_value(
+    members: tuple[Analysis, ...], files: tuple[ChangedFile, ...] | None = None
+) -> ExpectedValue:
+    """Reckon it for errors with one cause, whose first has the fix; `files` are its changes."""
+    analysis = members[0]
+    changed = shown_changes(analysis) if files is None else files
+    return ExpectedValue(
+        impact(members), chance_of(analysis), proof_of(analysis.gate), review_minutes(changed)
+    )
+
+
+def impact(members: tuple[Analysis, ...]) -> float:
+    """How much errors hurt: how often, how many users, in how many places of the application."""
+    groups = [group for one in members for group in one.case.groups]
+    users = max((group.users or 0 for group in groups), default=0)
+    places = len({group.transaction for group in groups})
+    times = sum(group.occurrences for group in groups)
+    return (
+        _OCCURRENCES * log10(1 + times)
+        + _USERS * log10(1 + users)
+        + _TRANSACTIONS * log10(max(1, places))
+    )
+
+
+def chance_of(analysis: Analysis) -> float:
+    """How likely its fix is right, 0 to 1: as calibrated here, else as the word promises.
+
+    A fix is never likelier right than its cause, nor than what should happen instead.
+    """
+    chance = analysis.chance if analysis.chance is not None else NOMINAL[analysis.confidence]
+    return min(chance, NOMINAL[analysis.fix_confidence]) if analysis.fix_confidence else chance
+
+
+def proof_of(gate: GateResult | None) -> Proof:
+    """How far a fix is proved by running it."""
+    if gate is None or gate.outcome == "not run":
+        return "not run"
+    if gate.outcome == "failed":
+        return "failed"
+    shown = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
+    return "reproduced" if shown else "green"
+
+
+def review_minutes(files: tuple[ChangedFile, ...]) -> float:
+    """How long a person reads the change; tests, which are for it, cost nothing."""
+    code = [one for one in files if not TEST.search(one.path)]
+    lines = sum(one.added + one.removed for one in code)
+    return _READING + _FILE * max(0, len(code) - 1) + lines / _LINES

@@ -1,0 +1,150 @@
+"""How far a finding goes: a line of the report, an issue, or a draft; and why no further.
+
+Decided here: by what is verified, how sure it is, what running its fix showed, whom it hurts, and
+the night's cap. What is known, settled, forbidden or beyond tonight's limits is decided where
+issues and drafts are planned (`issues.py`, `pulls.py`).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.options import NightOptions, StopAt
+from nightwatch_core.publish import finding_parts as parts
+from nightwatch_core.publish.candidates import Reason
+from nightwatch_core.publish.expected_value import PROOF_WORDS, Proof, expected_value, proof_of
+from nightwatch_core.text.units import plural
+
+
+class Candidate(NamedTuple):
+    """Errors with one cause that may become an issue and a draft; the first speaks for all."""
+
+    members: tuple[Analysis, ...]
+    options: NightOptions
+    to_run: bool = False  # before the gate: what may still be proved counts as proved
+
+    @property
+    def analysis(self) -> Analysis:
+        """The one that speaks."""
+        return self.members[0]
+
+    @property
+    def proof(self) -> Proof:
+        """How far its fix is proved, or may be yet."""
+        if self.to_run and self.analysis.gate is None:
+            return "reproduced" if self.options.reproduce else "green"
+        return proof_of(self.analysis.gate)
+
+
+def tier_of(candidate: Candidate) -> tuple[StopAt, Reason | None]:
+    """The most that comes of a finding, and why no more; None where it may be a draft."""
+    for most, rule in RULES:
+        if reason := rule(candidate):
+            return most, reason
+    return "draft", None
+
+
+def why_no_draft(candidate: Candidate) -> Reason | None:
+    """Why it is an issue at most; None where it may be a draft."""
+    return tier_of(candidate)[1]
+
+
+def why_no_issue(candidate: Candidate) -> Reason | None:
+    """Why it is a line of the report at most; None where it may be an issue."""
+    most, reason = tier_of(candidate)
+    return reason if most == "report" else None
+
+
+def _unknown(candidate: Candidate) -> Reason | None:
+    if candidate.analysis.has_cause or candidate.options.issues_for_unknown:
+        return None
+    return Reason("unknown", "no cause is known: only in the report")
+
+
+def _capped_at_report(candidate: Candidate) -> Reason | None:
+    most, by = candidate.options.highest_tier()
+    return Reason("choice", f"nothing is published by choice ({by})") if most == "report" else None
+
+
+def _neither_sure_nor_mended(candidate: Candidate) -> Reason | None:
+    of = candidate.analysis
+    if not of.has_cause or of.confidence != "low" or of.has_fix:
+        return None
+    return Reason("weak", "low confidence and no fix: only in the report")
+
+
+def _capped_at_issue(candidate: Candidate) -> Reason | None:
+    most, by = candidate.options.highest_tier()
+    return Reason("choice", f"no pull requests by choice ({by})") if most == "issue" else None
+
+
+def _no_fix(candidate: Candidate) -> Reason | None:
+    of = candidate.analysis
+    if of.has_fix and of.has_cause:
+        return None
+    return Reason("no fix", f"no fix is proposed{_because(of)}")
+
+
+def _because(analysis: Analysis) -> str:
+    edit = next(iter(analysis.refused), None)
+    if edit:
+        return f": its change of {edit.path} may not stand, {edit.reason}"
+    if analysis.question:
+        return ": what should happen instead is for the team to say"
+    return "" if analysis.has_cause else ": no cause is known"
+
+
+def _other_code(candidate: Candidate) -> Reason | None:
+    """Where the base branch is past the code that failed, or the record is of other code."""
+    if awaited := parts.awaited(candidate.analysis):
+        return Reason("settled", awaited)
+    misfit = parts.misfit(candidate.analysis).rstrip(".")
+    return Reason("refused", misfit) if misfit else None
+
+
+def _did_not_pass(candidate: Candidate) -> Reason | None:
+    gate = candidate.analysis.gate
+    if gate is None:
+        return None
+    if gate.outcome == "failed":
+        return Reason("refused", f"it was run and did not pass: {gate.text}")
+    return Reason("limit", gate.text) if gate.kind == "enough" else None
+
+
+def _unsure(candidate: Candidate) -> Reason | None:
+    """A doubtful fix is a draft only where running showed that the crash is gone with it."""
+    of, proof = candidate.analysis, candidate.proof
+    if proof == "reproduced":
+        return None
+    fresh = of.ending.kind != "reused"  # a lesson's quotes were looked up when it was taken
+    doubts = (
+        (of.confidence == "low", "low confidence in the cause"),
+        (of.fix_confidence == "low", "low confidence in what should happen instead"),
+        (fresh and not any(e.verified for e in of.evidence), "nothing it quotes is in the code"),
+    )
+    doubt = next((text for is_so, text in doubts if is_so), "")
+    return Reason("weak", f"{doubt}, and no test reproduces the crash") if doubt else None
+
+
+def _not_worth_a_review(candidate: Candidate) -> Reason | None:
+    value = expected_value(candidate.members)._replace(proof=candidate.proof)
+    if value.minutes > 0:
+        return None
+    seen = plural(sum(one.case.occurrences for one in candidate.members), "time")
+    sure = f"{candidate.analysis.confidence} confidence, {PROOF_WORDS[candidate.proof]}"
+    return Reason("worth", f"seen {seen}, {sure}: not worth a review by itself ({value})")
+
+
+Rule = Callable[[Candidate], Reason | None]
+RULES: tuple[tuple[StopAt, Rule], ...] = (
+    ("report", _unknown),
+    ("report", _capped_at_report),
+    ("report", _neither_sure_nor_mended),
+    ("issue", _capped_at_issue),
+    ("issue", _no_fix),
+    ("issue", _other_code),
+    ("issue", _did_not_pass),
+    ("issue", _unsure),
+    ("issue", _not_worth_a_review),
+)
+"""Asked in this order; the first that has a reason says how far a finding goes at most."""

@@ -1,0 +1,110 @@
+"""How far a finding goes, and which fix comes first."""
+
+import pytest
+from analysis_shapes import case, group
+from core.publish.test_proposals import NIGHT, fix_of, issues, named, pulls, reasons
+
+from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.publish.expected_value import expected_value
+from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
+
+TESTS = (Check(name="tests", outcome="passed", text="unittest: 5 tests, green"),)
+GREEN = GateResult(outcome="passed", checks=TESTS)
+REPRODUCED = GREEN.model_copy(update={"reproduction": Reproduction(outcome="reproduced")})
+RED = GateResult(outcome="failed", text="red with the fix: test_total")
+UNRUN = not_run("no tests", "it has no tests")
+ONCE = case(group(occurrences=1, users=None))
+
+
+def fixed(number=1, **more):
+    return named(number, fix=fix_of(number), **more)
+
+
+def once(**more):
+    return fixed(**more).model_copy(update={"case": ONCE})
+
+
+def tier(of, **options):
+    most, reason = tier_of(Candidate((of,), NightOptions(**options)))
+    return most, reason.cause if reason else ""
+
+
+@pytest.mark.parametrize(
+    ("of", "most", "cause"),
+    [
+        (fixed(gate=REPRODUCED), "draft", ""),
+        (fixed(gate=UNRUN), "draft", ""),
+        (fixed(gate=RED), "issue", "refused"),
+        (fixed(gate=GREEN, confidence="low"), "issue", "weak"),
+        (fixed(gate=GREEN, fix_confidence="low"), "issue", "weak"),
+        (fixed(gate=GREEN, evidence=()), "issue", "weak"),
+        (fixed(gate=REPRODUCED, confidence="low", fix_confidence="low", evidence=()), "draft", ""),
+        (
+            fixed(gate=UNRUN, confidence="medium").model_copy(update={"case": ONCE}),
+            "issue",
+            "worth",
+        ),
+        (fixed(gate=GREEN, confidence="medium").model_copy(update={"case": ONCE}), "draft", ""),
+        (fixed(misfit="a.py:3 is blank"), "issue", "refused"),
+        (named(1), "issue", "no fix"),
+        (named(1, confidence="low"), "report", "weak"),
+    ],
+)
+def test_evidence_confidence_proof_and_impact_decide(of, most, cause):
+    assert tier(of) == (most, cause)
+
+
+@pytest.mark.parametrize("stop_at", ["report", "issue", "draft"])
+def test_stop_at_caps_what_would_be_a_draft(stop_at):
+    assert tier(fixed(gate=REPRODUCED), stop_at=stop_at) == (
+        stop_at, "" if stop_at == "draft" else "choice",
+    )  # fmt: skip
+
+
+def test_every_rule_lowers_and_none_goes_back_up():
+    order = [("report", "issue").index(most) for most, _ in RULES]
+    assert order == sorted(order)
+
+
+def test_before_the_gate_what_may_be_reproduced_is_tried_and_after_it_only_what_was():
+    doubtful = fixed(confidence="low")
+    assert pulls(doubtful, to_run=True).proposals
+    assert not pulls(doubtful).proposals
+    assert not pulls(doubtful.model_copy(update={"gate": GREEN}), to_run=True).proposals
+    off = NightOptions(reproduce=False)
+    assert not pulls(doubtful, to_run=True, options=off).proposals
+
+
+def test_the_value_grows_with_impact_chance_and_proof_and_falls_with_size():
+    def minutes(**more):
+        return expected_value((fixed(**more),)).minutes
+
+    assert minutes(gate=REPRODUCED) > minutes(gate=GREEN) > minutes(gate=UNRUN) > minutes(gate=RED)
+    assert minutes() > minutes(confidence="medium") > minutes(confidence="low")
+    assert minutes(fix_confidence="low") == minutes(confidence="low")
+    assert minutes(chance=0.4) < minutes(confidence="medium")
+    often = expected_value((fixed(), fixed(2))).minutes
+    assert often > minutes()
+    long = fix_of(1)[0].model_copy(update={"new": "line.cost\n" * 40})
+    assert expected_value((named(1, fix=(long,)),)).minutes < minutes()
+
+
+def test_what_is_worth_most_comes_first_and_several_drafts_are_made_up_to_the_limit():
+    seldom, often, proved = fixed(1), fixed(2), fixed(3, gate=REPRODUCED)
+    often = often.model_copy(update={"case": case(group("v1:2", occurrences=4_000, users=90))})
+    plan = pulls(seldom, often, proved, options=NightOptions(max_pull_requests=2))
+    assert [draft.fingerprint for draft in plan.proposals] == ["v1:2", "v1:3"]
+    assert reasons(plan) == ["limit of draft pull requests a night: 2"]
+
+
+def test_running_the_first_never_puts_another_one_before_it():
+    first, second = fixed(1), fixed(2, confidence="medium")
+    for gate in (UNRUN, GREEN, REPRODUCED):
+        ran = first.model_copy(update={"gate": gate})
+        assert pulls(second, ran, to_run=True).proposals[0].fingerprint == "v1:1"
+
+
+def test_the_issue_of_what_is_no_draft_is_made_all_the_same():
+    (issue,) = issues(fixed(gate=GREEN, fix_confidence="low"), night=NIGHT).proposals
+    assert "```diff" in issue.body
