@@ -82,7 +82,7 @@ def read_answer(text: str) -> Answer:
     'high'
     """
     try:
-        return Answer.model_validate(_tidied(_object_in(_unpacked(text[:ANSWER_CHARACTERS]))))
+        return Answer.model_validate(_tidied(_object_in(_unpacked(text))))
     except ValidationError as problems:
         wrong = "; ".join(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
@@ -91,13 +91,23 @@ def read_answer(text: str) -> Answer:
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
 
 
+def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Read another answer than an analyst's, as leniently, by the first two fields of it.
+
+    >>> read_object('Here: {"expecting": "x", "more": 1}', ("expecting", "path"))
+    {'expecting': 'x'}
+    """
+    given = _object_in(_unpacked(text), fields).items()
+    return {name: value for key, value in given if (name := _snake(key)) in fields}
+
+
 def _unpacked(text: str) -> str:
-    """The text; where it is one JSON text, what that holds.
+    """The text, bounded; where it is one JSON text, what that holds.
 
     >>> _unpacked('"{}"'), _unpacked('"a" and "b"')
     ('{}', '"a" and "b"')
     """
-    inner = _loaded(text) if text.lstrip().startswith('"') else None
+    inner = _loaded(text) if (text := text[:ANSWER_CHARACTERS]).lstrip().startswith('"') else None
     return inner if isinstance(inner, str) else text
 
 
@@ -110,11 +120,11 @@ def _loaded(text: str) -> object:
     return loaded
 
 
-def _object_in(text: str) -> dict[str, Any]:
+def _object_in(text: str, required: tuple[str, ...] = _REQUIRED) -> dict[str, Any]:
     best, most, wrong = None, 0, "the answer holds no JSON object"
-    for candidate, problem in _objects(text):
+    for candidate, problem in _objects(text, required[:2]):
         wrong = problem or wrong
-        held = sum(_has(candidate, name) for name in _REQUIRED)
+        held = sum(_has(candidate, name) for name in required)
         if held and held >= most:
             best, most = candidate, held
     if best is None:
@@ -122,14 +132,14 @@ def _object_in(text: str) -> dict[str, Any]:
     return best
 
 
-def _objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
+def _objects(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
     """Objects that look like an answer, and problems met on the way; none inside another one."""
     decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
     while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
         at = opening.start()
         value, end, problem = _decoded(decoder, text, at)
         effort += end - at + _ATTEMPT
-        if isinstance(value, dict) and any(_has(value, name) for name in _REQUIRED[:2]):
+        if isinstance(value, dict) and any(_has(value, name) for name in wanted):
             yield value, ""
             at = end
             continue
@@ -167,8 +177,7 @@ def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _items(name: str, value: object) -> list[object]:
     """A list of items as their kind wants them; a single item is a list of one."""
-    kind, bare = _ITEMS.get(name, (None, ""))
-    value = _from_json(value, is_list=True)
+    (kind, bare), value = _ITEMS.get(name, (None, "")), _from_json(value, is_list=True)
     items = value if isinstance(value, list) else [value]
     items = [item for item in items[:ANSWER_ITEMS] if item is not None and item != ""]
     if kind is None:
@@ -222,8 +231,8 @@ def _clean(value: object, key: str) -> object:
 
 def _choice(text: str, key: str) -> str:
     """The allowed word that is meant; the text itself where none is."""
-    word = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
-    meant = SYNONYMS[key].get(word, word)
+    meant = " ".join(re.sub(r"[^a-z]+", " ", text[:100].lower()).split())
+    meant = SYNONYMS[key].get(meant, meant)
     return meant if meant in _CHOICES[key] else text[:100]
 
 

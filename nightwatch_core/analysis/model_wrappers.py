@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from nightwatch_core.analysis.answer_reading import read_answer
+from nightwatch_core.analysis.answer_reading import read_answer, read_object
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.conversation import (
     AssistantTurn,
@@ -58,7 +58,7 @@ class ResumableModel:
                 self._records.put(f"{key}-lost", _text(trouble.usage))
             raise
         reply = reply.model_copy(update={"usage": lost + reply.usage})
-        if _is_finished(reply, conversation.tools_off):
+        if _is_finished(reply, conversation):
             self._records.put(key, _text(reply))
         return reply
 
@@ -78,17 +78,19 @@ class ResumableModel:
             return Usage()
 
 
-def _is_finished(reply: Reply, tools_off: bool) -> bool:
+def _is_finished(reply: Reply, conversation: Conversation) -> bool:
     """Whether a night that is taken up again has to find this turn.
 
     A message that was cut off is one where it asks for tools: it is told so, and goes on.
     """
     if reply.stop not in (*_LEADING_ON, "answer", "cut"):
         return False
-    if not tools_off and (reply.turn.calls or reply.stop == "paused"):
+    if not conversation.tools_off and (reply.turn.calls or reply.stop == "paused"):
         return True
+    fields = tuple(conversation.answer_schema.get("required", ()))
+    is_other = bool(fields) and "root_cause" not in fields
     try:
-        read_answer(reply.turn.text)
+        read_object(reply.turn.text, fields) if is_other else read_answer(reply.turn.text)
     except GiveUp:
         return False
     return True

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.limits import DIFF_CONTEXT
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.proposal import FileChange
@@ -49,6 +50,8 @@ def apply(edits: tuple[Edit, ...], read: Read, paths: Collection[str] = ()) -> A
 def fix_digest(edits: tuple[Edit, ...]) -> str:
     """Name what a fix does to the code, whatever its edits are called; empty for no fix.
 
+    New tests that come with it do not count: with another test it is still the same fix.
+
     >>> fix_digest((Edit(path="a.py", old="x", new="y", description="one"),))
     'f1:98a04f187683'
     >>> fix_digest(())
@@ -56,7 +59,10 @@ def fix_digest(edits: tuple[Edit, ...]) -> str:
     """
     if not edits:
         return ""
-    edited = sorted(repr((e.path, e.action, e.old.split(), e.new.split())) for e in edits)
+    mending = [e for e in edits if e.action != "create" or not TEST.search(e.path)]
+    edited = sorted(
+        repr((e.path, e.action, e.old.split(), e.new.split())) for e in mending or edits
+    )
     return f"f1:{hashlib.sha256('|'.join(edited).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 

@@ -1,0 +1,155 @@
+"""What production raised, and whether a test raised the same: class, and frames of the tree.
+
+Nothing but frames of the application is compared, the innermost first, as far as the test enters;
+a frame that is compared has production's file and function, the innermost one its line, too.
+"""
+
+import re
+from itertools import groupby
+from typing import NamedTuple
+
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
+from nightwatch_core.models.error import Case
+from nightwatch_core.models.trace import ExceptionLink, Frame
+from nightwatch_core.proof.raised import Raised
+
+_INNER = re.compile(r"^<(?:listcomp|dictcomp|setcomp|genexpr)>$")  # newer versions inline them
+_MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|pytest_mock)\b")
+_COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")
+
+
+class Place(NamedTuple):
+    """A frame of the tree; with it, those that versions of a language tell apart or not."""
+
+    path: str
+    lines: frozenset[int]
+    functions: frozenset[str]
+
+
+class Crash(NamedTuple):
+    """What production raised."""
+
+    error_class: str
+    places: tuple[Place, ...]  # innermost first
+    is_raised_within: bool  # by the application itself, not by a library that it calls
+    is_exact: bool  # its line is that of the commit
+
+
+def crash_of(case: Case) -> Crash | None:
+    """Give the crash of a case: its root's, as far out as its own frames go; None without any."""
+    links = case.trace.links if case.trace else ()
+    link = next((one for one in reversed(links) if any(map(_is_ours, one.frames))), None)
+    if link is None:
+        return None
+    own = tuple(filter(_is_ours, link.frames))
+    return Crash(
+        link.error_class or case.leader.error_class,
+        places_of(own),
+        is_raised_within=link.frames[0] == own[0],
+        is_exact=_is_exact(link, own[0]),
+    )
+
+
+def _is_exact(link: ExceptionLink, top: Frame) -> bool:
+    return bool(top.line) and top.fit != "differs" and not top.repo_path.endswith(_COMPILED)
+
+
+def _is_ours(frame: Frame) -> bool:
+    return frame.in_app and bool(frame.repo_path)
+
+
+def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
+    """Put frames together that only some versions of a language print apart."""
+    places: list[Place] = []
+    waiting: Place | None = None  # a comprehension, which belongs to the frame around it
+    for (path, line), same in groupby(frames, key=lambda one: (one.repo_path, one.line)):
+        names = [one.function for one in same]
+        lines = frozenset([line] if line else [])
+        if waiting:
+            lines, waiting = lines | (waiting.lines if waiting.path == path else set()), None
+        place = Place(path, lines, frozenset(filter(None, map(_plain, names))))
+        if all(map(_INNER.match, names)):
+            waiting = place
+        else:
+            places.append(place)
+    return (*places, *((waiting,) if waiting else ()))
+
+
+def _plain(function: str) -> str:
+    name = function.strip()
+    if _INNER.match(name):
+        return ""
+    for pattern, replacement in FUNCTION_NOISE:
+        name = pattern.sub(replacement, name)
+    return re.split(r"[.:#]", name)[-1] if not name.startswith("<") else ""
+
+
+def simple_class(error_class: str) -> str:
+    """Give a class's own name.
+
+    >>> simple_class("django.db.utils:IntegrityError"), simple_class("Shop::Empty")
+    ('IntegrityError', 'Empty')
+    """
+    return re.split(r"[^\w$]+", error_class.strip())[-1]
+
+
+def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> str:
+    """Say what tells an exception from production's crash; empty where it is the same.
+
+    `exact` is false where the lines have moved, `test` is the file of the test that ran.
+    """
+    if simple_class(raised.error_class) != simple_class(crash.error_class):
+        return f"{raised.error_class} is raised, not {crash.error_class}"
+    at = next((n for n, one in enumerate(raised.frames) if _is_app(one, test)), None)
+    if at is None:
+        return f"{raised.error_class} is raised outside the application"
+    inside = raised.frames[:at]
+    if any(_is_test(one, test) for one in inside) and crash.is_raised_within:
+        return f"{raised.error_class} is raised by the test itself, not by the application"
+    app = tuple(one for one in raised.frames[at:] if _is_app(one, test))
+    seen = places_of(app)
+    if why := _other_place(seen[0], crash.places[0], exact and crash.is_exact):
+        return f"{raised.error_class} is raised {why}"
+    for one, other in zip(seen[1:], crash.places[1:], strict=False):
+        if why := _other_place(one, other, exact=False):
+            return f"{raised.error_class} comes there another way: it is called {why}"
+    return ""
+
+
+def has_left(raised: Raised, test: str = "") -> bool:
+    """Whether the exception left the innermost frame of the application."""
+    own = (n for n, one in enumerate(raised.frames) if _is_app(one, test))
+    return next(own, -1) in raised.left
+
+
+def _is_test(frame: Frame, test: str) -> bool:
+    path = frame.repo_path or frame.path
+    return path == test or bool(_MADE_UP.search(path)) or (frame.in_app and bool(TEST.search(path)))
+
+
+def _is_app(frame: Frame, test: str) -> bool:
+    return frame.in_app and not _is_test(frame, test)
+
+
+def _other_place(one: Place, other: Place, exact: bool) -> str:
+    """How the place differs from production's."""
+    if one.path != other.path:
+        return f"in {_told(one)}, not in {_told(other)}"
+    if one.functions and other.functions and not one.functions & other.functions:
+        return f"in {_told(one)}, not in {_told(other)}"
+    if exact and one.lines and other.lines and not one.lines & other.lines:
+        return f"in {_told(one)}, not in {_told(other)}"
+    return ""
+
+
+def _told(place: Place) -> str:
+    line = f":{min(place.lines)}" if place.lines else ""
+    name = f" ({', '.join(sorted(place.functions))})" if place.functions else ""
+    return f"{place.path}{line}{name}"
+
+
+def frames_told(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
+    """Name production's frames that a test raised through, innermost first."""
+    entered = len(places_of(tuple(one for one in raised.frames if _is_app(one, test))))
+    return tuple(_told(one) for one in crash.places[:entered])

@@ -1,0 +1,122 @@
+"""What writes down, inside a Python that runs a test, what the application's frames raise."""
+
+TEXT = """\
+import dis, itertools, json, os, sys, threading
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_LOG = os.open(os.path.join(_FOLDER, "raised"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+_WANTED = os.environ.get("NIGHTWATCH_RAISES", "")
+_ENDS = [dis.opmap[one] for one in ("RETURN_VALUE", "YIELD_VALUE", "RETURN_CONST",
+                                    "RETURN_GENERATOR") if one in dis.opmap]
+_QUIET = ("StopIteration", "StopAsyncIteration", "GeneratorExit")
+_own, _open, _left = {}, [], {True: 30, False: 20}
+_numbers, _process = itertools.count(1), os.getpid()
+
+
+def _is_own(path):
+    if path not in _own:
+        whole = os.path.abspath(path)
+        _own[path] = whole.startswith("/work/") and not path.startswith("<") and not any(
+            part in whole for part in ("/site-packages/", "/node_modules/", "/.venv/"))
+    return _own[path]
+
+
+def _calls(frame, event, arg):
+    if _is_own(frame.f_code.co_filename):
+        _open[:] = [one for one in _open if id(frame) not in one[1]]
+        frame.f_trace_lines = False
+        return _inside
+
+
+def _inside(frame, event, arg):
+    if event == "exception":
+        _raised(frame, arg[1], arg[2])
+    elif event == "return" and arg is None:
+        for number, frames in _open:
+            if id(frame) in frames and frame.f_code.co_code[frame.f_lasti] not in _ENDS:
+                _write({"id": number, "left": frames.index(id(frame))})
+    return _inside
+
+
+def _raised(frame, error, trace):
+    name, deeper = type(error).__name__, trace.tb_next
+    while deeper is not None and not _is_own(deeper.tb_frame.f_code.co_filename):
+        deeper = deeper.tb_next
+    if name in _QUIET or deeper is not None:
+        return
+    is_wanted = name == _WANTED
+    if _left[is_wanted] <= 0:
+        return
+    _left[is_wanted] -= 1
+    inner, outer = [], []
+    while trace is not None and len(inner) < 60:
+        inner.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    while frame.f_back is not None and len(outer) < 120:
+        frame = frame.f_back
+        outer.append((frame, frame.f_lineno))
+    both = (inner[::-1] + outer) if is_wanted else inner[::-1][:8]
+    number = "%d-%d" % (_process, next(_numbers))
+    shown = [[os.path.abspath(one.f_code.co_filename), line, one.f_code.co_name]
+             for one, line in both]
+    kept = [(at, one) for at, (one, _) in enumerate(both) if _is_own(one.f_code.co_filename)]
+    values = [[at, key, _told(value)] for at, one in kept[:6] for key, value in _locals(one)]
+    module = type(error).__module__
+    whole = name if module == "builtins" else module + "." + type(error).__qualname__
+    _write({"id": number, "class": whole, "message": _text(error), "frames": shown,
+            "locals": values if is_wanted else []})
+    _open.append((number, [id(one) for one, _ in both]))
+    del _open[:-8]
+
+
+def _locals(frame):
+    if frame.f_code.co_name[0] == "<":
+        return []
+    names = [one for one in frame.f_locals if not one.startswith("__")]
+    return [(one, frame.f_locals[one]) for one in names[:12]]
+
+
+def _text(error):
+    try:
+        return str(error)[:500]
+    except Exception:
+        return ""
+
+
+def _told(value, deep=True):
+    kind = type(value)
+    if value is None or kind in (bool, int, float):
+        return repr(value)[:80]
+    if kind in (str, bytes):
+        return repr(value[:120])
+    if not deep:
+        return "<%s>" % kind.__name__
+    if kind in (list, tuple, set, frozenset):
+        return "%s of %d: %s" % (kind.__name__, len(value), ", ".join(
+            _told(one, False) for one in itertools.islice(value, 5)))
+    pairs = value if kind is dict else getattr(value, "__dict__", None)
+    if type(pairs) is not dict:
+        return "<%s>" % kind.__name__
+    inner = ["%s=%s" % (str(key)[:30] if type(key) in (str, int) else "?", _told(one, False))
+             for key, one in itertools.islice(pairs.items(), 8)]
+    return "<%s %s>" % (kind.__name__, ", ".join(inner))
+
+
+def _write(record):
+    try:
+        os.write(_LOG, (json.dumps(record) + "\\n").encode("ascii", "replace"))
+    except Exception:
+        pass
+
+
+def _start():
+    threading.settrace(_calls)
+    sys.settrace(_calls)
+
+
+def pytest_runtest_setup(item):
+    _start()
+
+
+_start()
+"""
