@@ -10,7 +10,8 @@ from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.gate_section import with_gates
-from nightwatch_core.report.builder import add_publications
+from nightwatch_core.report.acted_builder import add_publications
+from tasks.beside import beside_others
 from tasks.fixes import plan_pulls
 from tasks.futures import one_by_one
 from tasks.gate import close_sandbox, through_the_gate
@@ -33,6 +34,7 @@ def publish_findings(
     receipt as it comes.
     """
     options, night = report.options, report.night
+    report, met = beside_others(report, own)
     known = Known()
     try:
         gates = through_the_gate(report, own, known)
@@ -44,7 +46,13 @@ def publish_findings(
     finally:
         close_sandbox(options)
     skips = (*issues.skips, *pulls.skips)
-    return PublishResult(receipts=(*opened, *drafted), skips=skips, gates=gates)
+    return PublishResult(
+        receipts=(*opened, *drafted),
+        skips=skips,
+        gates=gates,
+        overlaps=met.value,
+        troubles=(met.trouble,),
+    )
 
 
 @flow(name="act", flow_run_name="act-{night}", task_runner=NightRunner())

@@ -10,6 +10,7 @@ from nightwatch_core.models.error import Selection
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
+from nightwatch_core.report.acted_builder import add_publications
 from tasks.futures import Attempt, attempt, attempt_and_go_on, stop_where_stopped
 from tasks.notify import keep_report
 from tasks.prefect_server import run_subflow
@@ -39,7 +40,7 @@ def until_morning(
         otherwise=PublishResult(),
     )
     published = progress.published(acted.value)
-    report = progress.update(builder.add_publications(report, published))
+    report = progress.update(add_publications(report, published))
     report = progress.update(keep_report(report))
 
     learned = attempt(

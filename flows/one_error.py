@@ -15,6 +15,7 @@ from flows.causes import find_causes
 from nightwatch_core.models.assignment import FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
+from nightwatch_core.report.acted_builder import add_publications
 from tasks.futures import attempt, stop_where_stopped
 from tasks.notify import open_report, tell_the_team
 from tasks.one_error import open_single, seek_error, single_options
@@ -61,5 +62,5 @@ def one_error(
         )
         troubles = (outcomes.trouble, acted.trouble)
         published = progress.published(acted.value)
-        report = progress.update(builder.add_publications(report, published))
+        report = progress.update(add_publications(report, published))
         return tell_the_team(builder.degrade(report, *troubles))

@@ -12,6 +12,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.report import builder
+from nightwatch_core.report.acted_builder import add_publications
 from tasks.futures import attempt
 from tasks.health import with_health
 from tasks.night import banner, begin_night
@@ -111,5 +112,5 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
     night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
     known = progress.report or builder.start_report(night, options, banner(options), now)
     if len(known.receipts) < len(progress.receipts):
-        known = builder.add_publications(known, progress.published(PublishResult()))
+        known = add_publications(known, progress.published(PublishResult()))
     return builder.fail_report(known, why, now, progress.selection)

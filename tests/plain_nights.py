@@ -24,6 +24,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Proposal, Receipt
 from nightwatch_core.models.report import LearningResult, Night, RunReport
 from nightwatch_core.report import builder
+from nightwatch_core.report.acted_builder import add_publications
 from tasks import analysis as analysing
 from tasks import errors, fixes, issues, knowledge, outcomes, patterns, recall, selection
 from tasks.code import pin_code
@@ -60,7 +61,7 @@ class PlainNights:
         receipts: list[Receipt] = []
         acted = attempt("publishing", self._publish, report, own.value, receipts, otherwise=())
         published = PublishResult(receipts=tuple(receipts), skips=acted.value)
-        report = keep_report.fn(builder.add_publications(report, published))
+        report = keep_report.fn(add_publications(report, published))
 
         learned = attempt("learning", self._learn, report, otherwise=LearningResult())
         report = builder.add_learning(report, learned.value)

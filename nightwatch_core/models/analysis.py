@@ -15,6 +15,7 @@ from nightwatch_core.models.answer import (
 from nightwatch_core.models.code import ChangedFile, CodeReads, LineRange, Suspect
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.gate import GateResult
+from nightwatch_core.models.pulls import Overlap
 from nightwatch_core.models.run_context import HandedFact
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
@@ -137,6 +138,7 @@ class Analysis(Value):
     question: str = ""  # to the team, where what should happen is a choice of theirs
     refused: tuple[RefusedEdit, ...] = ()  # edits that the answer held and that are not proposed
     standing: Standing | None = None  # None: the code that failed is the base branch's
+    overlaps: tuple[Overlap, ...] = ()  # other pull requests that its fix meets
     misfit: str = ""  # why the record does not fit the commit; then no place or change is named
     kept_back: tuple[KeptBack, ...] = ()  # the edits among them are `refused`
     gate: GateResult | None = None  # what was run of its fix; None: nothing, or not yet

@@ -9,6 +9,7 @@ from nightwatch_core.models.knowledge import FoundLearning, Lesson, PriorAnalysi
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.pulls import Overlap
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.trace import Trace
 from nightwatch_core.models.usage import Allowance
@@ -146,6 +147,8 @@ class PublishResult(Value):
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
     gates: tuple[tuple[str, GateResult], ...] = ()  # what was run of fixes, by fingerprint
+    overlaps: tuple[tuple[str, tuple[Overlap, ...]], ...] = ()  # pull requests they meet, likewise
+    troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
 
 
 class CauseFindings(Value):

@@ -19,6 +19,7 @@ from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.pulls import OtherPull
 from nightwatch_core.models.trace import Frame, Trace
 
 
@@ -86,10 +87,18 @@ class SourceMaps(Protocol):
 
 
 class Tracker(Protocol):
-    """Our own issues and pull requests."""
+    """Our own issues and pull requests, and the pull requests beside them."""
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """All of them, in every state, with reviewers' words."""
+        ...
+
+    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
+        """Everybody's pull requests that change one of these files, those that changed last first.
+
+        Open ones, closed ones and merged ones that changed `since` then, with what they do to these
+        files; of many only the first. Where there are no pull requests, unmerged branches.
+        """
         ...
 
     def probe(self) -> str:

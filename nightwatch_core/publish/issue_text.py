@@ -13,6 +13,7 @@ from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.markers import marker, patch_marker
 from nightwatch_core.publish.mitigations import told_as
+from nightwatch_core.publish.other_pulls import met_pulls
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, markdown, title
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -145,6 +146,7 @@ _ISSUE: tuple[Section, ...] = (
     say.question,
     say.evidence,
     say.fix,
+    met_pulls,
     gate_section.ran,
     say.refused,
     say.suspects,

@@ -13,6 +13,7 @@ from nightwatch_core.models.options import NightOptions, StopAt
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.candidates import Reason
 from nightwatch_core.publish.expected_value import PROOF_WORDS, Proof, expected_value, proof_of
+from nightwatch_core.publish.other_pulls import taken
 from nightwatch_core.text.units import plural
 
 
@@ -102,6 +103,11 @@ def _other_code(candidate: Candidate) -> Reason | None:
     return Reason("refused", misfit) if misfit else None
 
 
+def _overtaken(candidate: Candidate) -> Reason | None:
+    """Where somebody else is at it, or the same change was turned down."""
+    return next(filter(None, map(taken, candidate.members)), None)
+
+
 def _did_not_pass(candidate: Candidate) -> Reason | None:
     gate = candidate.analysis.gate
     if gate is None:
@@ -143,6 +149,7 @@ RULES: tuple[tuple[StopAt, Rule], ...] = (
     ("issue", _capped_at_issue),
     ("issue", _no_fix),
     ("issue", _other_code),
+    ("issue", _overtaken),
     ("issue", _did_not_pass),
     ("issue", _unsure),
     ("issue", _not_worth_a_review),

@@ -20,7 +20,7 @@ from nightwatch_core.publish.markers import MOST_NAMES
 
 _LEAST = 8  # letters and digits of a change that tells one cause from another
 _IMPORT = re.compile(r"(?:import|from|require\w*|use|using|#include)\b")
-_AGAINST = ("rejected", "failed_pulls", "settled")  # what is against any counts for all
+_AGAINST = ("rejected", "failed_pulls", "settled", "overlaps")  # what is against any counts for all
 Sign = tuple[str, ...]  # two analyses that have one in common have one cause
 
 

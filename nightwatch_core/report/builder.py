@@ -16,19 +16,16 @@ from nightwatch_core.models.assignment import (
     CauseFindings,
     CodeTonight,
     FollowUpInput,
-    PublishResult,
     UpdatedLessons,
 )
 from nightwatch_core.models.code import CodeReads
 from nightwatch_core.models.error import DroppedGroup, Fetched, Selection
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
-from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import LearningResult, Night, RunReport, WrittenLesson
-from nightwatch_core.publish.gate_section import with_gates
 from nightwatch_core.report import accounting
 from nightwatch_core.report.duplicates import duplicates
-from nightwatch_core.text.units import plural
 
 MANY_UNREAD = 0.1  # share of records
 ENDED = "the night ended before it was analysed; the next run takes it up"
@@ -126,16 +123,6 @@ def code_reads(
     return sum(counted, CodeReads()) if counted else None
 
 
-def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
-    """Add what was published; an unknown end, or a right that is missing, degrades the night."""
-    unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
-    trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
-    usage = report.usage + accounting.proofs_usage(report, acted.gates)
-    update = {"receipts": acted.receipts, "skips": acted.skips, "usage": usage}
-    told = with_gates(report, acted.gates).model_copy(update=update)
-    return degrade(told, trouble, _barred(acted.receipts))
-
-
 def learning_result(
     report: RunReport,
     kept: tuple[WrittenLesson, ...],
@@ -223,13 +210,6 @@ def _unread(fetched: Fetched) -> str:
 def _complaints(report: RunReport, findings: CauseFindings) -> tuple[str, ...]:
     """What was odd about knowledge, the model and the agent files."""
     return (*report.complaints, *findings.memory.complaints, *findings.analyst.complaints)
-
-
-def _barred(receipts: tuple[Receipt, ...]) -> str:
-    barred = [receipt for receipt in receipts if receipt.barred]
-    if not barred:
-        return ""
-    return f"{plural(len(barred), 'publication')} refused for want of a right: {barred[0].reason}"
 
 
 def _few(troubles: tuple[str, ...]) -> str:

@@ -30,6 +30,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night, RunReport
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.report import builder
+from nightwatch_core.report.acted_builder import add_publications
 from nightwatch_core.settings import settings
 from nightwatch_core.text.units import estimated_tokens
 from tasks import analysis as analysing
@@ -147,7 +148,7 @@ def _played(options: NightOptions, day: int) -> RunReport:
         ),
     )
     report = builder.add_findings(report, found, own)
-    report = builder.add_publications(report, _published(options, report, own))
+    report = add_publications(report, _published(options, report, own))
     report = _learned(options, report)
     report = builder.finish_report(report, now)
     publishing(options).nights.keep(report)

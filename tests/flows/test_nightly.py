@@ -1,4 +1,5 @@
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.pulls import OtherPull
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
@@ -50,6 +53,42 @@ def test_what_was_found_is_published_and_learned() -> None:
     assert len(world.publishing.knowledge.lessons) == 2
     assert world.publishing.notifier.told[0].night.id == report.night.id
     assert report.learned.lessons
+
+
+LINE = "    return sum(line.price for line in lines)"
+ALICES = OtherPull(
+    number=12,
+    author="alice",
+    url="https://git.example/12",
+    at=datetime(2026, 11, 20, tzinfo=UTC),
+    files=(
+        ChangedFile(path="shop/cart.py", diff=f"@@\n-{LINE}\n+{LINE.replace('price', 'cost')}"),
+    ),
+)
+
+
+def test_a_fix_that_somebody_has_proposed_is_no_draft_and_its_issue_says_whose_it_is() -> None:
+    world = worlds()
+    world.reading.tracker.pulls = (ALICES,)
+    report = night(world)
+    assert [receipt.kind for receipt in report.receipts] == ["issue", "issue"]
+    assert report.skips[-1].reason == "#12 by alice already changes these lines"
+    assert "(<https://git.example/12>)" in world.reading.tracker.published[0].body
+    assert report.analyses[0].overlaps[0].kind == "taken"
+
+
+@pytest.mark.slow
+def test_where_other_pull_requests_cannot_be_read_the_night_says_so_and_goes_on() -> None:
+    world = worlds()
+
+    def away(paths: object, since: object) -> object:
+        raise GiveUp("no pull requests today")
+
+    world.reading.tracker.pulls_changing = away
+    report = night(world)
+    assert [receipt.kind for receipt in report.receipts] == ["issue", "issue", "pull"]
+    why = "comparing fixes with other pull requests: no pull requests today"
+    assert (report.status, report.degraded) == ("degraded", (why,))
 
 
 @pytest.mark.slow

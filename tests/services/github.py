@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
-from services import github_checks
+from services import github_checks, github_others
 from services import github_history as history
 from services import github_shapes as shapes
 from services.github_app import App
@@ -467,6 +467,11 @@ class GitHub:
             raise Refusal(404, "Not Found")
         return Answer(200, self._pull_shape(item))
 
+    def _list_files(self, query: dict[str, str], given: Any, number: str) -> Answer:
+        self._get_pull(query, given, number)
+        rows = github_others.files(self, self._item(number))
+        return self._listed(rows, query, f"/pulls/{number}/files")
+
     def _create_pull(self, query: Any, given: Any) -> Answer:
         self._creates()
         _check_text("PullRequest", "title", given.get("title"), 256)
@@ -626,6 +631,7 @@ _ROUTES = (
     _route("GET", "/pulls", "pull_requests=read", GitHub._list_pulls),
     _route("POST", "/pulls", "pull_requests=write", GitHub._create_pull),
     _route("GET", f"/pulls/{_N}", "pull_requests=read", GitHub._get_pull),
+    _route("GET", f"/pulls/{_N}/files", "pull_requests=read", GitHub._list_files),
     _route("GET", f"/pulls/{_N}/reviews", "pull_requests=read", GitHub._list_reviews),
     _route("GET", f"/pulls/{_N}/comments", "pull_requests=read", GitHub._list_review_comments),
     _route("GET", f"/git/ref/{_REF}", _READ, GitHub._get_ref),

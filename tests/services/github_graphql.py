@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from services import github_others
 from services.github_git import BareRepository
 
 _BLOB = re.compile(
@@ -53,6 +54,10 @@ def answer(github: Any, given: dict[str, Any]) -> dict[str, Any]:
         return _told({"object": {"blame": {"ranges": _ranges(github, variables)}}})
     if _MERGED in query and _NODES in query:
         return _told({"pullRequests": _merged(github, variables["base"], int(cursor or 0))})
+    if github_others.LISTED in query:
+        return _told({"pullRequests": github_others.listed(github, int(cursor or 0))})
+    if asked := github_others.SAID.findall(query):
+        return _told({name: github_others.said(github, variables[n]) for name, n in asked})
     if histories := _HISTORY.findall(query):
         return _told({name: _history(github, variables[value]) for name, value in histories})
     if asked := _EDITED.findall(query):

@@ -18,6 +18,7 @@ from nightwatch_core.models.proposal import (
     Receipt,
     Reopen,
 )
+from nightwatch_core.models.pulls import OtherPull
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.view import record_of
@@ -29,6 +30,7 @@ class MemoryOutbox:
 
     published: list[Proposal] = field(default_factory=list)
     items: list[OwnItem] = field(default_factory=list)
+    pulls: tuple[OtherPull, ...] = ()  # everybody's
 
     def publish(self, proposal: Proposal) -> Receipt:
         """Keep the proposal, and the item it makes or opens again."""
@@ -67,6 +69,10 @@ class MemoryOutbox:
     def own_items(self) -> tuple[OwnItem, ...]:
         """What was published."""
         return tuple(self.items)
+
+    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
+        """Those with one of these files."""
+        return tuple(one for one in self.pulls if {file.path for file in one.files} & {*paths})
 
     def probe(self) -> str:
         """Say how many."""

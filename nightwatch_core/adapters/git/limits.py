@@ -23,6 +23,7 @@ PULLS = 200
 PULL_FILES = 3_000  # GitHub's own limit
 PULL_COMMITS = 250  # likewise
 PULL_AUTHORS = 3
+OTHER_BRANCHES = 20  # unmerged ones, whose changes are shown
 BLAMED_LINES = 400  # by one question
 IGNORED_REVISIONS = 1_000  # that only reformat
 LOGGED_COMMITS = 100  # by one question

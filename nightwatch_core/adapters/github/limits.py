@@ -22,6 +22,9 @@ PAGES = 100  # of one list
 QUERY_PAGES = 20  # of merged pull requests
 QUERY_PULLS = 25  # of one query: with 100 files and commits each that is 5,000 nodes
 QUERY_FILES = 40  # of one query
+OTHER_PAGES = 8  # of pull requests of everybody's, 25 each
+OTHER_PULLS = 20  # whose changes are read, a request each; open ones first
+OTHER_WORDS = 5  # comments and reviews of one, the last ones
 
 # Answers and what is kept of them
 ANSWER_BYTES = 32 * 1024 * 1024  # unpacked

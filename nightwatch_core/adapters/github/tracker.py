@@ -17,11 +17,13 @@ from nightwatch_core.adapters.github.limits import (
     PULLS_WITH_CHECKS,
 )
 from nightwatch_core.adapters.github.merged_pulls import edited_pulls
+from nightwatch_core.adapters.github.other_pulls import other_pulls
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
 from nightwatch_core.adapters.github.patches import patch_item, with_applied
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import OwnItem
+from nightwatch_core.models.pulls import OtherPull
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
 
@@ -66,6 +68,10 @@ class GitHubTracker:
         )
         patches = self._patches([issue for issue in recent if not issue.pull_request], said)
         return tuple(sorted((*items, *patches), key=lambda item: item.number))
+
+    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
+        """Return everybody's pull requests that change one of the files; see `other_pulls`."""
+        return other_pulls(self._repository, frozenset(paths), since)
 
     def _patches(
         self, issues: Iterable[IssueRow], said: Mapping[int, Comments]

@@ -3,12 +3,14 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from nightwatch_core.adapters.git.branch import make_branch, patch
 from nightwatch_core.adapters.git.branch_changes import Refused
 from nightwatch_core.adapters.git.checkout import Checkout
 from nightwatch_core.adapters.git.mailed_patch import mailed
+from nightwatch_core.adapters.git.other_branches import branches_changing
 from nightwatch_core.adapters.local import outbox_files
 from nightwatch_core.adapters.local.merges import draft_state
 from nightwatch_core.adapters.local.outbox_files import Document, OutboxFiles, own_item
@@ -24,6 +26,7 @@ from nightwatch_core.models.proposal import (
     Reopen,
     receipt_for,
 )
+from nightwatch_core.models.pulls import OtherPull
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.publish.markers import joined_body, read_marker
@@ -97,6 +100,10 @@ class LocalDelivery:
                 item = item.model_copy(update=now._asdict())
             items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
+
+    def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
+        """Branches of the checkout that are not merged; see `branches_changing`."""
+        return branches_changing(self._checkout, paths, since) if self._checkout else ()
 
     def probe(self) -> str:
         """Say where issues go, and how many there are; raises `GiveUp` where none can go."""

@@ -19,6 +19,7 @@ from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
 from nightwatch_core.models.report import LearningResult, Night, WrittenLesson
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.report import builder
+from nightwatch_core.report.acted_builder import add_publications
 
 WINDOW = Window(since=DAY - timedelta(days=1), until=DAY)
 OPENED = builder.start_report(
@@ -130,9 +131,9 @@ def test_acts_and_their_unknown_ends():
     told = {"key": "k", "kind": "issue", "fingerprint": "v1:a"}
     done, unknown = Receipt(**told, status="done"), Receipt(**told, status="unknown")
     skip = Skip(fingerprint="v1:a", title="T", kind="pull", reason="r")
-    report = builder.add_publications(OPENED, PublishResult(receipts=(done,), skips=(skip,)))
+    report = add_publications(OPENED, PublishResult(receipts=(done,), skips=(skip,)))
     assert (report.status, report.receipts, report.skips) == ("complete", (done,), (skip,))
-    report = builder.add_publications(OPENED, PublishResult(receipts=(done, unknown)))
+    report = add_publications(OPENED, PublishResult(receipts=(done, unknown)))
     assert report.degraded == ("1 publication with an unknown end",)
 
 
@@ -176,7 +177,7 @@ def test_a_missing_right_degrades_the_night_an_ordinary_refusal_does_not():
         one = Receipt(
             key="k", kind="issue", fingerprint="v1:a", status="refused", reason="no", barred=barred
         )
-        return builder.add_publications(OPENED, PublishResult(receipts=(one,)))
+        return add_publications(OPENED, PublishResult(receipts=(one,)))
 
     assert with_receipt(barred=False).status == "complete"
     assert with_receipt(barred=True).degraded == ("1 publication refused for want of a right: no",)

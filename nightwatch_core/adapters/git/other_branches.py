@@ -1,0 +1,86 @@
+"""Branches that are not merged, and what they do to some files: of pull requests git knows none."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from nightwatch_core.adapters.git.checkout import LOCAL, REMOTE, Checkout
+from nightwatch_core.adapters.git.command import read_time
+from nightwatch_core.adapters.git.diffs import hunks
+from nightwatch_core.adapters.git.limits import (
+    DIFF_CHARACTERS,
+    NAME_CHARACTERS,
+    OTHER_BRANCHES,
+    QUICK_SECONDS,
+    TITLE_CHARACTERS,
+)
+from nightwatch_core.models.code import ChangedFile
+from nightwatch_core.models.pulls import OtherPull
+
+_FIELDS = ("refname", "objectname", "committerdate:unix", "authorname", "subject", "body")
+_DIFF = (
+    *("diff-tree", "-r", "-p", "-U3", "--no-renames", "--no-color", "--no-ext-diff"),
+    *("--no-textconv", "--end-of-options"),
+)
+_END = b"\0\1\0"
+
+
+def branches_changing(
+    checkout: Checkout, paths: tuple[str, ...], since: datetime
+) -> tuple[OtherPull, ...]:
+    """Return at most 20 that change one of the files, the newest first.
+
+    A branch is told once, whether it is here, at origin, or both. Of those that changed `since`
+    then the sixty newest are looked at.
+    """
+    return tuple(_changing(checkout, tuple(dict.fromkeys(paths)), since))[:OTHER_BRANCHES]
+
+
+def _changing(checkout: Checkout, paths: tuple[str, ...], since: datetime) -> Iterator[OtherPull]:
+    git, seen = checkout.git, set[str]()
+    base_name, base = checkout.base()
+    own = {f"{LOCAL}{base_name}", f"{REMOTE}{base_name}", f"{REMOTE}HEAD"}
+    asked = "%00".join(f"%({field})" for field in _FIELDS)
+    listing = git.run(
+        *("for-each-ref", "--sort=-committerdate", f"--no-merged={base}"),
+        *(f"--count={3 * OTHER_BRANCHES}", f"--format={asked}%00%01%00", LOCAL, REMOTE),
+    )
+    for record in listing.split(_END)[:-1]:
+        ref, tip, at, author, subject, body = record.decode(errors="replace").split("\0", 5)
+        moment = read_time(at)
+        if ref.strip() in own or tip in seen or moment < since:
+            continue
+        seen.add(tip)
+        if files := _files(checkout, base, tip, paths):
+            yield OtherPull(
+                title=subject[:TITLE_CHARACTERS],
+                body=body[:DIFF_CHARACTERS],
+                author=author[:NAME_CHARACTERS],
+                branch=ref.strip().removeprefix(LOCAL).removeprefix(REMOTE),
+                at=moment,
+                sha=tip,
+                files=files,
+            )
+
+
+def _files(
+    checkout: Checkout, base: str, tip: str, paths: tuple[str, ...]
+) -> tuple[ChangedFile, ...]:
+    """What the branch does to each file since it left the base; nothing where it never did."""
+    fork = checkout.git.attempt("merge-base", base, tip, timeout=QUICK_SECONDS)
+    if fork.code:
+        return ()
+    wanted = [f":(literal){path}" for path in paths]
+    since = fork.output.decode().split()[0]
+    names = checkout.git.attempt(
+        *("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", since, tip),
+        *("--", *wanted),
+        timeout=QUICK_SECONDS,
+    )
+    changed = [name for name in names.output.decode(errors="replace").split("\0") if name in paths]
+    return tuple(ChangedFile(path=path, diff=_diff(checkout, since, tip, path)) for path in changed)
+
+
+def _diff(checkout: Checkout, since: str, tip: str, path: str) -> str:
+    asked = (*_DIFF, since, tip, "--", f":(literal){path}")
+    shown = checkout.git.attempt(*asked, timeout=QUICK_SECONDS, limit=8 * DIFF_CHARACTERS)
+    return hunks(shown.output.decode(errors="replace"))

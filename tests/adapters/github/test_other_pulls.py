@@ -1,0 +1,97 @@
+"""Everybody's pull requests on some files, over HTTP: what they change, and at what price."""
+
+from datetime import UTC, datetime
+
+import pytest
+from git_repositories import git
+from github_world import client, tracker
+from services.github import GitHub
+
+from nightwatch_core.adapters.github.tracker import GitHubTracker
+from nightwatch_core.errors import GiveUp
+from nightwatch_core.models.pulls import OtherPull
+
+SINCE = datetime(2026, 9, 1, tzinfo=UTC)
+PATH = "app/total.rb"
+GUARD = "def total\n  nil || 0\nend\n"
+
+
+def propose(server: GitHub, text: str = GUARD, path: str = PATH, **more: object) -> int:
+    """A pull request of somebody's that gives a file this text."""
+    base = git(server.git.folder, "rev-parse", "main")
+    parent = str(more.pop("parent", base))
+    blob = server.git.run("hash-object", "-w", "--stdin", stdin=text.encode())
+    entry = {"path": path, "mode": "100644", "type": "blob", "sha": blob}
+    root = server.git.run("rev-parse", f"{parent}^{{tree}}")
+    sha = server.git.write_commit("Change", server.git.write_tree(root, [entry]), [parent])
+    number = max(server.items, default=0) + 1
+    told = {"title": "Change", "body": "", "head": f"b{number}", "by": "alice", **more}
+    server.add_item(head_sha=sha, base="main", base_sha=base, **told)  # type: ignore[arg-type]
+    return number
+
+
+def read(server: GitHub, *paths: str) -> tuple[OtherPull, ...]:
+    return tracker(server).pulls_changing(paths or (PATH,), SINCE)
+
+
+def test_open_closed_and_merged_ones_are_told_with_what_they_change(server: GitHub) -> None:
+    merged = propose(server, state="closed", merged_at="2026-11-20T10:00:00Z", merge_sha="a" * 40)
+    closed = propose(server, state="closed")
+    server.add_review(closed, "We want 404 there.")
+    server.add_comment(closed, "Bump.", by="helper[bot]")
+    server.add_comment(closed, "I would merge it!", association="NONE")
+    propose(server, "1\n", "old.rb")
+    still = propose(server, title="Total of an empty basket", body="Fixes it")
+    told = {pull.number: pull for pull in read(server)}
+    assert [one.state for one in told.values()] == ["open", "closed", "merged"]
+    assert told[still].name == f"#{still} by alice"
+    assert told[still].body == "Fixes it"
+    assert told[still].files[0].diff == "@@ -1,3 +1,3 @@\n def total\n-  nil\n+  nil || 0\n end"
+    assert told[closed].words == ("We want 404 there.",)
+    assert told[merged].sha == "a" * 40
+
+
+def test_only_those_that_matter_are_asked_for_their_changes(server: GitHub) -> None:
+    for _ in range(3):
+        propose(server, "1\n", "old.rb")
+    assert read(server) == ()
+    assert server.calls() == ["POST /graphql"]
+
+
+def test_requests_are_bounded_whatever_there_is(server: GitHub) -> None:
+    parent = git(server.git.folder, "rev-parse", "main")
+    propose(server, state="open", updated_at="2026-11-01T00:00:00Z")
+    first = server.items[1]
+    for number in range(2, 232):
+        server.items[number] = first | {"number": number, "state": "closed", "by": ""}
+    first["updated_at"] = "2026-11-10T00:00:00Z"
+    told = read(server)
+    assert (len(told), told[0].number, told[0].state) == (20, 1, "open")
+    assert len(server.requests) == 8 + 20 + 1
+    assert parent
+
+
+def test_what_has_not_changed_since_ends_the_list(server: GitHub) -> None:
+    propose(server, updated_at="2026-08-31T00:00:00Z")
+    assert read(server) == ()
+
+
+def test_unchanged_patches_are_not_sent_again(server: GitHub, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
+    propose(server)
+    kept = client(server, answers=tmp_path_factory.mktemp("answers"))
+    for _ in range(2):
+        assert len(GitHubTracker(kept, server.repository).pulls_changing((PATH,), SINCE)) == 1
+    patches = [one.status for one in server.requests if one.path.endswith("/files")]
+    assert patches == [200, 304]
+
+
+def test_a_file_too_large_for_github_has_no_patch(server: GitHub) -> None:
+    propose(server, "a\0b", "latin.rb")
+    (pull,) = read(server, "latin.rb")
+    assert pull.files[0].diff == ""
+
+
+def test_what_is_not_as_documented_is_given_up(server: GitHub) -> None:
+    server.fail("POST", "/graphql", status=200, body=b'{"data": {"repository": {}}}', times=2)
+    with pytest.raises(GiveUp, match="not as documented"):
+        read(server)

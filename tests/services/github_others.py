@@ -1,0 +1,79 @@
+"""Everybody's pull requests on the GitHub stand-in: their list, their files, what was said."""
+
+import re
+from typing import Any
+
+LISTED = (
+    "pullRequests(states:[OPEN,CLOSED,MERGED],orderBy:{field:UPDATED_AT,direction:DESC},"
+    "first:25,after:$cursor){pageInfo{hasNextPage endCursor} "
+    "nodes{number title body state url updatedAt mergedAt headRefName author{login} "
+    "mergeCommit{oid} files(first:100){nodes{path}}}}"
+)
+_WORD = "body createdAt authorAssociation author{__typename}"
+SAID = re.compile(
+    r"(\w+):pullRequest\(number:\$(\w+)\)\{"
+    + re.escape(f"comments(last:5){{nodes{{{_WORD}}}}} reviews(last:5){{nodes{{{_WORD}}}}}}}")
+)
+
+
+def listed(github: Any, start: int) -> dict[str, Any]:
+    rows = sorted(github.pulls(), key=lambda one: one["updated_at"], reverse=True)
+    nodes = [
+        {
+            "number": one["number"],
+            "title": one["title"],
+            "body": one["body"],
+            "state": "MERGED" if one.get("merged_at") else one["state"].upper(),
+            "url": f"https://github.test/acme/shop/pull/{one['number']}",
+            "updatedAt": one["updated_at"],
+            "mergedAt": one.get("merged_at"),
+            "headRefName": one["head"],
+            "author": {"login": one["by"]} if one["by"] else None,
+            "mergeCommit": {"oid": one["merge_sha"]} if one.get("merge_sha") else None,
+            "files": {"nodes": [{"path": row["filename"]} for row in files(github, one)[:100]]},
+        }
+        for one in rows[start : start + 25]
+    ]
+    more = len(rows) > start + 25
+    page = {"hasNextPage": more, "endCursor": str(start + 25) if more else None}
+    return {"pageInfo": page, "nodes": nodes}
+
+
+def said(github: Any, number: int) -> dict[str, Any]:
+    def words(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        own = [one for one in rows if one["number"] == number]
+        return {"nodes": [_word(one) for one in own[-5:]]}
+
+    return {"comments": words(github.comments), "reviews": words(github.reviews)}
+
+
+def files(github: Any, item: dict[str, Any]) -> list[dict[str, Any]]:
+    """What its branch does since it left the base; a patch without the heads of files."""
+    between = f"{item['base_sha']}...{item['head_sha']}"
+    rows = github.git.run("diff", "--name-status", "-M", between).splitlines()
+    return [_file(github, between, *row.split("\t")) for row in rows]
+
+
+def _file(github: Any, between: str, status: str, *paths: str) -> dict[str, Any]:
+    patch = github.git.run("diff", "-M", between, "--", *paths)
+    at = patch.find("@@ ")
+    rows = patch[at:].splitlines() if at >= 0 else []
+    return {
+        "sha": "0" * 40,
+        "filename": paths[-1],
+        "status": {"A": "added", "D": "removed", "R": "renamed"}.get(status[0], "modified"),
+        "additions": sum(row.startswith("+") for row in rows),
+        "deletions": sum(row.startswith("-") for row in rows),
+        **({"previous_filename": paths[0]} if len(paths) > 1 else {}),
+        **({"patch": "\n".join(rows)} if rows else {}),
+    }
+
+
+def _word(one: dict[str, Any]) -> dict[str, Any]:
+    kind = "Bot" if one["by"].endswith("[bot]") else "User"
+    return {
+        "body": one["body"],
+        "createdAt": one["at"],
+        "authorAssociation": one.get("association", "COLLABORATOR"),
+        "author": {"__typename": kind},
+    }
