@@ -1,12 +1,13 @@
 """Whether a changed file still parses: a real parser per language, never keyword counting."""
 
-import ast
 import json
+import re
 import threading
 import tomllib
 import warnings
 from collections.abc import Callable
 
+import jinja2
 import tree_sitter
 import yaml
 
@@ -48,7 +49,8 @@ def _python(text: str) -> str:
     try:
         with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            # not ast.parse, which lets a `return` outside a function pass; nothing is executed
+            compile(text, "", "exec", dont_inherit=True)
     except SyntaxError as wrong:
         return f"line {wrong.lineno}: {wrong.msg}"
     except (ValueError, RecursionError, MemoryError) as wrong:
@@ -85,6 +87,18 @@ def _yaml(text: str) -> str:
     return ""
 
 
+def _jinja(text: str) -> str:
+    try:
+        _JINJA.parse(text)
+    except jinja2.TemplateSyntaxError as wrong:
+        is_extension = re.search(r"unknown tag '(?!end|el)", wrong.message or "")
+        return "" if is_extension else f"line {wrong.lineno}: {wrong.message}"
+    except RecursionError as wrong:
+        return str(wrong)
+    return ""
+
+
+_JINJA = jinja2.Environment(autoescape=True)  # only to parse: nothing is rendered
 _OWN_PARSERS: dict[str, Callable[[str], str]] = {
     ".py": _python,
     ".pyi": _python,
@@ -92,6 +106,9 @@ _OWN_PARSERS: dict[str, Callable[[str], str]] = {
     ".toml": _toml,
     ".yml": _yaml,
     ".yaml": _yaml,
+    ".jinja": _jinja,
+    ".jinja2": _jinja,
+    ".j2": _jinja,
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from nightwatch_core.gate.kit import Inspection, Kit, Runner
 from nightwatch_core.gate.limits import MANIFEST_CHARACTERS
 from nightwatch_core.gate.python_needs import names_of, requirements
+from nightwatch_core.gate.template_checks import DJANGO, JINJA
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.models.sandbox import Preparation
 
@@ -57,7 +58,11 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
         root,
         preparation=_preparation(lines),
         runners=runners,
-        inspections=(*_ALWAYS, *(one for name, one in _TOOLS if _is_set_up(name, configured))),
+        inspections=(
+            *_ALWAYS,
+            DJANGO if has_django else JINJA,
+            *(one for name, one in _TOOLS if _is_set_up(name, configured)),
+        ),
         environment=(
             ("PYTHONPATH", f"/work/{root}{source}:{SHELF}"),
             ("PYTHONDONTWRITEBYTECODE", "1"),

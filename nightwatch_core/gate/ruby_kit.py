@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from nightwatch_core.gate.kit import Inspection, Kit, Runner, Words
+from nightwatch_core.gate.template_checks import ERB
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.models.sandbox import Preparation
 
@@ -42,7 +43,7 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
         root,
         preparation=_preparation(root, read) if bundled else None,
         runners=tuple(runners),
-        inspections=(Inspection("syntax", _checked, (".rb",)),),
+        inspections=(Inspection("syntax", _checked, (".rb",)), ERB),
         environment=_ENVIRONMENT if bundled else (),
     )
 

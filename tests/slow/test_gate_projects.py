@@ -87,6 +87,15 @@ class Tree:
         return self.files.get(path)
 
 
+def asked(sandbox, files, known, path, text):
+    draft = DraftPull(
+        **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
+        **{"body": "", "commit_message": "", "commit": COMMIT.sha},
+        changes=(FileChange(path=path, text=text),),
+    )
+    return gated(draft, Tree(files), sandbox, NightOptions(), known)
+
+
 @pytest.fixture(scope="module", params=list(LANGUAGES))
 def project(request, tmp_path_factory):
     """Asks the gate about a text of the language's file; the base is run once for all of them."""
@@ -96,15 +105,7 @@ def project(request, tmp_path_factory):
     needs_program(program)
     sandbox, known = cells.sandbox(state, files), Known()
 
-    def ask(name):
-        draft = DraftPull(
-            **{"key": "k", "fingerprint": "v1:a", "branch": "b", "base": "main", "title": "t"},
-            **{"body": "", "commit_message": "", "commit": COMMIT.sha},
-            changes=(FileChange(path=path, text=texts[name]),),
-        )
-        return gated(draft, Tree(files), sandbox, NightOptions(), known)
-
-    yield ask
+    yield lambda name: asked(sandbox, files, known, path, texts[name])
     sandbox.close()
 
 
@@ -120,3 +121,21 @@ def test_a_bad_fix_fails_with_what_is_wrong(project, name):
     result = project(name)
     assert result.outcome == "failed", result
     assert result.text
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("<%= form_with do |f| %>\n<% if @lines %>x<% end %>\n<% end %>\n", True),
+        ("<% if @lines %>\n", False),
+    ],
+)
+def test_a_template_is_parsed_by_what_renders_it(text, passes, tmp_path):
+    needs("bubblewrap", tmp_path)
+    needs_program("ruby")
+    files = {**RUBY, "views/cart.erb": "<%= @lines %>\n"}
+    sandbox = cells.sandbox(tmp_path, files)
+    result = asked(sandbox, files, Known(), "views/cart.erb", text)
+    sandbox.close()
+    assert result.checks[0].name == "syntax"
+    assert (result.checks[0].outcome == "passed") == passes

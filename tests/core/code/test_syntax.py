@@ -30,8 +30,14 @@ SOUND = {
     "a.yml": "a:\n  - b: 1\n",
     "a.yaml": "a: &x 1\nb: *x\n",
     "a.toml": "[a]\nb = 1\n",
+    "page.jinja": "{% trans %}{{ a|length }}{% endtrans %}{% if a %}{% endif %}\n",
+    "page.jinja2": "{% for a in b %}{{ a.c }}{% else %}-{% endfor %}\n",
+    "page.txt.j2": "{# a #}{% extends 'a' %}{% block b %}{% endblock b %}\n",
 }
 BROKEN = {
+    "page.jinja": ("<b>\n{% if a %}{{ b }}\n", "line 2"),
+    "page.jinja2": ("{% if a %}{% endfor %}\n", "line 1"),
+    "page.txt.j2": ("{% for a in %}{% endfor %}\n", "line 1"),
     "a.py": ("def f(:\n", "line 1"),
     "a.pyi": ("class A\n", "line 1"),
     "a.rb": ("class A\n  def b\n    1\n  end\n", "line"),
@@ -92,6 +98,17 @@ def test_what_no_parser_knows_is_not_judged(path):
     assert complaint(path, "((( <<< {{{") == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("return 1\n", "def f():\n    x = await g()\n", "def f(a, a):\n    pass\n", "break\n"),
+        *("def f():\n    nonlocal x\n", "def f():\n    x = 1\n    global x\n", "*a = 1\n"),
+    ],
+)
+def test_what_parses_and_cannot_be_compiled_is_broken(text):
+    assert "line" in complaint("a.py", text)
+
+
 def test_endings_are_known_in_any_case():
     assert complaint("A.PY", "x = (")
 
@@ -112,6 +129,8 @@ def test_half_characters_and_zero_bytes_are_no_accident(ending):
     [
         ("a.py", "(" * 100_000),
         ("a.py", "-" * 100_000 + "1"),
+        ("a.py", "x" + ".a" * 100_000),
+        ("a.jinja", "{{" + "(" * 100_000),
         ("a.rb", "x = {" * 9_000),
         ("a.js", "(" * 40_000),
         ("a.json", "[" * 400_000),

@@ -32,7 +32,7 @@ def test_python_is_tested_by_what_it_is_set_up_for():
 def test_python_checks_are_those_that_are_set_up():
     files = {"tests/test_a.py": "", "a.py": "", "pyproject.toml": "[tool.ruff]\n[tool.mypy]\n"}
     names = [one.name for one in kit("a.py", files).inspections]
-    assert names == ["syntax", "imports", "lint", "types"]
+    assert names == ["syntax", "imports", "syntax", "lint", "types"]
 
 
 @pytest.mark.parametrize(
