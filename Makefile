@@ -23,8 +23,9 @@ ui: $(VENV)/.installed ## Prefect server, deployments and a worker, until Ctrl-C
 test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idle cores)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@$(QUIET) $(BIN)/pytest -qq --collect-only >/dev/null 2>&1 & $(BIN)/mypy && $(BIN)/lint-imports && wait  # one core checks types, the other compiles tests
-	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/lint-imports
+	@$(BIN)/mypy & types=$$!; $(QUIET) $(BIN)/pytest -qq --collect-only >/dev/null 2>&1; \
+		$(QUIET) $(BIN)/pytest -q -n 3 --dist loadgroup -m "not slow"; tests=$$?; wait $$types && exit $$tests
 
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 25 minutes)
 	$(QUIET) $(BIN)/pytest -q -n 2 --dist loadgroup -m "slow and not faults" --durations=10

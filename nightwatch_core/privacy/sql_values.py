@@ -7,14 +7,14 @@ from nightwatch_core.privacy.key_values import is_secret
 
 _INSERT = re.compile(
     r"\bINSERT\s+INTO\s+[^\s(]{1,200}\s{0,4}\((?P<columns>[^()]{1,2000})\)\s{0,4}VALUES\s{0,4}"
-    r"\((?P<values>(?:'(?:[^'\n]|''){0,400}'|[^'()]){1,400})\)",
+    r"\((?P<values>(?:'(?:[^'\n]|''){0,400}+'|[^'()]){1,400}+)\)",
     re.I,
 )
 _SECRET_COLUMN = re.compile(
     r"pass(?:word|wd|phrase|code)?|pwd|secret|token|otp|api_?key|private_?key|salt|digest|pin|cvv",
     re.I,
 )
-_VALUE = re.compile(r"\s{0,4}(?:'(?P<text>(?:[^'\n]|''){0,400})'|[^',]{0,400})\s{0,4}(?:,|$)")
+_VALUE = re.compile(r"\s{0,4}(?:'(?P<text>(?:[^'\n]|''){0,400}+)'|[^',]{0,400})\s{0,4}(?:,|$)")
 
 
 def without_inserted(text: str, mask: Callable[[str, str], str]) -> str:

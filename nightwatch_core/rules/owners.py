@@ -18,7 +18,7 @@ def owner_of(symptom: Symptom, failing: FailingLine, context: Context) -> Search
     name = re.split(r"[.:\\]+", symptom.owner)[-1]
     if name:
         defined = definitions(name, failing.language, context.code)
-        hits = [h for h in defined.hits if re.match(r"\s*(?:[\w ]+\s)?(?:class|module)\b", h.text)]
+        hits = [h for h in defined.hits if re.match(r"\s*+(?:[\w ]+\s)?(?:class|module)\b", h.text)]
         return hits[0] if len(hits) == 1 else None
     named = (symptom.receiver,) if symptom.receiver else ()
     receivers = named or receivers_of(symptom.name, failing.text, failing.language)

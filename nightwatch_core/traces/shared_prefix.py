@@ -10,7 +10,7 @@ from nightwatch_core.traces.line_prefixes import LEVEL
 _ENDS = re.compile(rf"(?:[|\]:>*}}\d-]|{LEVEL})$|^\S{{1,100}}[\d-]\S{{0,100}}(?: [\w.-]{{1,80}})?$")
 _PROSE = re.compile(r"(?:(?<![\w.-])[a-z]{2,20}(?: |$)){3}")
 _PARTS_OF_FRAMES = re.compile(  # numbers, margins and bullets that the parsers know
-    r"[\s|+]*$|\s*(?:\[?\d{1,5}[\]:.)]|#\d*|=>|.*\b(?:at|File|from|in|async|new|by|called))$"
+    r"\A(?:[\s|+]*$|\s*+(?:\[?\d{1,5}[\]:.)]|#\d*|=>|.*\b(?:at|File|from|in|async|new|by|called))$)"
 )
 _WORDS = re.compile(r".*[\s:|>*-]", re.DOTALL)
 _DIGITS = re.compile(r"\d+")

@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 16, 120  # characters of a pattern over messages
 _LONGEST_NAME = 300  # characters of a transaction or a class
 _FIXED_START = re.compile(r"[^\d'\"`<>{}\[\]()#=@/\\]*")  # of a message: up to what may vary
 _WORD_END = re.compile(r"\s+\S*$")
-_STEP = re.compile(r"[^\W_]{3,}\S*[/.#:]|[/.#:]\S*[^\W_]{3,}")  # a name below or beside another
+_STEP = re.compile(r"[^\W_]{3}\S*[/.#:]|[/.#:]\S*[^\W_]{3}")  # a name below or beside another
 _PARENT = re.compile(r".*[/#:]")  # of a transaction: up to its last separator
 _STEP_NAME = re.compile(r"[^\W_]{3,}")
 # Steps that all transactions of a kind begin with.
