@@ -1,14 +1,14 @@
 """Read a model's answer: strict about what it says, lenient about how it is wrapped."""
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from nightwatch_core.analysis.limits import ANSWER_CHARACTERS, ANSWER_ITEMS, LAST_LINE
+from nightwatch_core.analysis.json_objects import loaded, object_in, snake, unpacked
+from nightwatch_core.analysis.limits import ANSWER_ITEMS, LAST_LINE
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.answer import (
     Action,
@@ -22,10 +22,7 @@ from nightwatch_core.models.answer import (
 )
 from nightwatch_core.text.escaping import clean
 
-_SEARCHED = 4_000_000  # characters that may be read in search of the object
-_ATTEMPT = 2_000  # what every attempt costs besides, in characters
 _REQUIRED = ("title", "root_cause", "confidence")
-_OPENING = re.compile(r'\{\s*"')
 _PLACE = re.compile(r"(?P<path>.+):(?P<line>\d{1,8})(?:[-:]\d{1,8})?")
 _LISTS = tuple(name for name, field in Answer.model_fields.items() if field.default == ())
 _ITEMS: Mapping[str, tuple[type[BaseModel], str]] = {  # kind, and the field a bare text stands for
@@ -82,85 +79,13 @@ def read_answer(text: str) -> Answer:
     'high'
     """
     try:
-        return Answer.model_validate(_tidied(_object_in(_unpacked(text))))
+        return Answer.model_validate(_tidied(object_in(unpacked(text), _REQUIRED)))
     except ValidationError as problems:
         wrong = "; ".join(
             f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
             for problem in problems.errors(include_input=False)[:6]
         )
         raise GiveUp(f"the answer does not fit the schema: {wrong}") from None
-
-
-def read_object(text: str, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Read another answer than an analyst's, as leniently, by the first two fields of it.
-
-    >>> read_object('Here: {"expecting": "x", "more": 1}', ("expecting", "path"))
-    {'expecting': 'x'}
-    """
-    given = _object_in(_unpacked(text), fields).items()
-    return {name: value for key, value in given if (name := _snake(key)) in fields}
-
-
-def _unpacked(text: str) -> str:
-    """The text, bounded; where it is one JSON text, what that holds.
-
-    >>> _unpacked('"{}"'), _unpacked('"a" and "b"')
-    ('{}', '"a" and "b"')
-    """
-    inner = _loaded(text) if (text := text[:ANSWER_CHARACTERS]).lstrip().startswith('"') else None
-    return inner if isinstance(inner, str) else text
-
-
-def _loaded(text: str) -> object:
-    """The JSON that the text is; None where it is none."""
-    try:
-        loaded: object = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return loaded
-
-
-def _object_in(text: str, required: tuple[str, ...] = _REQUIRED) -> dict[str, Any]:
-    best, most, wrong = None, 0, "the answer holds no JSON object"
-    for candidate, problem in _objects(text, required[:2]):
-        wrong = problem or wrong
-        held = sum(_has(candidate, name) for name in required)
-        if held and held >= most:
-            best, most = candidate, held
-    if best is None:
-        raise GiveUp(wrong)
-    return best
-
-
-def _objects(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Objects that look like an answer, and problems met on the way; none inside another one."""
-    decoder, at, effort = json.JSONDecoder(strict=False), 0, 0
-    while effort < _SEARCHED and (opening := _OPENING.search(text, at)):
-        at = opening.start()
-        value, end, problem = _decoded(decoder, text, at)
-        effort += end - at + _ATTEMPT
-        if isinstance(value, dict) and any(_has(value, name) for name in wanted):
-            yield value, ""
-            at = end
-            continue
-        yield {}, problem
-        at += 1
-
-
-def _decoded(decoder: json.JSONDecoder, text: str, at: int) -> tuple[object, int, str]:
-    try:
-        value, end = decoder.raw_decode(text, at)
-    except json.JSONDecodeError as wrong:
-        cut = "Unterminated" in wrong.msg or not text[wrong.pos : wrong.pos + 100].strip()
-        what = "is cut off" if cut else f"is not valid: {wrong.msg} at character {wrong.pos}"
-        return None, max(wrong.pos, at + 1), f"the answer's JSON object {what}"
-    except (ValueError, RecursionError):  # a number of thousands of digits; nested too deep
-        return None, at + 10 * _ATTEMPT, "the answer's JSON object is not one a person would write"
-    return value, end, ""
-
-
-def _has(candidate: dict[str, Any], name: str) -> bool:
-    return any(_snake(key) == name for key in candidate)
 
 
 def _tidied(answer: dict[str, Any]) -> dict[str, Any]:
@@ -196,13 +121,13 @@ def _from_json(value: object, is_list: bool = False) -> object:
         return value
     if is_list and value.strip().lower().rstrip(".") in _NOTHING:
         return []
-    inner = _loaded(value) if value.lstrip()[:1] in ("[", "{") else None
+    inner = loaded(value) if value.lstrip()[:1] in ("[", "{") else None
     return inner if isinstance(inner, list | dict) else value
 
 
 def _fields_of(given: Mapping[str, Any], kind: type[BaseModel]) -> dict[str, Any]:
     """The fields that `kind` has, with nulls left out wherever a default stands in."""
-    named = {_snake(key): value for key, value in given.items()}
+    named = {snake(key): value for key, value in given.items()}
     kept = {key: named[key] for key in kind.model_fields if named.get(key) is not None}
     cleaned = {key: _clean(value, key) for key, value in kept.items()}
     place = _PLACE.fullmatch(str(cleaned.get("path", ""))[:1_000]) if kind is Evidence else None
@@ -240,13 +165,3 @@ def _line(value: object) -> int:
     """A line number; 0 where none is said."""
     number = re.search(r"\d{1,8}", str(value)[:100])
     return min(int(number.group()), LAST_LINE) if number else 0
-
-
-def _snake(key: object) -> str:
-    """The name of a field, however it was spelt.
-
-    >>> _snake("rootCause"), _snake("Root cause"), _snake("root-cause")
-    ('root_cause', 'root_cause', 'root_cause')
-    """
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)[:60])
-    return re.sub(r"[\s_-]+", "_", apart.strip()).lower()

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from nightwatch_core.analysis.answer_reading import read_answer, read_object
+from nightwatch_core.analysis.answer_reading import read_answer
+from nightwatch_core.analysis.json_objects import read_object
 from nightwatch_core.errors import GiveUp, NightWatchError
 from nightwatch_core.models.conversation import (
     AssistantTurn,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nightwatch_core.analysis import endings
-from nightwatch_core.analysis.answer_reading import read_object
+from nightwatch_core.analysis.json_objects import read_object
 from nightwatch_core.analysis.loop_state import LoopState, begin, heard, request
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.tested_by import files_testing
