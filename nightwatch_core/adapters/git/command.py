@@ -8,15 +8,22 @@ repository of our own that has neither configuration nor attributes, and borrows
 
 import os
 import re
+import resource
 import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from nightwatch_core.adapters.git.limits import COMPLAINT_BYTES, GIT_SECONDS, OUTPUT_BYTES
+from nightwatch_core.adapters.git.limits import (
+    COMPLAINT_BYTES,
+    GIT_SECONDS,
+    OUTPUT_BYTES,
+    WRITTEN_BYTES,
+)
 from nightwatch_core.adapters.git.surroundings import (
     ENVIRONMENT,
     OF_ITS_FOLDER,
@@ -149,12 +156,16 @@ def start(
     stdin: IO[bytes] | int,
     complaints: IO[bytes] | int,
     environment: Mapping[str, str],
+    largest: int = WRITTEN_BYTES,
 ) -> subprocess.Popen[bytes]:
-    """Start git in `folder`; raises `StopTheNight` where there is no git, or no such folder."""
+    """Start git in `folder`; no file that it writes gets larger than `largest` bytes.
+
+    Raises `StopTheNight` where there is no git, or no such folder.
+    """
     settings = [word for setting in SETTINGS for word in ("-c", setting)]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             ["git", "--no-pager", *settings, *arguments],
             cwd=folder,
             env={**kept, **ENVIRONMENT, **environment},
@@ -162,12 +173,20 @@ def start(
             stdout=subprocess.PIPE,
             stderr=complaints,
         )
+        _bound_files(process.pid, largest)
+        return process
     except OSError as error:
         if not folder.is_dir():
             raise StopTheNight(f"{folder} is gone: set `repo` to a git checkout") from error
         if isinstance(error, FileNotFoundError):
             raise StopTheNight("git was not found: install git 2.39 or later") from error
         raise StopTheNight(f"git cannot be started: {error}") from error
+
+
+def _bound_files(process: int, largest: int) -> None:
+    """Keep whatever answers a fetch from filling the disk; only Linux can do it from outside."""
+    with suppress(OSError, AttributeError):
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (largest, largest))
 
 
 def open_repository(folder: Path) -> Git:

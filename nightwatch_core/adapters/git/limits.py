@@ -6,6 +6,7 @@ BLOB_SECONDS = 30.0  # for one file's content
 OUTPUT_BYTES = 64 * 1024 * 1024  # of one command
 SEARCH_BYTES = 32 * 1024 * 1024  # of one search's output
 COMPLAINT_BYTES = 2_000
+WRITTEN_BYTES = 8 * 1024**3  # of each file that git writes, a pack that is fetched above all
 FILE_BYTES = 2 * 1024 * 1024  # larger files are data, not source
 SNIFFED_BYTES = 8_000  # looked at to tell text from binary; git does the same
 LINE_CHARACTERS = 300  # of a line that is shown

@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 
 from nightwatch_core.adapters.git.checkout import REMOTE, TAG, Checkout
 from nightwatch_core.adapters.git.command import Git, new_repository
+from nightwatch_core.adapters.git.limits import WRITTEN_BYTES
 from nightwatch_core.adapters.github.errors import printable
 from nightwatch_core.adapters.github.limits import FETCHING, FETCHING_SILENCE
 from nightwatch_core.adapters.stores import atomic_files, manifest
@@ -31,6 +32,7 @@ _LOST = re.compile(
     r"|returned error: 429|SSL|too slow",
     re.IGNORECASE,
 )
+_TOO_LARGE = re.compile(r"index-pack|File too large|write error|signal 25")
 _PASSED_ON = (
     "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
@@ -202,6 +204,9 @@ class Clone:
             raise NoSuchBranch(f"GitHub has no such branch ({words}): set NIGHTWATCH_BASE_BRANCH")
         if _LOST.search(words):
             raise TryLater(f"cloning was cut short, the next night goes on from there: {words}")
+        if _TOO_LARGE.search(words):
+            size = WRITTEN_BYTES // 1024**3
+            raise CloneRefused(f"what GitHub sent is larger than {size} GiB: {words}")
         raise CloneRefused(f"GitHub refused to be cloned: {words}")
 
     @contextmanager
