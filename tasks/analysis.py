@@ -28,6 +28,7 @@ from tasks.code import reader_of
 from tasks.futures import each, same, settled
 from tasks.policies import KEPT, PATIENTLY, digest
 from tasks.records import records
+from tasks.runs import runs_for
 from tasks.wiring import reading, transcripts
 
 log = logging.getLogger(__name__)
@@ -158,4 +159,5 @@ def _briefing(
         clock=clock,
         fence=assignment.fence,
         libraries=reading(options).libraries,
+        runs=runs_for(assignment, options, agent, plan),
     )

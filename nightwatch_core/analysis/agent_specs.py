@@ -7,7 +7,7 @@ from typing import cast
 from nightwatch_core.analysis.agent_fields import CHECKS, FrontMatter, problems, read_front_matter
 from nightwatch_core.analysis.limits import BASES, PROMPT
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.agent import Agents, AgentSpec, BrokenAgent
+from nightwatch_core.models.agent import TOOLS, Agents, AgentSpec, BrokenAgent
 from nightwatch_core.ports import AgentStore
 from nightwatch_core.text.escaping import line
 from nightwatch_core.text.plain_text import digest
@@ -22,6 +22,7 @@ BUILT_IN = AgentSpec(
     name=BASE,
     description="The prompt used where there are no agent files.",
     digest="built-in",
+    tools=TOOLS,
     prompt="""\
 You find the root cause of one production error by reading the application's code.
 

@@ -18,6 +18,7 @@ from nightwatch_core.analysis.loop_state import begin, bound_in_sight
 from nightwatch_core.analysis.places_read import line_ranges, shown_again
 from nightwatch_core.analysis.plans import RULES
 from nightwatch_core.analysis.prompts import first_message
+from nightwatch_core.analysis.runs_left import RunsLeft
 from nightwatch_core.analysis.tool_calls import CallHistory
 from nightwatch_core.analysis.tool_specs import TOLD_LIMITS
 from nightwatch_core.code.taint import strangers, texts_of
@@ -54,6 +55,7 @@ class Briefing:
     clock: Clock
     fence: str = ""  # the night's name for fences around what came from outside
     libraries: LibraryReader | None = None  # None: what is outside the repository is not known
+    runs: RunsLeft | None = None  # None: nothing can be run
 
 
 def analyse(briefing: Briefing) -> Analysis:
@@ -121,7 +123,7 @@ def opening(briefing: Briefing, seed: str = "") -> Conversation:
     by_tier = plan.chosen_by.get("effort") == "tier"
     return Conversation(
         system=f"{agent.prompt}\n\n{TOLD_LIMITS}" if agent.tools else agent.prompt,
-        tools=tools.offered(agent.tools, briefing.libraries),
+        tools=tools.offered(agent.tools, briefing.libraries, runs=briefing.runs is not None),
         answer_schema=answer_schema(),
         turns=(UserTurn(text=text),),
         case=case,
@@ -166,7 +168,7 @@ def _look(
             why = kept_back.refusal(order)
             return ToolResult(id=call.id, name=call.name, text=why, is_error=True)
         at = (briefing.code, briefing.case, briefing.traces, shown, briefing.libraries)
-        return tools.run(call, *at, fence=briefing.fence)
+        return tools.run(call, *at, fence=briefing.fence, runs=briefing.runs)
 
     def complain(answer: Answer, calls: CallHistory) -> str:
         if model.capabilities().local:  # it would answer the same again

@@ -7,6 +7,11 @@ TURN_CHARACTERS = 40_000  # characters that the answers of one turn have togethe
 IDLE_TURNS = 3  # turns in a row that may bring nothing new
 COMPARED_LINE = 400  # characters of a line that tell it from another
 
+# What an analysis may run
+RUNS, RUNS_SECONDS = 6, 120.0  # runs, seconds of all together
+RUNS_SECONDS_KEPT = 40.0  # seconds that have to be left for one more: it may take them all
+RUN_KEPT = 6_000  # characters of what a run printed
+
 # Tokens of one conversation
 CONCLUSION_TOKENS = 8_000  # kept for the answer at most, thinking included …
 SHORTEST_CONCLUSION = 1_000  # … and at least

@@ -12,6 +12,7 @@ from contextvars import copy_context
 
 from nightwatch_core.analysis import limits
 from nightwatch_core.analysis.answer_rows import NUMBERED, files_read, lines_shown
+from nightwatch_core.analysis.tool_specs import ONE_BY_ONE
 from nightwatch_core.code.code_view import CUT, MARK
 from nightwatch_core.models.conversation import (
     ResultsTurn,
@@ -124,16 +125,21 @@ def _side_by_side(
 ) -> tuple[ToolResult, ...]:
     """Run all calls, each in a copy of the caller's context; results in order.
 
-    Raises what the first call that failed raised; what has not begun by then is not begun.
+    Those that share something come after the others, one after another. Raises what the first call
+    that failed raised; what has not begun by then is not begun.
     """
-    if len(calls) < 2:
+    apart = [call for call in calls if call.name not in ONE_BY_ONE]
+    if len(apart) < 2:
         return tuple(run_tool(call, known) for call in calls)
-    with ThreadPoolExecutor(min(len(calls), limits.CALLS_AT_ONCE)) as pool:
-        begun = [pool.submit(copy_context().run, run_tool, call, known) for call in calls]
+    with ThreadPoolExecutor(min(len(apart), limits.CALLS_AT_ONCE)) as pool:
+        begun = [pool.submit(copy_context().run, run_tool, call, known) for call in apart]
         try:
-            return tuple(one.result() for one in begun)
+            results = iter([one.result() for one in begun])
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+    return tuple(
+        run_tool(call, known) if call.name in ONE_BY_ONE else next(results) for call in calls
+    )
 
 
 def _not_run(call: ToolCall, in_this_turn: bool, history: CallHistory, turn: int) -> ToolResult:

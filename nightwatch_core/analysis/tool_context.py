@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nightwatch_core.analysis.path_suggestions import no_file
+from nightwatch_core.analysis.runs_left import RunsLeft
 from nightwatch_core.analysis.tool_arguments import Refusal
 from nightwatch_core.code.code_view import lines_of
 from nightwatch_core.models.error import Case
@@ -23,6 +24,7 @@ class ToolContext:
     known: frozenset[str] = frozenset()  # lines that stand in the conversation, as `place` has them
     libraries: LibraryReader | None = None
     fence: str = ""
+    runs: RunsLeft | None = None  # None: nothing can be run
 
     @cached_property
     def frame_files(self) -> tuple[str, ...]:

@@ -21,7 +21,10 @@ LIMITS = {  # characters of an answer
     "history": 2_000,
     "find_tests": 3_000,
     "read_library": 20_000,
+    "run_test": 3_000,
+    "run_snippet": 3_000,
 }
+ONE_BY_ONE = ("run_test", "run_snippet")  # they share what may be run
 TOLD_LIMITS = f"""\
 # Limits
 
@@ -47,8 +50,8 @@ def _spec(called: str, description: str, required: tuple[str, ...], **properties
 SPECS: tuple[ToolSpec, ...] = (
     _spec(
         "read_file",
-        "Read lines of a file, best the 30 around a place you know. A range of up to 400 lines "
-        "comes whole. Without one, a file over 120 lines answers with its outline.",
+        "Lines of a file, best the 30 around a place you know; up to 400 come whole. Without a "
+        "range, over 120 lines: its outline.",
         ("path",),
         path=_PATH,
         start=_NUMBER,
@@ -56,9 +59,9 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     _spec(
         "search_code",
-        "Find lines that hold a text exactly (no patterns), several texts at once: callers, "
-        "writers of a field. All hits are listed, with up to 10 lines of context; a definition "
-        "that is hit is shown whole.",
+        "Lines that hold a text exactly (no patterns), several texts at once: callers, writers "
+        "of a field. All hits, with up to 10 lines of context; a definition that is hit comes "
+        "whole.",
         ("queries",),
         queries={"type": "array", "items": _TEXT},
         path=_PATH,
@@ -68,14 +71,13 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     _spec(
         "read_symbol",
-        "Read a definition whole, wherever it is (total, Order#total, billing::total); all places "
-        "that define it are listed.",
+        "A definition whole, wherever it is (total, Order#total, billing::total); all places.",
         ("name",),
         name=_TEXT,
     ),
     _spec(
         "find_files",
-        "Find files by part of a name or a glob, before you guess a path.",
+        "Files by part of a name or a glob, before you guess a path.",
         ("name",),
         name=_TEXT,
         path=_PATH,
@@ -88,14 +90,14 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     _spec(
         "get_error_traces",
-        "This error's traces as printed, newest first: what the first message leaves out.",
+        "This error's traces as printed, newest first.",
         (),
         limit=_NUMBER,
         number=_NUMBER,
     ),
     _spec(
         "blame",
-        "Commits that last wrote these lines: did a change bring the fault, and when?",
+        "Commits that last wrote these lines: did a change bring the fault?",
         ("path", "start"),
         path=_PATH,
         start=_NUMBER,
@@ -110,25 +112,26 @@ SPECS: tuple[ToolSpec, ...] = (
     ),
     _spec(
         "history",
-        "Commits that changed a path, or that added or removed a symbol or text, newest first.",
+        "Commits that changed a path, or added or removed a text, newest first.",
         (),
         path=_PATH,
         symbol=_TEXT,
     ),
     _spec(
         "find_tests",
-        "Existing tests of a file or symbol: by their name, and by mentions.",
+        "Tests of a file or symbol, by name and by mentions.",
         ("target",),
         target=_TEXT,
     ),
     _spec(
         "read_library",
-        "Source of a dependency or Python's library: a frame's path outside the repository, "
-        "package/file, package.",
+        "Source of a dependency: a frame's path outside the repository, package/file, package.",
         ("place",),
         place=_TEXT,
         start=_NUMBER,
         end=_NUMBER,
     ),
+    _spec("run_test", "Run a test file, or one: file::test.", ("test",), test=_TEXT),
+    _spec("run_snippet", "Run code in the project, confined.", ("code",), code=_TEXT),
 )
 BY_NAME = {spec.name: spec for spec in SPECS}

@@ -1,4 +1,4 @@
-"""The tools an analyst may call: they read the code at one commit and the case's traces, no more.
+"""The tools an analyst may call: they read the code at one commit and the case's traces, or run it.
 
 Every answer is plain text, bounded in size, and the value that it shows. A call that cannot be
 answered is told what to do instead; only `TryLater`, `GiveUp` and `StopTheNight` of the code reader
@@ -14,11 +14,13 @@ from nightwatch_core.analysis.library_tool import read_library
 from nightwatch_core.analysis.name_tools import find_files, list_directory
 from nightwatch_core.analysis.path_suggestions import near_matches, sentence_of
 from nightwatch_core.analysis.prompts import fenced
+from nightwatch_core.analysis.run_tools import run_snippet, run_test
+from nightwatch_core.analysis.runs_left import RunsLeft
 from nightwatch_core.analysis.search_tool import search_code
 from nightwatch_core.analysis.symbol_tool import read_symbol
 from nightwatch_core.analysis.tool_arguments import Refusal, ToolAnswer, complaint, settled
 from nightwatch_core.analysis.tool_context import ToolContext
-from nightwatch_core.analysis.tool_specs import BY_NAME, LIMITS, SPECS
+from nightwatch_core.analysis.tool_specs import BY_NAME, LIMITS, ONE_BY_ONE, SPECS
 from nightwatch_core.code.code_view import halves, inside, outside
 from nightwatch_core.models.conversation import ToolCall, ToolResult, ToolSpec
 from nightwatch_core.models.error import Case
@@ -33,10 +35,12 @@ __all__ = ["LIMITS", "SPECS", "offered", "run"]
 _TRACE_HEAD = 120  # characters around each trace
 
 
-def offered(names: Collection[str], libraries: LibraryReader | None) -> tuple[ToolSpec, ...]:
-    """Give the tools of an agent, those for libraries only where there are some to read."""
-    known = (spec for spec in SPECS if spec.name in names)
-    return tuple(spec for spec in known if libraries or spec.name != "read_library")
+def offered(
+    names: Collection[str], libraries: LibraryReader | None, *, runs: bool = False
+) -> tuple[ToolSpec, ...]:
+    """Give the tools of an agent, those for libraries and for running only where they work."""
+    without = (*(() if libraries else ("read_library",)), *(() if runs else ONE_BY_ONE))
+    return tuple(spec for spec in SPECS if spec.name in names and spec.name not in without)
 
 
 def run(
@@ -47,6 +51,7 @@ def run(
     known: frozenset[str] = frozenset(),
     libraries: LibraryReader | None = None,
     fence: str = "",
+    runs: RunsLeft | None = None,
 ) -> ToolResult:
     """Answer one call; `is_error` results say what to do instead, `missing` ones named what is not.
 
@@ -55,7 +60,7 @@ def run(
     readers raise.
     """
     try:
-        answer = _answer(call, ToolContext(code, case, traces, known, libraries, fence))
+        answer = _answer(call, ToolContext(code, case, traces, known, libraries, fence, runs))
     except Refusal as refusal:
         return ToolResult(
             id=call.id,
@@ -140,4 +145,6 @@ _TOOLS: dict[str, Callable[..., ToolAnswer]] = {
     "history": history,
     "find_tests": find_tests,
     "read_library": read_library,
+    "run_test": run_test,
+    "run_snippet": run_snippet,
 }

@@ -23,7 +23,7 @@ from nightwatch_core.models.error import Case
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.text.plain_text import one_line, shortened
 
-RUN = 8  # words in a row
+RUN, CODE_RUN = 8, 4  # words in a row: of prose, of code
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _SENTENCE = re.compile(r"[\n!?;]|\.\s")
 _ADDRESSING = frozenset(
@@ -45,6 +45,13 @@ _SENDS_TO = re.compile(
 )
 _OPERATOR = re.compile(r"\b(?:repo|org|user|owner|filename|extension):[\w./-]{1,99}\w", re.I)
 _COMMENT = re.compile(r"(?m)^(?: *\d+\|)?[ \t]*(?:#+|//+|/?\*+|--+|;+|<!--)[ \t]*(\S.*)$")
+_RUN_THIS = re.compile(  # whoever reads it is told to run what follows; code that failed is not
+    r"(?:(?:[.!?\n]\s*|\b(?:please|must|should|always|now|first|then)\s+)"
+    r"(?:run|execute|evaluate|eval|exec|paste)\b(?!\s*[(=.])"
+    r"|(?<!to )(?<!not )\b(?:run|execute|evaluate|eval|exec|paste)(?: \w{1,20}){0,4}:\s"
+    r"|\brun_(?:snippet|test)\b)(?P<code>[^\0]{1,400})",
+    re.I,
+)
 _QUOTED = re.compile(
     r"\"[^\"\n]{0,400}\"|(?<!\w)'[^'\n]{0,400}'(?!\w)|`[^`\n]{0,400}`|“[^”\n]{0,400}”"
 )
@@ -57,6 +64,7 @@ class Strangers(NamedTuple):
     acts: frozenset[str] = frozenset()  # commands, and addresses that somebody is sent to
     addresses: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
+    code: frozenset[tuple[str, ...]] = frozenset()  # runs of words that somebody is to run
 
 
 def strangers(texts: Iterable[str]) -> Strangers:
@@ -69,6 +77,12 @@ def strangers(texts: Iterable[str]) -> Strangers:
         acts=frozenset(sent_to.union(*map(_COMMAND.findall, sentences))),
         addresses=frozenset[str]().union(*map(_ADDRESS.findall, known)),
         operators=frozenset[str]().union(*map(_OPERATOR.findall, known)),
+        code=frozenset(
+            words
+            for text in known
+            for order in _RUN_THIS.finditer(text)
+            for words in _runs(order["code"], CODE_RUN)
+        ),
     )
 
 
@@ -124,6 +138,8 @@ def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()
     something only where no frame names it.
     """
     texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    if name == "code":
+        return next((order for text in texts if (order := in_code(text, by))), "")
     for text in texts:
         operator = next((one for one in sorted(by.operators) if one in text), "")
         selects = name not in ("queries", "query")
@@ -135,15 +151,24 @@ def in_argument(name: str, value: Any, by: Strangers, frames: Iterable[str] = ()
     return ""
 
 
+def in_code(text: str, by: Strangers) -> str:
+    """Give what code that is to be run repeats of an order; empty for nothing.
+
+    An address in it is data, like the values that failed: what runs it has no network.
+    """
+    again = next((run for run in _runs(text, CODE_RUN) if run in by.code), None)
+    return " ".join(again) if again else order_in(text, by)
+
+
 def sentence_of(what: str, order: str) -> str:
     """Say why something is kept back."""
     told = ascii(shortened(one_line(order), 120))[1:-1]
     return f"{what} repeats an order that stands in text from outside: {told}"
 
 
-def _runs(text: str) -> Iterator[tuple[str, ...]]:
+def _runs(text: str, length: int = RUN) -> Iterator[tuple[str, ...]]:
     words = [word.lower() for word in _WORD.findall(text)]
-    return (tuple(words[at : at + RUN]) for at in range(len(words) - RUN + 1))
+    return (tuple(words[at : at + length]) for at in range(len(words) - length + 1))
 
 
 def _is_sent_to(address: re.Match[str]) -> bool:

@@ -23,7 +23,7 @@ def inspected(bench: Bench, inspection: Inspection) -> Check | None:
     words = inspection.words(files)
     shown = f"{inspection.name} of {', '.join(files[:5])}"
     fixed = bench.fixed(words, CHECK_SECONDS)
-    if fixed.ended != "exited" or _is_absent(fixed):
+    if fixed.ended != "exited" or is_absent(fixed):
         return None
     complaints = _complaints(fixed)
     if not complaints:
@@ -49,6 +49,6 @@ def _complaints(run: Run) -> Counter[str]:
     return Counter(_PLACE.sub("", line) for line in lines if ":" in line)
 
 
-def _is_absent(run: Run) -> bool:
+def is_absent(run: Run) -> bool:
     """Whether the tool itself is not here, which is nobody's fault."""
     return not run.went_well and bool(_ABSENT.search(run.output)) and run.output.count("\n") <= 2

@@ -50,7 +50,13 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
         runners=tuple(runners),
         inspections=(Inspection("syntax", _checked, _PLAIN),),
         links=((f"{root}node_modules", "/env/node_modules"),) if needs else (),
+        snippet=_snippet,
     )
+
+
+def _snippet(code: str) -> Words:
+    module = ("--input-type=module",) if re.search(r"^\s*import\b(?!\s*\()", code, re.M) else ()
+    return ("node", *module, f"--eval={code}")
 
 
 def _runner(name: str, words: Words, form: str) -> Runner:

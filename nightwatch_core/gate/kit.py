@@ -38,6 +38,7 @@ class Kit(NamedTuple):
     links: tuple[tuple[str, str], ...] = ()
     folders: tuple[str, ...] = ()  # its scripts make them before anything runs
     verify: str = ""  # a person's own words for all of it
+    snippet: Callable[[str], Words] | None = None  # words that run code in its language
 
     def inner(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """The paths that are below its root, as seen from there."""

@@ -11,3 +11,5 @@ SCRIPTS = 30  # that are looked at for folders they make
 MADE_FOLDERS = 20
 READ_CHARACTERS = 262_144  # of an output
 EXPLAINED_CHARACTERS = 300  # of a reason
+RUN_SECONDS = 40.0  # of a test or snippet that an analyst asks for
+TEST_NAME = 200  # characters of a test that an analyst names

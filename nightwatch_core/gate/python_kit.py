@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from nightwatch_core.gate.kit import Inspection, Kit, Runner
+from nightwatch_core.gate.kit import Inspection, Kit, Runner, Words
 from nightwatch_core.gate.limits import MANIFEST_CHARACTERS
 from nightwatch_core.gate.python_needs import names_of, requirements
 from nightwatch_core.gate.template_checks import DJANGO, JINJA
@@ -33,6 +33,17 @@ _IMPORTS = (
     "    except BaseException as wrong:\n"
     "        print(f'{path}: {type(wrong).__name__}: {str(wrong)[:200]}')\n"
 )
+_SNIPPET = (
+    "import os, sys\n"
+    "code, settings = sys.argv[1:]\n"
+    "if settings:\n"
+    "    os.environ.setdefault('DJANGO_SETTINGS_MODULE', settings)\n"
+    "    import django\n"
+    "    django.setup()\n"
+    "sys.argv[1:] = []\n"
+    "exec(compile(code, '<snippet>', 'exec'), {'__name__': '__main__'})\n"
+)
+_SETTINGS = re.compile(r"DJANGO_SETTINGS_MODULE['\"],\s*['\"]([\w.]+)")
 
 
 def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
@@ -68,7 +79,15 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
             ("PYTHONDONTWRITEBYTECODE", "1"),
             ("PYTHONHASHSEED", "0"),
         ),
+        snippet=_snippet(read(f"{root}manage.py") or "" if has_django else ""),
     )
+
+
+def _snippet(manage: str) -> Callable[[str], Words]:
+    """Runs code in the project; Django is set up as manage.py has it."""
+    settings = _SETTINGS.search(manage[:MANIFEST_CHARACTERS])
+    named = settings[1] if settings else ""
+    return lambda code: ("python3", "-c", _SNIPPET, code, named)
 
 
 def _preparation(lines: tuple[str, ...]) -> Preparation | None:

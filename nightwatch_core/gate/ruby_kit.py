@@ -15,7 +15,7 @@ _ENVIRONMENT = (
     ("BUNDLE_FROZEN", "true"),
     ("RAILS_ENV", "test"),
 )
-_LOAD = "ARGV.each { |file| require File.expand_path(file) }"
+_LOAD = "require File.expand_path(ARGV.shift) while ARGV[0] && !ARGV[0].start_with?('-')"
 _MINITEST = ("ruby", "-Ilib:test:.", "-e", _LOAD)
 _TEST = re.compile(r"(^|/)(test/.*_test|test/test_\w+|test/.*/test_\w+)\.rb$")
 _SPEC = re.compile(r"(^|/)spec/.*_spec\.rb$")
@@ -38,6 +38,8 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
         runners.append(_runner("minitest", (*bundled, *_MINITEST), tests, "minitest"))
     if not runners:
         return None
+    rails = ("ruby", "bin/rails", "runner")
+    words = rails if "bin/rails" in inside else (*bundled, "ruby", "-Ilib:test:.", "-e")
     return Kit(
         "ruby",
         root,
@@ -45,6 +47,7 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
         runners=tuple(runners),
         inspections=(Inspection("syntax", _checked, (".rb",)), ERB),
         environment=_ENVIRONMENT if bundled else (),
+        snippet=lambda code: (*words, f"\n{code}"),  # never an option, or a file's name
     )
 
 

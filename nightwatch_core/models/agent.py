@@ -8,10 +8,11 @@ from nightwatch_core.models.conversation import Effort
 from nightwatch_core.models.value import Value
 
 ChosenBy = Literal["rules", "run", "agent", "setting", "tier", "nobody"]
-TOOLS = (
+READING = (
     *("read_file", "search_code", "read_symbol", "find_files", "list_directory"),
     *("get_error_traces", "blame", "show_commit", "history", "find_tests", "read_library"),
 )
+TOOLS = (*READING, "run_test", "run_snippet")  # what runs is off where it is not listed
 
 
 class AgentSpec(Value):
@@ -27,7 +28,7 @@ class AgentSpec(Value):
     thinking_budget: int | None = None  # tokens; for models that want a number
     max_iterations: int | None = None
     max_tokens: int | None = None
-    tools: tuple[str, ...] = TOOLS
+    tools: tuple[str, ...] = READING
     examples: tuple[str, ...] = ()
     digest: str = ""  # of the file and its bases: part of every cache key
 

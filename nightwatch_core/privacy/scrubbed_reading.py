@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from nightwatch_core.models.batch import Batch, BatchState, ItemResult, ListedBatch, TriageItem
-from nightwatch_core.models.code import Release
+from nightwatch_core.models.code import Commit, Release
 from nightwatch_core.models.conversation import (
     AssistantTurn,
     Capabilities,
@@ -15,8 +15,17 @@ from nightwatch_core.models.error import ErrorGroup, Fetched, Window
 from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
+from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.models.sandbox import Command, Preparation, Prepared, Run
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.ports import BatchModel, ErrorSource, FileSource, KnowledgeReader, Model
+from nightwatch_core.ports import (
+    BatchModel,
+    ErrorSource,
+    FileSource,
+    KnowledgeReader,
+    Model,
+    Sandbox,
+)
 from nightwatch_core.privacy.values import Scrub, scrubbed, told_scrubbed
 
 
@@ -97,6 +106,34 @@ def told(conversation: Conversation, scrub: Scrub) -> Conversation:
         for turn in conversation.turns
     )
     return conversation.model_copy(update={"turns": turns, "system": scrub(conversation.system)})
+
+
+class ScrubbedSandbox:
+    """A `Sandbox` whose programs print nothing secret."""
+
+    def __init__(self, sandbox: Sandbox, scrub: Scrub) -> None:
+        """Mask what programs print."""
+        self._sandbox, self._scrub = sandbox, scrub
+
+    def confinement(self) -> str:
+        """Say what confines programs here."""
+        with told_scrubbed(self._scrub):
+            return self._sandbox.confinement()
+
+    def prepare(self, commit: Commit, preparation: Preparation) -> Prepared:
+        """Have the dependencies of a project at hand."""
+        with told_scrubbed(self._scrub):
+            return self._sandbox.prepare(commit, preparation)
+
+    def run(self, commit: Commit, changes: tuple[FileChange, ...], command: Command) -> Run:
+        """Run a command in a fresh copy of the tree with the changes made."""
+        with told_scrubbed(self._scrub):
+            run = self._sandbox.run(commit, changes, command)
+        return run.model_copy(update={"output": self._scrub(run.output)})
+
+    def close(self) -> None:
+        """Delete what was laid out for runs."""
+        self._sandbox.close()
 
 
 class ScrubbedBatches:

@@ -119,7 +119,7 @@ def _judged(
     if fix.refused:
         why = f"{fix.refused[0].path}: {fix.refused[0].reason}"
     else:
-        why = refusal(fix.edits, failing.edits, briefing)
+        why = refusal(fix.edits, failing.edits, briefing, read)
     if why:
         return SecondAttempt(because=f"the next attempt may not be run: {why}")
     return SecondAttempt(edits=fix.edits, because=said)

@@ -22,6 +22,7 @@ from nightwatch_core.privacy.scrubbed_reading import (
     ScrubbedBatches,
     ScrubbedLessons,
     ScrubbedModel,
+    ScrubbedSandbox,
     ScrubbedSource,
 )
 from nightwatch_core.privacy.scrubbed_writing import (
@@ -86,6 +87,7 @@ def scrubbed_reading(ports: ReadingPorts, at: Settings) -> ReadingPorts:
         model=ScrubbedModel(ports.model, by.scrub),
         tasks=ScrubbedTasks(ports.tasks, by.scrub) if ports.tasks else None,
         batches=ScrubbedBatches(ports.batches, by.scrub) if ports.batches else None,
+        sandbox=ScrubbedSandbox(ports.sandbox, by.scrub) if ports.sandbox else None,
     )
 
 

@@ -13,7 +13,7 @@ from nightwatch_core.analysis.agent_specs import (
     inherited,
 )
 from nightwatch_core.errors import StopTheNight
-from nightwatch_core.models.agent import TOOLS, Agents, AgentSpec, BrokenAgent
+from nightwatch_core.models.agent import READING, Agents, AgentSpec, BrokenAgent
 
 TEXT = """---
 name: go-services
@@ -66,13 +66,13 @@ def test_every_key_is_read():
 
 def test_a_prompt_without_front_matter_is_an_agent():
     spec = spec_from("Find the cause.", "plain")
-    assert (spec.name, spec.prompt, spec.tools) == ("plain", "Find the cause.", TOOLS)
+    assert (spec.name, spec.prompt, spec.tools) == ("plain", "Find the cause.", READING)
     assert (spec.model, spec.effort, spec.languages) == (None, None, ())
 
 
 def test_empty_values_are_defaults_and_no_tools_are_none():
     spec = spec_from("---\nmodel:\ntools:\n---\nx", "a")
-    assert (spec.model, spec.tools) == (None, TOOLS)
+    assert (spec.model, spec.tools) == (None, READING)
     assert spec_from("---\ntools: []\n---\nx", "a").tools == ()
 
 
