@@ -13,11 +13,11 @@ def refusal(
     edits: tuple[Edit, ...],
     before: tuple[Edit, ...],
     briefing: ProofBriefing,
-    seen: tuple[str, ...],
+    seen: tuple[str, ...] | None = None,
 ) -> str:
     """Say why edits are not worth running after those of `before`; empty where they are.
 
-    `seen` are the files that whoever made them was shown.
+    `seen` are the files that whoever made them was shown; None: that is asked elsewhere.
     """
     read, options = briefing.base.read_file, briefing.options
     digest, paths = fixing.fix_digest(edits), briefing.base.paths()
@@ -26,7 +26,8 @@ def refusal(
     if digest in briefing.analysis.rejected:
         return "this very fix was turned down, or did not help, before"
     applied = fixing.apply(edits, read, paths)
-    if why := refused(edits, applied, seen, read, paths):
+    shown = paths if seen is None else seen
+    if why := refused(edits, applied, shown, read, paths):
         return why
     if options.risky_fixes == "refuse" and (risk := powers_gained(applied.changes, read)):
         return risk
