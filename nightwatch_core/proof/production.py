@@ -13,10 +13,18 @@ from nightwatch_core.intake.fingerprint import FUNCTION_NOISE
 from nightwatch_core.models.error import Case
 from nightwatch_core.models.trace import ExceptionLink, Frame
 from nightwatch_core.proof.raised import Raised
+from nightwatch_core.text.plain_text import shortened
 
 _INNER = re.compile(r"^<(?:listcomp|dictcomp|setcomp|genexpr)>$")  # newer versions inline them
 _MADE_UP = re.compile(r"(^|/)(unittest/mock|mock/mock|rspec/mocks|mocha|sinon|pytest_mock)\b")
 _COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")
+
+
+_MEMBER = re.compile(
+    r"(?:attribute|method|variable|constant|property|reading|setting) \(?[`'\"‘](?:\w+[#.])?(\w+)"
+)
+_DATA = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|`[^`']{0,200}['`]|<[\w-]{1,80}>|\d+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class Place(NamedTuple):
@@ -31,9 +39,11 @@ class Crash(NamedTuple):
     """What production raised."""
 
     error_class: str
+    message: str
     places: tuple[Place, ...]  # innermost first
     is_raised_within: bool  # by the application itself, not by a library that it calls
     is_exact: bool  # its line is that of the commit
+    least: int = 1  # of its places a test has to come through, to be about this crash
 
 
 def crash_of(case: Case) -> Crash | None:
@@ -45,6 +55,7 @@ def crash_of(case: Case) -> Crash | None:
     own = tuple(filter(_is_ours, link.frames))
     return Crash(
         link.error_class or case.leader.error_class,
+        link.message or case.leader.message,
         places_of(own),
         is_raised_within=link.frames[0] == own[0],
         is_exact=_is_exact(link, own[0]),
@@ -114,7 +125,27 @@ def unlike(raised: Raised, crash: Crash, exact: bool = True, test: str = "") -> 
     for one, other in zip(seen[1:], crash.places[1:], strict=False):
         if why := _other_place(one, other, exact=False):
             return f"{raised.error_class} comes there another way: it is called {why}"
-    return ""
+    if len(seen) < crash.least:
+        return f"the test has to come through {_told(crash.places[crash.least - 1])}"
+    return other_message(raised.message, crash.message)
+
+
+def other_message(one: str, other: str) -> str:
+    """Say why a message is not of production's crash; empty where it may be, with other data.
+
+    >>> other_message("'NoneType' object has no attribute 'tag'", "… has no attribute 'split'")
+    "it says 'tag' where production said 'split'"
+    >>> other_message("no order 17", "no order 4"), other_message("division by zero", "bad value")
+    ('', 'it says "division by zero" where production said "bad value"')
+    """
+    members = [match[1] for text in (one, other) if (match := _MEMBER.search(text[:2_000]))]
+    if len(members) == 2:
+        same = members[0] == members[1]
+        return "" if same else f"it says '{members[0]}' where production said '{members[1]}'"
+    said, wanted = ({*_WORD.findall(_DATA.sub(" ", text[:2_000]))} for text in (one, other))
+    if not said or not wanted or len(said & wanted) * 3 >= min(len(said), len(wanted)):
+        return ""
+    return f'it says "{shortened(one, 80)}" where production said "{shortened(other, 80)}"'
 
 
 def has_left(raised: Raised, test: str = "") -> bool:
@@ -149,7 +180,11 @@ def _told(place: Place) -> str:
     return f"{place.path}{line}{name}"
 
 
+def entered(raised: Raised, test: str = "") -> int:
+    """Count the application's places that a test raises through."""
+    return len(places_of(tuple(one for one in raised.frames if _is_app(one, test))))
+
+
 def frames_told(crash: Crash, raised: Raised, test: str = "") -> tuple[str, ...]:
     """Name production's frames that a test raised through, innermost first."""
-    entered = len(places_of(tuple(one for one in raised.frames if _is_app(one, test))))
-    return tuple(_told(one) for one in crash.places[:entered])
+    return tuple(_told(one) for one in crash.places[: entered(raised, test)])

@@ -65,7 +65,7 @@ def judged(
         return GateResult(
             outcome="failed", text=text, fix=fix_digest(fix), reproduction=reproduction
         )
-    came = _with_test(briefing, reproduction, applied.changes)
+    came = _with_test(briefing, reproduction, fix, applied.changes)
     if came is None:
         return _gated(briefing, fix, (), reproduction)
     if came.fate == "crash":
@@ -88,7 +88,10 @@ def judged(
 
 
 def _with_test(
-    briefing: ProofBriefing, reproduction: Reproduction, changes: tuple[FileChange, ...]
+    briefing: ProofBriefing,
+    reproduction: Reproduction,
+    fix: tuple[Edit, ...],
+    changes: tuple[FileChange, ...],
 ) -> WithFix | None:
     """What became of the test with the fix; None where it is not run."""
     if reproduction.outcome != "reproduced" or not reproduction.test:
@@ -98,7 +101,7 @@ def _with_test(
         return None
     test = reproduction.test[0]
     try:
-        return with_fix(stage, Candidate(test.path, test.new), changes)
+        return with_fix(stage, Candidate(test.path, test.new), fix, changes)
     except GiveUp:
         return None
 

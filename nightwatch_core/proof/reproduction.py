@@ -7,10 +7,12 @@ twice, as its recorder saw it: nothing that a test prints counts.
 from typing import Literal, NamedTuple
 
 from nightwatch_core.gate.limits import OUTPUT_CHARACTERS
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.gate import Check, Outcome, Reproduction
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.proof.candidate import Candidate, refused
-from nightwatch_core.proof.production import frames_told
+from nightwatch_core.proof.depth import least_places
+from nightwatch_core.proof.production import entered, frames_told
 from nightwatch_core.proof.stage import Shown, Stage
 
 Fate = Literal["green", "crash", "red", "flaky"]
@@ -75,20 +77,25 @@ class WithFix(NamedTuple):
     output: str
 
 
-def with_fix(stage: Stage, test: Candidate, fix: tuple[FileChange, ...]) -> WithFix:
+def with_fix(
+    stage: Stage, test: Candidate, fix: tuple[Edit, ...], changes: tuple[FileChange, ...]
+) -> WithFix:
     """Run a test that reproduces on the base with a fix; raises `GiveUp` where it cannot be."""
     before = stage.seconds
-    shown = stage.on_base(test.path, test.text, fix)
+    shown = stage.on_base(test.path, test.text, changes)
     fate: Fate = "green"
     if not shown.is_green:
-        again = stage.on_base(test.path, test.text, fix)
-        fate = "crash" if again.crash and shown.crash else "flaky" if again.is_green else "red"
-        shown = again
+        again = stage.on_base(test.path, test.text, changes)
+        same = [one.crash for one in (shown, again) if one.crash]
+        least = least_places(stage.crash, fix, stage.briefing.failing.read_file)
+        is_about_it = all(entered(one, test.path) >= least for one in same)
+        fate = "crash" if len(same) == 2 else "flaky" if again.is_green else "red"
+        fate, shown = fate if is_about_it else "red", again
     words = {
         "green": "raises production's error without the fix, and is green with it",
         "crash": f"the crash is still there: {stage.crash.error_class} in {_top(stage)}",
         "flaky": "is red and green with the fix",
-        "red": "the crash is gone with the fix, but the test is red in another way",
+        "red": "is red with the fix, but does not show that the crash is still there",
     }
     check = Check(
         name="reproduction",

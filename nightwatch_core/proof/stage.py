@@ -7,6 +7,7 @@ written down by the language's recorder, and compared with what production raise
 import hashlib
 from typing import NamedTuple
 
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.gate.bench import Bench
 from nightwatch_core.gate.kit import Kit, Runner
@@ -18,6 +19,7 @@ from nightwatch_core.models.gate import RuntimeFact
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.proof.depth import least_places
 from nightwatch_core.proof.production import Crash, crash_of, has_left, simple_class, unlike
 from nightwatch_core.proof.raised import Raised, printed_and_raised
 from nightwatch_core.proof.recorders import RECORDERS, Recorder, recorded
@@ -54,7 +56,9 @@ class Shown(NamedTuple):
     @property
     def facts(self) -> tuple[RuntimeFact, ...]:
         """Values of locals along the crash, or else along what was raised instead."""
-        return next((one.facts for one in (self.crash, *self.raised) if one and one.facts), ())
+        listed = (one.facts for one in (self.crash, *self.raised) if one)
+        own = (tuple(f for f in facts if not TEST.search(f.path)) for facts in listed)
+        return next(filter(None, own), ())
 
 
 class Stage:
@@ -99,19 +103,25 @@ class Stage:
         """The exception that is production's, else why the nearest one is not."""
         wanted, other = simple_class(self.crash.error_class), "nothing is raised in the application"
         for one in sorted(raised, key=lambda one: simple_class(one.error_class) != wanted):
-            why = unlike(one, self.crash, exact, test) or self._stayed(one, test, reading)
+            why = unlike(one, self.crash, exact, test) or self._handled(one, exact, test, reading)
             if not why:
                 return one, ""
             if other.startswith("nothing"):
                 other = why
         return None, other
 
-    def _stayed(self, raised: Raised, test: str, reading: Reading) -> str:
-        """Why an exception crashed nothing: the code that raises it catches it, too."""
-        handled = f"{raised.error_class} is raised, and handled where it is raised"
+    def _handled(self, raised: Raised, exact: bool, test: str, reading: Reading) -> str:
+        """Say so where an exception crashed nothing: the code that raises it catches it, too.
+
+        Where that is not written down, a test that is red with a fix has to print its place.
+        """
         if self._recorder.tells_left:
-            return "" if has_left(raised, test) else handled
-        return ""
+            is_out = has_left(raised, test)
+        else:
+            top = next(one for one in raised.frames if one.in_app)
+            place = f"{top.repo_path.rpartition('/')[2]}:{top.line}"
+            is_out = exact or reading.is_green or place in reading.run.output
+        return "" if is_out else f"{raised.error_class} is raised, and handled where it is raised"
 
 
 def stage_for(briefing: ProofBriefing) -> Stage | str:
@@ -122,6 +132,8 @@ def stage_for(briefing: ProofBriefing) -> Stage | str:
     failing = briefing.failing
     if failing.read_file(crash.places[0].path) is None:
         return f"{crash.places[0].path} is not in the commit that failed"
+    least = least_places(crash, briefing.analysis.fix, failing.read_file)
+    crash = crash._replace(least=least)
     kit = kit_for((crash.places[0].path,), failing.paths(), failing.read_file, briefing.options)
     if isinstance(kit, str):
         return kit
