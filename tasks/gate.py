@@ -45,6 +45,7 @@ def gate(draft: DraftPull, analysis: Analysis, report: RunReport, known: Known) 
             known=known,
             clock=ports.clock,
             allowance=_allowance(report),
+            story=_story_allowance(report),
             model=_model(report),
             fence=report.night.fence,
         )
@@ -54,7 +55,7 @@ def gate(draft: DraftPull, analysis: Analysis, report: RunReport, known: Known) 
 def _model(report: RunReport) -> Model | None:
     """Who is asked for reproductions and corrections; an answer that was paid for is not again."""
     options, night = report.options, report.night.id
-    if options.model == RULES or not options.proof_budget:
+    if options.model == RULES or not (options.proof_budget or options.story_cost):
         return None
     transcribed = TranscribedModel(reading(options).model, transcripts(), night)
     return ResumableModel(transcribed, records(), f"turns/{night}/{options.model}")
@@ -69,6 +70,21 @@ def _allowance(report: RunReport) -> Allowance:
         iterations=options.max_iterations,
         tokens=max(0, tokens),
         cost=_least(options.cost_per_error, options.cost_per_night, used),
+        seconds=options.seconds_per_error,
+    )
+
+
+def _story_allowance(report: RunReport) -> Allowance | None:
+    """What a fix may take that is made in several steps; None where none is."""
+    options = report.options
+    if not options.story_cost:
+        return None
+    used = sum((one.gate.usage for one in report.analyses if one.gate), report.usage)
+    tokens = min(options.token_budget_per_error, options.total_token_budget - used.new_tokens)
+    return Allowance(
+        iterations=options.max_iterations,
+        tokens=max(0, tokens),
+        cost=_least(options.story_cost, options.cost_per_night, used),
         seconds=options.seconds_per_error,
     )
 

@@ -14,6 +14,7 @@ from nightwatch_core.models.proposal import (
     OpenIssue,
     Receipt,
 )
+from nightwatch_core.publish.markers import step_line
 from nightwatch_core.text import frontmatter
 
 NOW = datetime(2026, 11, 21, 3, 0, tzinfo=UTC)
@@ -83,14 +84,14 @@ def set_state(receipt: Receipt, **fields: object) -> None:
 
 STEPS = (
     DraftCommit(
-        message="Name the nothing\n\nStep 1 of 2.",
+        message=f"Name the nothing\n\n{step_line(1, 2)}",
         changes=(
             FileChange(path="app/nothing.rb", text="NOTHING = 0\n"),
             FileChange(path="app/b c.rb", text="c\n"),
         ),
     ),
     DraftCommit(
-        message="Count with it\n\nStep 2 of 2.",
+        message=f"Count with it\n\n{step_line(2, 2)}",
         changes=(
             FileChange(path="app/nothing.rb", text="NOTHING = 0.0\n"),
             FileChange(path="app/b c.rb", text="b\n"),

@@ -6,12 +6,15 @@ from nightwatch_core.analysis import kept_back, tools
 from nightwatch_core.analysis.loop import Conclusion, converse
 from nightwatch_core.analysis.tool_calls import CallHistory
 from nightwatch_core.code.taint import strangers, texts_of
+from nightwatch_core.errors import NightWatchError, StopTheNight
 from nightwatch_core.models.answer import Answer
 from nightwatch_core.models.conversation import Conversation, ToolCall, ToolResult
 from nightwatch_core.models.usage import Allowance
 from nightwatch_core.ports import CodeReader, Model
 from nightwatch_core.proof.briefing import ProofBriefing
+from nightwatch_core.text.plain_text import one_line, shortened
 
+_REASON = 600  # characters
 Complain = Callable[[Answer, tuple[str, ...]], str]  # told the answer and the files seen
 
 
@@ -42,6 +45,17 @@ def conversed(
         return complain(answer, files_seen(briefing, opening, calls))
 
     return converse(opening, model, run_tool, allowance, briefing.clock, objection)
+
+
+def why_unanswered(briefing: ProofBriefing, trouble: NightWatchError, poor: str) -> str:
+    """Say why a conversation came to no answer; `poor` where too little may be used.
+
+    That no model can be asked any more tonight is noted in `briefing.known`.
+    """
+    if isinstance(trouble, StopTheNight):
+        briefing.known.silent = str(trouble)
+    is_poor = trouble.ending is not None and trouble.ending.kind == "budget gone"
+    return shortened(poor if is_poor else one_line(str(trouble)), _REASON)
 
 
 def files_seen(

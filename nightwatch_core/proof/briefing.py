@@ -24,5 +24,6 @@ class ProofBriefing:
     known: Known  # what the night has found out about its projects
     clock: Clock
     allowance: Allowance  # of all that is asked for this fix
+    story: Allowance | None = None  # of a fix that is made in several steps; None: none is
     model: Model | None = None  # None: nobody can be asked
     fence: str = ""  # the night's name for fences around what came from outside

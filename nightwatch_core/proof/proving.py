@@ -4,7 +4,8 @@ Who reproduces is one tuple, `REPRODUCERS`; each is told the briefing and gives 
 reproduction's `test` being edits that make new files on the base. The first that reproduced counts.
 Who mends is `CORRECTORS`; each is told the briefing, the result that failed, and a judge, which
 runs other edits like the first ones (with the test, where there is one). It gives that judge's
-result, or the failed one, with its `correction` and its `usage` filled in.
+result, or the failed one, with its `correction` and its `usage` filled in. Last, what spans several
+files, or still fails, is made in steps where that is paid for (`stories.py`).
 """
 
 from functools import partial
@@ -25,8 +26,10 @@ from nightwatch_core.proof.fix_policy import refusal
 from nightwatch_core.proof.reproduction import WithFix, with_fix
 from nightwatch_core.proof.reproduction_by_model import by_model
 from nightwatch_core.proof.stage import stage_for
+from nightwatch_core.proof.stories import made_in_steps
 
 REPRODUCERS: tuple[Reproducer, ...] = (by_model,)  # searched without a model first: it is free
+_WITHOUT = Reproduction(outcome="not tried")
 CORRECTORS: tuple[Corrector, ...] = (corrected,)
 
 
@@ -39,7 +42,7 @@ def proved(briefing: ProofBriefing) -> GateResult:
     for correct in CORRECTORS:
         if result.outcome == "failed":
             result = correct(briefing, result, judge)
-    return result
+    return made_in_steps(briefing, result, judge, partial(judged, briefing, _WITHOUT))
 
 
 def reproduced(briefing: ProofBriefing) -> Attempt:

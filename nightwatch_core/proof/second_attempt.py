@@ -13,13 +13,13 @@ from nightwatch_core.analysis.second_look import left_of
 from nightwatch_core.code.edit_grounds import grounds_of
 from nightwatch_core.code.edit_rules import judged
 from nightwatch_core.code.taint import strangers, texts_of
-from nightwatch_core.errors import NightWatchError, StopTheNight
+from nightwatch_core.errors import NightWatchError
 from nightwatch_core.models.answer import Answer, Edit
 from nightwatch_core.models.conversation import Conversation, UserTurn
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.ports import Model
-from nightwatch_core.proof.asking import conversed, files_seen
+from nightwatch_core.proof.asking import conversed, files_seen, why_unanswered
 from nightwatch_core.proof.briefing import ProofBriefing
 from nightwatch_core.proof.correction_texts import TURNS, correction_request, shown_files
 from nightwatch_core.proof.fix_policy import refusal
@@ -65,12 +65,9 @@ def attempt_again(briefing: ProofBriefing, failing: Failing) -> SecondAttempt:
     try:
         conclusion = _conversed(briefing, failing, opening, briefing.model)
     except NightWatchError as trouble:
-        if isinstance(trouble, StopTheNight):
-            briefing.known.silent = str(trouble)
-        is_poor = trouble.ending is not None and trouble.ending.kind == "budget gone"
-        why = _GONE if is_poor else one_line(str(trouble))
+        why = why_unanswered(briefing, trouble, _GONE)
         usage = trouble.usage or Usage()
-        return SecondAttempt(because=shortened(why, _REASON), usage=usage, was_answered=False)
+        return SecondAttempt(because=why, usage=usage, was_answered=False)
     read = files_seen(briefing, opening, conclusion.state.calls)
     attempt = _judged(briefing, failing, conclusion.answer, read)
     return attempt._replace(usage=conclusion.state.budget.used, read=read)

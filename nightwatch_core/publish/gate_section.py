@@ -7,6 +7,7 @@ from nightwatch_core.models.gate import Check, GateResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.finding_parts import sentence
 from nightwatch_core.publish.issue_sections import Told, bulleted
+from nightwatch_core.publish.story_section import steps_in_short
 from nightwatch_core.text.escaping import code_span, fenced, markdown
 
 _CHECK, _OUTPUT, _NAMES = 600, 3_000, 20  # characters, characters, tests
@@ -76,4 +77,5 @@ def told_in_report(analysis: Analysis) -> str:
     what = gate.text or "; ".join(tests)
     named = f"; flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else ""
     red = f"; red before as well: {len(gate.preexisting)}" if gate.preexisting else ""
-    return sentence(f"{gate.outcome}: {what}{red}{named}").rstrip(".")
+    steps = f"; {told}" if (told := steps_in_short(analysis)) else ""
+    return sentence(f"{gate.outcome}: {what}{red}{named}{steps}").rstrip(".")

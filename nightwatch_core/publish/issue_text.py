@@ -11,9 +11,10 @@ from nightwatch_core.publish import issue_sections as say
 from nightwatch_core.publish.handover_section import handed_over
 from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.publish.issue_sections import Told
-from nightwatch_core.publish.markers import marker, patch_marker
+from nightwatch_core.publish.markers import marker, patch_marker, step_line
 from nightwatch_core.publish.mitigations import told_as
 from nightwatch_core.publish.other_pulls import met_pulls
+from nightwatch_core.publish.story_section import in_steps, is_part
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, markdown, title
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -63,7 +64,8 @@ def pull_title(told: Told) -> str:
 
 
 def _verb(told: Told) -> str:
-    return "Mitigate" if told.mitigations else "Fix"
+    verb = "Mitigate" if told.mitigations else "Fix"
+    return f"{verb} in part" if is_part(told.analysis) else verb
 
 
 def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
@@ -107,6 +109,14 @@ def commit_message(told: Told, issue: int | None) -> str:
     return f"{_subject(told)}\n\n{body}{refers}\n"
 
 
+def step_message(step: str, number: int, of: int, message: str) -> str:
+    """Subject and body of one of several commits; the last one says what the only one would."""
+    subject, _, rest = message.partition("\n")
+    fix = f"The fix: {subject}" if number < of else rest.strip("\n")
+    named = shortened(_calm(title(step)), SUBJECT)
+    return f"{named}\n\n{step_line(number, of)}\n\n{fix}\n"
+
+
 def _subject(told: Told) -> str:
     """The title of the draft, as far as whole words, and better whole clauses, go into a line."""
     whole = pull_title(told).rstrip(".…")
@@ -148,6 +158,7 @@ _ISSUE: tuple[Section, ...] = (
     say.fix,
     met_pulls,
     gate_section.ran,
+    in_steps,
     say.refused,
     say.suspects,
     say.undecided,

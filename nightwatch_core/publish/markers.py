@@ -17,6 +17,7 @@ _MARKER = re.compile(
     re.ASCII,
 )
 _PATCH = re.compile(r"\r?\n<!-- patch fix=([\w:.-]{1,100}) base=([\w./%~-]{1,600}) -->", re.ASCII)
+_STEP = re.compile(r"^Step \d{1,2} of (\d{1,2}) of one fix\.$", re.ASCII | re.MULTILINE)
 _HEAD = 6_000  # characters, more than a marker may be
 
 
@@ -80,6 +81,21 @@ def joined_body(body: str, names: Iterable[str]) -> str:
     text = marker(mark.fingerprint, mark.key, mark.night, (*mark.also, *names))
     old = found.group().strip()
     return body if old == text else text + body.removeprefix("\ufeff")[found.end() :]
+
+
+def step_line(number: int, of: int) -> str:
+    """The line in a commit's message that tells the steps of one draft.
+
+    >>> steps_told(f"Title\\n\\n{step_line(2, 3)}\\n")
+    3
+    """
+    return f"Step {number} of {of} of one fix."
+
+
+def steps_told(message: str) -> int:
+    """Of how many steps the message's commit is one; 0 where it is none of ours."""
+    found = _STEP.search(message[:_HEAD])
+    return int(found[1]) if found else 0
 
 
 def _plain(text: str) -> str:

@@ -17,8 +17,13 @@ def no_carrier(options: NightOptions, issue: int | None) -> Reason | None:
 
 def as_patch(draft: DraftPull, issue: int | None) -> DraftPull:
     """Return it without a branch; the commit people make of it is known by its last line."""
-    message = f"{draft.commit_message.rstrip()}\n\nNightWatch patch {draft.key}\n"
+    mark = f"\n\nNightWatch patch {draft.key}\n"
+    message = f"{draft.commit_message.rstrip()}{mark}"
     news = {"branch": "", "commit_message": message, "as_patch": True, "issue": issue}
+    if draft.commits:
+        *first, last = draft.commits
+        last = last.model_copy(update={"message": f"{last.message.rstrip()}{mark}"})
+        news["commits"] = (*first, last)
     return draft.model_copy(update=news)
 
 

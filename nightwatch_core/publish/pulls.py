@@ -25,6 +25,7 @@ from nightwatch_core.publish.expected_value import expected_value
 from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
 from nightwatch_core.publish.patches import as_patch, how_it_stands, no_carrier
+from nightwatch_core.publish.story_commits import draft_commits
 from nightwatch_core.publish.tiers import Candidate, why_no_draft
 from nightwatch_core.publish.twins import Share, causes, shares
 
@@ -83,7 +84,7 @@ def plan_pulls(
             skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
             proposals += _joined_draft(told, share, options, night)
         else:
-            draft = _pull(told, share, applied, night, refers)
+            draft = _in_commits(_pull(told, share, applied, night, refers), analysis, read)
             proposals.append(as_patch(draft, issue) if options.drafts == "patch" else draft)
             new += not _is_tonights(known, night)
     skips += _without_fix(without, options)
@@ -233,3 +234,10 @@ def _pull(
         labels=(issue_text.LABEL,),
         fix=digest,
     )
+
+
+def _in_commits(draft: DraftPull, analysis: Analysis, read: Read) -> DraftPull:
+    """The draft with a commit for each step, where its fix was made in several."""
+    applied = fixing.Applied(changes=draft.changes)
+    commits = draft_commits(analysis, applied, read, draft.commit_message)
+    return draft.model_copy(update={"commits": commits}) if commits else draft

@@ -30,7 +30,7 @@ _HISTORY = re.compile(
     + _COMMIT
     + r"\}\}\}\}"
 )
-_NAMED = "oid tree{oid} parents(first:2){nodes{oid tree{oid}}}"
+_NAMED = "oid message tree{oid} parents(first:2){nodes{oid tree{oid}}}"
 _EDITED = re.compile(
     r"(\w+):pullRequest\(number:\$(\w+)\)\{"
     + re.escape(
@@ -182,7 +182,13 @@ def _brought_in(github: Any, pull: dict[str, Any]) -> dict[str, Any]:
 def _named(git: BareRepository, sha: str) -> dict[str, Any]:
     told = git.commit(sha)
     above = [{"oid": one, "tree": {"oid": git.commit(one)["tree"]}} for one in told["parents"][:2]]
-    return {"oid": sha, "tree": {"oid": told["tree"]}, "parents": {"nodes": above}}
+    message = told["message"]
+    return {
+        "oid": sha,
+        "message": message,
+        "tree": {"oid": told["tree"]},
+        "parents": {"nodes": above},
+    }
 
 
 def _sized(git: BareRepository, sha: str) -> dict[str, int]:

@@ -24,6 +24,7 @@ from nightwatch_core.adapters.github.limits import EDITED_COMMITS, QUERY_PAGES, 
 from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import MergedPull
+from nightwatch_core.publish.markers import steps_told
 
 _COMMIT = "oid authoredDate messageHeadline"
 _PULLS = (
@@ -34,7 +35,7 @@ _PULLS = (
     f"commits(last:100){{nodes{{commit{{{_COMMIT}}}}}}}}}}}"
 )
 _HISTORY = f"object(expression:$v){{... on Commit{{history(first:100){{nodes{{{_COMMIT}}}}}}}}}"
-_CONTENT = "oid tree{oid} parents(first:2){nodes{oid tree{oid}}}"
+_CONTENT = "oid message tree{oid} parents(first:2){nodes{oid tree{oid}}}"
 _EDITS = (
     "pullRequest(number:$v){additions deletions changedFiles "
     f"commits(first:{EDITED_COMMITS}){{nodes{{commit{{{_CONTENT}}}}}}} "
@@ -171,6 +172,7 @@ class PushedRow(ParentRow):
     """A commit of a pull request's branch."""
 
     parents: Annotated[tuple[ParentRow, ...], NODES]
+    message: Text = ""
 
     @property
     def changes_something(self) -> bool:
@@ -203,7 +205,8 @@ class EditsRow(Row):
         """Whether it was edited; False where that cannot be told."""
         changing = [commit for commit in self.commits if commit.changes_something]
         if len(changing) != 1:
-            return len(changing) > 1
+            of_steps = {steps_told(commit.message) for commit in changing}
+            return len(changing) > 1 and of_steps != {len(changing)}
         ours = next(iter(self.replaced), None)
         return ours is not None and self._differs(ours, changing[0])
 

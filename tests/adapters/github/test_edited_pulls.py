@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from deliveries import STEPPED
 from github_world import FIXED, OURS, issue, outbox, pull, tracker
 from services.github import GitHub
 from services.github_people import amend, merge, move_base, push, rebase, update
@@ -113,6 +114,19 @@ def test_a_fix_that_was_merged_as_proposed(server: GitHub, deed: Deed) -> None:
 def test_a_fix_that_was_edited_before_it_was_merged(server: GitHub, deed: Deed) -> None:
     outbox(server).publish(pull(server))
     deed(server)
+    merge(server, 1)
+    assert merged(server).edited
+
+
+def test_of_a_fix_in_steps_each_commit_is_ours(server: GitHub) -> None:
+    outbox(server).publish(pull(server, **STEPPED))
+    merge(server, 1)
+    assert not merged(server).edited
+
+
+def test_a_commit_besides_the_steps_is_an_edit(server: GitHub) -> None:
+    outbox(server).publish(pull(server, **STEPPED))
+    pushed_more(server)
     merge(server, 1)
     assert merged(server).edited
 
