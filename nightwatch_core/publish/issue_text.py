@@ -112,7 +112,7 @@ def commit_message(told: Told, issue: int | None) -> str:
 def step_message(step: str, number: int, of: int, message: str) -> str:
     """Subject and body of one of several commits; the last one says what the only one would."""
     subject, _, rest = message.partition("\n")
-    fix = f"The fix: {subject}" if number < of else rest.strip("\n")
+    fix = f"Part of: {subject}" if number < of else rest.strip("\n")
     named = shortened(_calm(title(step)), SUBJECT)
     return f"{named}\n\n{step_line(number, of)}\n\n{fix}\n"
 

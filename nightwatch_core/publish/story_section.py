@@ -44,9 +44,9 @@ def _lines(story: Story) -> Iterator[str]:
 def _line(step: Step) -> str:
     title = markdown(step.title, _TEXT)
     told = {
-        "passed": f"passed: {title}; the gate is green after it, and so is ",
-        "failed": f"did not pass: {title} ({markdown(step.because, _TEXT)}); wanted: ",
-        "not tried": f"not made: {title}; it was to be accepted by ",
+        "passed": f"passed: {title}; nothing is worse after it, and it is accepted by ",
+        "failed": f"did not pass: {title} ({markdown(step.because, _TEXT)}); to be accepted by ",
+        "not tried": f"not made: {title}; to be accepted by ",
     }
     return told[step.outcome] + code_span(step.accepted_when)
 
