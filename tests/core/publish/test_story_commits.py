@@ -126,7 +126,7 @@ def test_a_part_is_called_one_and_says_what_is_missing():
         "passed: Read prices with a comma; nothing is worse after it, and it is accepted by",
         "did not pass: Add prices up as numbers (red: `@team` `test_numbers`); to be",
         "not made: Print two digits; to be accepted by `tests/test_receipt.py`",
-        "before it began: 3 steps, $1",
+        "before it began: 3 steps, \\$1",
     ):
         assert said in pull.body
     assert "1 of 3 steps passed" in told_in_report(with_gate(part))
