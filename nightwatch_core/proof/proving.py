@@ -31,6 +31,7 @@ from nightwatch_core.proof.stories import made_in_steps
 REPRODUCERS: tuple[Reproducer, ...] = (by_model,)  # searched without a model first: it is free
 _WITHOUT = Reproduction(outcome="not tried")
 CORRECTORS: tuple[Corrector, ...] = (corrected,)
+_TELLS = ("not tried", "not reproduced", "reproduced")
 
 
 def proved(briefing: ProofBriefing) -> GateResult:
@@ -46,16 +47,17 @@ def proved(briefing: ProofBriefing) -> GateResult:
 
 
 def reproduced(briefing: ProofBriefing) -> Attempt:
-    """Look for a test that raises what production raised."""
+    """Look for a test that raises what production raised; what was tried says most of why not."""
     if not briefing.options.reproduce:
-        return Attempt(reproduction=Reproduction(outcome="not tried", because="switched off"))
-    last, usage = Attempt(reproduction=Reproduction(outcome="not tried")), Usage()
+        because = "switched off (NIGHTWATCH_REPRODUCE)"
+        return Attempt(reproduction=Reproduction(outcome="not tried", because=because))
+    attempts: list[Attempt] = []
     for reproduce in REPRODUCERS:
-        last = reproduce(briefing)
-        usage += last.usage
-        if last.reproduction.outcome == "reproduced":
+        attempts.append(reproduce(briefing))
+        if attempts[-1].reproduction.outcome == "reproduced":
             break
-    return last.model_copy(update={"usage": usage})
+    last = max(reversed(attempts), key=lambda one: _TELLS.index(one.reproduction.outcome))
+    return last.model_copy(update={"usage": sum((one.usage for one in attempts), Usage())})
 
 
 def judged(

@@ -42,13 +42,14 @@ def _raised(frame, error, trace):
     name, deeper = type(error).__name__, trace.tb_next
     while deeper is not None and not _is_own(deeper.tb_frame.f_code.co_filename):
         deeper = deeper.tb_next
-    if name in _QUIET or deeper is not None:
-        return
+    is_known = any(id(frame) in one for _, one in _open)
+    if name in _QUIET or (deeper is not None and is_known):
+        return  # on its way out; from one thread to another it is seen anew
     is_wanted = name == _WANTED
     if _left[is_wanted] <= 0:
         return
     _left[is_wanted] -= 1
-    inner, outer = [], []
+    inner, outer, first = [], [], frame
     while trace is not None and len(inner) < 60:
         inner.append((trace.tb_frame, trace.tb_lineno))
         trace = trace.tb_next
@@ -65,6 +66,8 @@ def _raised(frame, error, trace):
     whole = name if module == "builtins" else module + "." + type(error).__qualname__
     _write({"id": number, "class": whole, "message": _text(error), "frames": shown,
             "locals": values if is_wanted else []})
+    for at in [at for at, (one, _) in enumerate(inner[::-1]) if one is not first]:
+        _write({"id": number, "left": at})
     _open.append((number, [id(one) for one, _ in both]))
     del _open[:-8]
 

@@ -20,7 +20,14 @@ from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.ports import CodeReader
 from nightwatch_core.proof.briefing import ProofBriefing
 from nightwatch_core.proof.depth import least_places
-from nightwatch_core.proof.production import Crash, crash_of, has_left, simple_class, unlike
+from nightwatch_core.proof.production import (
+    Crash,
+    crash_of,
+    entered,
+    has_left,
+    simple_class,
+    unlike,
+)
 from nightwatch_core.proof.raised import Raised, printed_and_raised
 from nightwatch_core.proof.recorders import RECORDERS, Recorder, recorded
 from nightwatch_core.text.plain_text import one_line
@@ -102,7 +109,8 @@ class Stage:
     ) -> tuple[Raised | None, str]:
         """The exception that is production's, else why the nearest one is not."""
         wanted, other = simple_class(self.crash.error_class), "nothing is raised in the application"
-        for one in sorted(raised, key=lambda one: simple_class(one.error_class) != wanted):
+        outermost = sorted(raised, key=lambda one: -entered(one, test))
+        for one in sorted(outermost, key=lambda one: simple_class(one.error_class) != wanted):
             why = unlike(one, self.crash, exact, test) or self._handled(one, exact, test, reading)
             if not why:
                 return one, ""

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.gate import Check, GateResult
+from nightwatch_core.models.gate import Check, GateResult, Reproduction
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.finding_parts import sentence
 from nightwatch_core.publish.issue_sections import Told, bulleted
 from nightwatch_core.publish.story_section import steps_in_short
 from nightwatch_core.text.escaping import code_span, fenced, markdown
+from nightwatch_core.text.plain_text import one_line
 
 _CHECK, _OUTPUT, _NAMES = 600, 3_000, 20  # characters, characters, tests
 UNTRIED = "nothing was run"
@@ -56,12 +57,23 @@ def ran(told: Told) -> str:
 def _lines(gate: GateResult) -> Iterator[str]:
     for check in gate.checks:
         yield f"{check.outcome}: {markdown(check.text or check.name, _CHECK)}{_took(check)}"
+    if gate.reproduction and (missing := not_reproduced(gate.reproduction)):
+        yield markdown(missing, _CHECK)
     for what, names in (
         ("red without the fix as well, so not held against it", gate.preexisting),
         ("flaky, red and green on the same code", gate.flaky),
     ):
         if names:
             yield f"{what}: {', '.join(map(code_span, names[:_NAMES]))}"
+
+
+def not_reproduced(reproduction: Reproduction) -> str:
+    """Say that no test raises production's error, or is not part of the draft, and why."""
+    why = one_line(reproduction.because)
+    if reproduction.outcome == "reproduced":
+        return "" if reproduction.test else f"reproduced, but {why}"
+    tried = reproduction.outcome == "not reproduced"
+    return f"{'not reproduced' if tried else 'no reproduction was tried'}: {why}"
 
 
 def _took(check: Check) -> str:
@@ -75,6 +87,9 @@ def told_in_report(analysis: Analysis) -> str:
         return ""
     tests = [one.text for one in gate.checks if one.name == "tests" and one.outcome == "passed"]
     what = gate.text or "; ".join(tests)
+    if gate.reproduction:
+        shown = not_reproduced(gate.reproduction) or "reproduced by a test"
+        what = "; ".join(filter(None, (what, shown)))
     named = f"; flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else ""
     red = f"; red before as well: {len(gate.preexisting)}" if gate.preexisting else ""
     steps = f"; {told}" if (told := steps_in_short(analysis)) else ""

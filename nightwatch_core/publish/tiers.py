@@ -8,7 +8,10 @@ issues and drafts are planned (`issues.py`, `pulls.py`).
 from collections.abc import Callable
 from typing import NamedTuple
 
+from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.gate import GateResult
 from nightwatch_core.models.options import NightOptions, StopAt
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish.candidates import Reason
@@ -114,7 +117,13 @@ def _did_not_pass(candidate: Candidate) -> Reason | None:
         return None
     if gate.outcome == "failed":
         return Reason("refused", f"it was run and did not pass: {gate.text}")
+    if gate.outcome == "passed" and not _is_what_passed(gate, candidate.analysis.fix):
+        return Reason("refused", "what would be published is not what passed")
     return Reason("limit", gate.text) if gate.kind == "enough" else None
+
+
+def _is_what_passed(gate: GateResult, fix: tuple[Edit, ...]) -> bool:
+    return gate.fix in ("", fix_digest(fix)) and (not gate.edits or gate.edits == fix)
 
 
 def _unsure(candidate: Candidate) -> Reason | None:

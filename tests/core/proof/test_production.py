@@ -1,0 +1,99 @@
+"""Tests of comparing what a test raises with what production raised."""
+
+import pytest
+from proof_worlds import case_of
+
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.trace import Frame
+from nightwatch_core.proof.depth import least_places
+from nightwatch_core.proof.production import crash_of, unlike
+from nightwatch_core.proof.raised import Raised
+
+FILES = {
+    "shop/cart.py": "def average(x):\n    return x / 0\n\n\ndef shown(x):\n    return average(x)\n",
+    "tests/test_cart.py": "",
+}
+TRACE = """Traceback (most recent call last):
+  File "/srv/shop/cart.py", line 6, in shown
+    return average(x)
+  File "/srv/shop/cart.py", line 2, in average
+    return x / 0
+ZeroDivisionError: division by zero
+"""
+TEST = "tests/test_new.py"
+TOP, OUTER = ("shop/cart.py", 2, "average"), ("shop/cart.py", 6, "shown")
+OWN_TEST = (TEST, 5, "test_it")
+
+
+def raised(*places, error_class="ZeroDivisionError", message="division by zero"):
+    frames = tuple(
+        Frame(path=path, line=line, function=name, in_app=inside, repo_path=path if inside else "")
+        for path, line, name in places
+        for inside in [not path.startswith("/")]
+    )
+    return Raised(error_class, message, frames, frozenset())
+
+
+def crash(trace=TRACE, **more):
+    return crash_of(case_of(FILES, trace))._replace(**more)
+
+
+def test_the_same_class_in_the_same_frames_is_the_crash():
+    assert unlike(raised(TOP, OUTER, OWN_TEST), crash(), test=TEST) == ""
+    assert unlike(raised(TOP, OWN_TEST), crash(), test=TEST) == ""  # it enters further in
+
+
+@pytest.mark.parametrize(
+    ("places", "more", "why"),
+    [
+        ((TOP, OUTER, OWN_TEST), {"error_class": "ValueError"}, "is raised, not ZeroDivisionError"),
+        ((OWN_TEST,), {}, "outside the application"),
+        ((OWN_TEST, TOP, OUTER, OWN_TEST), {}, "by the test itself"),
+        ((("/usr/lib/python3.11/unittest/mock.py", 9, "effect"), TOP), {}, "by the test itself"),
+        ((OUTER, OWN_TEST), {}, "not in shop/cart.py:2 (average)"),
+        ((("shop/cart.py", 1, "average"), OWN_TEST), {}, "not in shop/cart.py:2 (average)"),
+        ((TOP, ("shop/cart.py", 9, "totals")), {}, "comes there another way"),
+        ((TOP, OUTER), {"message": "cannot spell the month"}, "where production said"),
+    ],
+)
+def test_another_crash_is_told_apart(places, more, why):
+    assert why in unlike(raised(*places, **more), crash(), test=TEST)
+
+
+def test_lines_are_not_compared_once_a_fix_has_moved_them():
+    moved = raised(("shop/cart.py", 4, "average"), OWN_TEST)
+    assert unlike(moved, crash(), test=TEST)
+    assert unlike(moved, crash(), exact=False, test=TEST) == ""
+
+
+def test_a_comprehension_belongs_to_the_function_around_it():
+    inner = ("shop/cart.py", 2, "<listcomp>")
+    assert unlike(raised(inner, TOP, OUTER), crash(), test=TEST) == ""
+
+
+def test_what_stands_in_for_a_library_may_raise_for_it():
+    trace = TRACE.replace(
+        "ZeroDivisionError:", '  File "/usr/lib/python3.11/json.py", line 3, in load\nTimeoutError:'
+    )
+    faked = raised(OWN_TEST, TOP, OUTER, OWN_TEST, error_class="TimeoutError")
+    assert unlike(faked, crash(trace), test=TEST) == ""
+
+
+def test_a_test_has_to_come_through_what_the_fix_changes():
+    fix = (Edit(path="shop/cart.py", old="    return average(x)", new="    return 1"),)
+    assert least_places(crash(), fix, FILES.get) == 2
+    assert least_places(crash(), (Edit(path="shop/cart.py", old="x / 0"),), FILES.get) == 1
+    why = unlike(raised(TOP, OWN_TEST), crash(least=2), test=TEST)
+    assert why == "the test has to come through shop/cart.py:6 (shown)"
+
+
+def test_what_only_refuses_is_called_as_production_called_it():
+    files = {"shop/cart.py": FILES["shop/cart.py"].replace("return x / 0", "raise Empty(x)")}
+    assert least_places(crash(), (), files.get) == 2
+
+
+def test_no_own_frame_is_no_crash_that_a_test_could_raise():
+    case = case_of(
+        FILES, 'Traceback (most recent call last):\n  File "/usr/lib/x.py", line 1, in x\nE: n'
+    )
+    assert crash_of(case) is None

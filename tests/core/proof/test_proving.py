@@ -1,0 +1,204 @@
+"""Tests of proving a fix: what is asked, what is run, and what is published of it."""
+
+import json
+
+import pytest
+from proof_worlds import Asked, Tree, briefing_of
+from scripted_sandbox import ScriptedSandbox, unittest_run
+from twins.reading import MemoryRecords
+
+from nightwatch_core.analysis.model_wrappers import ResumableModel
+from nightwatch_core.code.edits import fix_digest
+from nightwatch_core.errors import StopTheNight, TryLater
+from nightwatch_core.gate.bench import Known
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.code import Commit
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.sandbox import Run
+from nightwatch_core.models.usage import Allowance, Usage
+from nightwatch_core.proof.proving import proved
+
+COMMIT = Commit(repository="shop", sha="a" * 40, branch="main")
+FILES = {
+    "requirements.txt": "",
+    "shop/cart.py": "def average(prices):\n    return sum(prices) / len(prices)\n",
+    "tests/__init__.py": "",
+    "tests/test_cart.py": "import unittest\n",
+}
+TRACE = """Traceback (most recent call last):
+  File "/srv/shop/cart.py", line 2, in average
+    return sum(prices) / len(prices)
+ZeroDivisionError: division by zero
+"""
+PATH = "tests/test_cart_empty.py"
+FIX = (Edit(path="shop/cart.py", old="len(prices)", new="max(1, len(prices))"),)
+TEXT = "def test_it():\n    assert average([]) == 0\n"
+ANSWER = json.dumps({"path": PATH, "expecting": TEXT, "asserting": "", "why_not": ""})
+CRASH = {
+    "id": "1-1",
+    "class": "ZeroDivisionError",
+    "message": "division by zero",
+    "frames": [["/work/shop/cart.py", 2, "average"], [f"/work/{PATH}", 2, "test_it"]],
+    "locals": [[0, "prices", "[]"]],
+}
+
+
+class Shop(ScriptedSandbox):
+    """A sandbox whose tests are green, but for the new one, of which `rows` are written down."""
+
+    def __init__(self, *rows, crashes=lambda changes: True, **more):
+        super().__init__(lambda *_: unittest_run(), **more)
+        self.rows, self.crashes, self.runs = rows or (CRASH, {"id": "1-1", "left": 0}), crashes, []
+
+    def run(self, commit, changes, command):
+        self.confinement()
+        self.runs.append((commit.sha, tuple(one.path for one in changes), command.words))
+        if not is_reproduction(command.words):
+            return unittest_run() if "unittest" in command.words else Run(code=0, seconds=0.1)
+        red = self.crashes({one.path: one.text for one in changes})
+        base = unittest_run(*(["test_it"] if red else []), count=1)
+        rows = "\n".join(map(json.dumps, self.rows)) if red else ""
+        return base.model_copy(update={"output": f"{base.output}\n{command.words[4]}\n{rows}\n"})
+
+
+def is_reproduction(words):
+    return words[0] == "/bin/sh" and "raised" in words[2]
+
+
+def mended(changes):
+    return "shop/cart.py" not in changes
+
+
+def prove(sandbox, model, **more):
+    files = more.pop("files", FILES)
+    return proved(briefing_of(files, TRACE, FIX, sandbox, Known(), model, COMMIT, **more))
+
+
+def test_what_reproduces_is_red_green_and_part_of_what_is_published():
+    model = Asked(ANSWER)
+    result = prove(Shop(crashes=mended), model)
+    assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
+    assert [one.path for one in result.edits] == ["shop/cart.py", PATH]
+    assert result.fix == fix_digest(result.edits) == fix_digest(FIX)
+    assert result.changes[-1].path == PATH
+    assert result.checks[0].name == "reproduction"
+    assert result.usage.new_tokens == 1_200
+    assert result.reproduction.facts[0].value == "[]"
+
+
+def test_the_whole_gate_is_run_over_the_fix_with_its_test():
+    sandbox = Shop(crashes=mended)
+    prove(sandbox, Asked(ANSWER))
+    last = [paths for _, paths, words in sandbox.runs if "unittest" in words][-1]
+    assert last == ("shop/cart.py", PATH)
+
+
+def test_a_fix_that_leaves_the_crash_has_failed_and_no_more_of_it_is_run():
+    sandbox = Shop()
+    result = prove(sandbox, Asked(ANSWER, "no"))
+    assert result.outcome == "failed"
+    assert result.text == "the crash is still there: ZeroDivisionError in shop/cart.py average"
+    assert not any("shop/cart.py" in p for _, p, w in sandbox.runs if not is_reproduction(w))
+    assert not result.edits
+
+
+def test_a_test_that_is_red_in_another_way_blocks_nothing_and_is_not_published():
+    rows = iter([(CRASH, {"id": "1-1", "left": 0})] * 2 + [()] * 2)
+    sandbox = Shop()
+
+    def next_rows(_changes):
+        sandbox.rows = next(rows)
+        return True
+
+    sandbox.crashes = next_rows
+    result = prove(sandbox, Asked(ANSWER))
+    assert (result.outcome, result.reproduction.outcome) == ("passed", "reproduced")
+    assert "not part of the draft" in result.reproduction.because
+    assert not result.edits
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (({**CRASH, "class": "KeyError"}, {"id": "1-1", "left": 0}), "is raised, not"),
+        ((CRASH,), "handled where it is raised"),
+        (({"id": "2"},), "nothing is raised in the application"),
+    ],
+)
+def test_what_is_not_production_s_crash_is_told_to_the_model_once(rows, why):
+    model = Asked(ANSWER, ANSWER)
+    result = prove(Shop(*rows), model)
+    assert (result.outcome, result.reproduction.outcome) == ("passed", "not reproduced")
+    assert why in result.reproduction.because
+    assert len(model.asked) == 2
+    assert why in model.asked[1].turns[-1].text
+    assert result.usage.cost == 0.02
+
+
+def test_a_test_that_is_red_once_is_flaky():
+    times = iter([True, False] * 9)
+    result = prove(Shop(crashes=lambda _: next(times)), Asked(ANSWER, ""))
+    assert result.reproduction.outcome == "not reproduced"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "silent"), [(TryLater("away"), ""), (StopTheNight("no credit"), "no credit")]
+)
+def test_a_model_that_is_away_blocks_nothing_and_what_it_took_is_counted(trouble, silent):
+    trouble.usage = Usage(calls=1, input_tokens=7)
+    briefing = briefing_of(FILES, TRACE, FIX, Shop(), Known(), Asked(trouble), COMMIT)
+    result = proved(briefing)
+    assert (result.outcome, result.reproduction.because) == ("passed", str(trouble))
+    assert result.usage.input_tokens == 7
+    assert briefing.known.silent == silent
+
+
+NOTHING = {
+    "switched off": {"options": NightOptions(reproduce=False)},
+    "does not pay": {"allowance": Allowance(iterations=5, tokens=10, cost=None, seconds=60)},
+    "is not in the commit that failed": {"failing": Tree({"a.py": ""}, COMMIT)},
+}
+
+
+@pytest.mark.parametrize("why", NOTHING)
+def test_what_cannot_be_reproduced_is_said_and_asks_nobody(why):
+    model = Asked(ANSWER)
+    result = prove(Shop(), model, **NOTHING[why])
+    assert why in result.reproduction.because
+    assert not model.asked
+    assert result.outcome == "passed"
+
+
+def test_without_a_model_or_a_sandbox_nobody_is_asked():
+    assert prove(Shop(), None).reproduction.outcome == "not tried"
+    model = Asked(ANSWER)
+    result = prove(Shop(lacking="no bubblewrap"), model)
+    assert (result.outcome, result.kind) == ("not run", "no sandbox")
+    assert "no bubblewrap" in result.reproduction.because
+    assert not model.asked
+
+
+def test_a_test_is_run_where_it_failed_and_with_the_fix_on_the_base():
+    failing = Tree({**FILES, "shop/extra.py": ""}, COMMIT.model_copy(update={"sha": "b" * 40}))
+    sandbox = Shop(crashes=mended)
+    prove(sandbox, Asked(ANSWER), failing=failing)
+    ran = [(sha[0], paths) for sha, paths, words in sandbox.runs if is_reproduction(words)]
+    assert ran == [("b", (PATH,)), ("b", (PATH,)), ("a", ("shop/cart.py", PATH))]
+
+
+def test_a_night_that_is_taken_up_again_pays_nothing_again():
+    records, model = MemoryRecords(), Asked(ANSWER)
+    for _ in range(2):
+        result = prove(Shop(crashes=mended), ResumableModel(model, records, "turns/n/m"))
+        assert result.reproduction.outcome == "reproduced"
+    assert len(model.asked) == 1
+
+
+def test_what_the_policy_refuses_of_a_test_does_not_take_the_fix_along():
+    powerful = TEXT.replace("average", "__import__('subprocess').run")
+    result = prove(
+        Shop(crashes=mended), Asked(ANSWER.replace(json.dumps(TEXT), json.dumps(powerful)))
+    )
+    assert result.outcome == "passed"
+    assert "not part of the draft" in result.reproduction.because
+    assert not result.edits
