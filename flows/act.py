@@ -7,13 +7,14 @@ from prefect import flow
 
 from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.assignment import PublishResult
+from nightwatch_core.models.gate import GateResult
 from nightwatch_core.models.proposal import OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.gate_section import with_gates
 from nightwatch_core.report.acted_builder import add_publications
 from tasks.beside import beside_others
 from tasks.fixes import plan_pulls
-from tasks.futures import one_by_one
+from tasks.futures import one_by_one, stop_where_stopped
 from tasks.gate import close_sandbox, through_the_gate
 from tasks.issues import plan_issues, publish
 from tasks.night import reopened_report
@@ -27,20 +28,23 @@ def publish_findings(
     report: RunReport,
     own: tuple[OwnItem, ...] | None,
     hear: Callable[[Receipt], object] = lambda _: None,
+    hear_gate: Callable[[str, GateResult], object] = lambda _name, _gate: None,
 ) -> PublishResult:
     """Issues first, then draft pull requests, which refer to their issues' numbers.
 
     Fixes are run before: an issue tells of a fix that did not pass. `hear` is told of every
-    receipt as it comes.
+    receipt as it comes, `hear_gate` of every fix that was run.
     """
     options, night = report.options, report.night
     report, met = beside_others(report, own)
     known = Known()
     try:
-        gates = through_the_gate(report, own, known)
+        gates = through_the_gate(report, own, known, hear=hear_gate)
         issues = plan_issues(options, with_gates(report, gates), own)
         opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
-        gates = through_the_gate(report, own, known, opened, gates)  # what reopening made due
+        gates = through_the_gate(  # what reopening made due
+            report, own, known, opened, gates, hear_gate
+        )
         pulls = plan_pulls(options, with_gates(report, gates), own, opened)
         drafted = one_by_one(publish, pulls.proposals, options, night, hear=hear)
     finally:
@@ -52,6 +56,7 @@ def publish_findings(
         gates=gates,
         overlaps=met.value,
         troubles=(met.trouble,),
+        stopped=known.silent,
     )
 
 
@@ -65,4 +70,6 @@ def act(night: str, **choices: Any) -> RunReport:
     """
     report = reopened_report(night, choices, "publish", "stop_at", "drafts", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
-    return keep_report(add_publications(report, acted))
+    told = keep_report(add_publications(report, acted))
+    stop_where_stopped(acted.stopped)
+    return told

@@ -36,7 +36,8 @@ def until_morning(
 
     acted = attempt_and_go_on(
         "publishing",
-        *(publish_findings, report, outcomes.value, progress.hear_receipt),
+        *(publish_findings, report, outcomes.value),
+        *(progress.hear_receipt, progress.hear_gate),
         otherwise=PublishResult(),
     )
     published = progress.published(acted.value)
@@ -49,5 +50,5 @@ def until_morning(
     report = progress.update(builder.add_learning(report, learned.value))
 
     attempt("pruning records", prune_records, otherwise=None)
-    stop_where_stopped(found.stopped, acted.stop)
+    stop_where_stopped(found.stopped, acted.stop, published.stopped)
     return builder.degrade(report, outcomes.trouble, acted.trouble, learned.trouble)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from nightwatch_core.errors import NightWatchError, NotTonight
 from nightwatch_core.models.assignment import CauseFindings, PublishResult
 from nightwatch_core.models.error import Selection, Window
+from nightwatch_core.models.gate import GateResult
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import Night, RunReport
@@ -33,6 +34,7 @@ class Progress:
     report: RunReport | None = None
     waveless: RunReport | None = None  # the same before any wave
     receipts: list[Receipt] = field(default_factory=list)
+    gates: dict[str, GateResult] = field(default_factory=dict)  # by fingerprint
 
     def begin(self, night: Night) -> Night:
         """Remember the night that began; what is sent belongs to it."""
@@ -61,9 +63,14 @@ class Progress:
         """Remember what was published."""
         self.receipts.append(receipt)
 
+    def hear_gate(self, fingerprint: str, gate: GateResult) -> None:
+        """Remember what was run of a fix, and what it took."""
+        self.gates[fingerprint] = gate
+
     def published(self, acted: PublishResult) -> PublishResult:
-        """Return what was published, also by a step that did not come to its end."""
-        return acted.model_copy(update={"receipts": tuple(self.receipts)})
+        """Return what was run and published, also by a step that did not come to its end."""
+        update = {"receipts": tuple(self.receipts), "gates": tuple(self.gates.items())}
+        return acted.model_copy(update=update)
 
 
 @contextmanager
@@ -111,6 +118,7 @@ def _failed_report(options: NightOptions, progress: Progress, why: str) -> RunRe
     now = reading(options).clock.now()
     night = progress.night or progress.begin(begin_night(options, Window(since=now, until=now)))
     known = progress.report or builder.start_report(night, options, banner(options), now)
-    if len(known.receipts) < len(progress.receipts):
+    untold = any(one.gate is None and one.fingerprint in progress.gates for one in known.analyses)
+    if untold or len(known.receipts) < len(progress.receipts):
         known = add_publications(known, progress.published(PublishResult()))
     return builder.fail_report(known, why, now, progress.selection)

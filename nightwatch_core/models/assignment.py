@@ -149,6 +149,7 @@ class PublishResult(Value):
     gates: tuple[tuple[str, GateResult], ...] = ()  # what was run of fixes, by fingerprint
     overlaps: tuple[tuple[str, tuple[Overlap, ...]], ...] = ()  # pull requests they meet, likewise
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
+    stopped: str = ""  # why no model could be asked any more
 
 
 class CauseFindings(Value):

@@ -152,6 +152,7 @@ class Accounts(Value):
     confidences: Confidences = Confidences()
     second_looks: SecondLooks = SecondLooks()
     duplicates: Duplicates | None = None  # None: no analysis that could be one
+    proofs: Usage = Usage()  # of reproductions and corrections, besides `usage`
 
 
 class RunReport(Value):

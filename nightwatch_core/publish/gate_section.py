@@ -93,4 +93,15 @@ def told_in_report(analysis: Analysis) -> str:
     named = f"; flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else ""
     red = f"; red before as well: {len(gate.preexisting)}" if gate.preexisting else ""
     steps = f"; {told}" if (told := steps_in_short(analysis)) else ""
-    return sentence(f"{gate.outcome}: {what}{red}{named}{steps}").rstrip(".")
+    text = f"{gate.outcome}: {what}{red}{named}{steps}{_second(gate)}"
+    return sentence(text).rstrip(".")
+
+
+def _second(gate: GateResult) -> str:
+    """What came of making a fix anew; nothing where nobody is asked."""
+    attempt = gate.correction
+    if attempt is None or attempt.outcome == "not tried":
+        return ""
+    if attempt.outcome == "passed":
+        return f"; made anew, the first one did not pass: {attempt.first_failed}"
+    return f"; made anew, in vain: {attempt.because}"

@@ -8,6 +8,7 @@ from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.publish import finding_parts as parts
 from nightwatch_core.publish import gate_section
 from nightwatch_core.publish import issue_sections as say
+from nightwatch_core.publish.correction_section import second_attempt
 from nightwatch_core.publish.handover_section import handed_over
 from nightwatch_core.publish.handover_text import NO_CAUSE
 from nightwatch_core.publish.issue_sections import Told
@@ -159,6 +160,7 @@ _ISSUE: tuple[Section, ...] = (
     met_pulls,
     gate_section.ran,
     in_steps,
+    second_attempt,
     say.refused,
     say.suspects,
     say.undecided,

@@ -94,5 +94,5 @@ def _share(part: float, whole: float) -> float | None:
 
 def proofs_usage(report: RunReport, gates: tuple[tuple[str, GateResult], ...]) -> Usage:
     """Add up what proving fixes took, besides those that the report knows of already."""
-    known = {one.fingerprint for one in report.analyses if one.gate}
-    return sum((gate.usage for name, gate in gates if name not in known), Usage())
+    known = {one.fingerprint: one.gate for one in report.analyses}
+    return sum((gate.usage for name, gate in gates if known.get(name) != gate), Usage())

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from nightwatch_core.models.report import Accounts
 from nightwatch_core.report.blocks import Fact
-from nightwatch_core.text.units import money, plural
+from nightwatch_core.text.units import money, plural, spending
 
 
 def accounts_facts(accounts: Accounts) -> Iterable[Fact]:
@@ -43,6 +43,7 @@ def accounts_line(accounts: Accounts) -> str:
         plural(used.compactions, "compaction") if used.compactions else "",
         f"{looks.kept} of {looks.made} second looks kept" if looks.made else "",
         f"{same.share:.0%} found twice" if same and same.count else "",
+        f"proofs {money(accounts.proofs.cost)}" if accounts.proofs.calls else "",
     )
     return " · ".join(part for part in parts if part)
 
@@ -155,4 +156,5 @@ _LINES: tuple[tuple[str, Callable[[Accounts], str]], ...] = (
     ("Second looks", _second_looks),
     ("Found twice", _duplicates),
     ("Run context", _run_context),
+    ("Proofs", lambda accounts: spending(accounts.proofs) if accounts.proofs.calls else ""),
 )

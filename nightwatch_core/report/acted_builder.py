@@ -14,8 +14,13 @@ def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
     """Add what was published; an unknown end, or a right that is missing, degrades the night."""
     unknown = sum(receipt.status == "unknown" for receipt in acted.receipts)
     trouble = f"{plural(unknown, 'publication')} with an unknown end" if unknown else ""
-    usage = report.usage + proofs_usage(report, acted.gates)
-    update = {"receipts": acted.receipts, "skips": acted.skips, "usage": usage}
+    proofs = proofs_usage(report, acted.gates)
+    update = {
+        "receipts": acted.receipts,
+        "skips": acted.skips,
+        "usage": report.usage + proofs,
+        "accounts": report.accounts.model_copy(update={"proofs": report.accounts.proofs + proofs}),
+    }
     told = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
     return degrade(told, *acted.troubles, trouble, _barred(acted.receipts))
 

@@ -62,9 +62,11 @@ def how(analysis: Analysis) -> Iterator[Fact]:
     turns = plural(analysis.iterations, "turn")
     more = len(analysis.read) - 12
     left = f" and {more} more" if more > 0 else ""
+    gate = analysis.gate
     for name, text in (
         ("Score", f"{analysis.score:.2f} of 1"),
         ("Work", f"{turns}{passes}, {spending(analysis.usage)}"),
+        ("Proof", spending(gate.usage) if gate and gate.usage.calls else ""),
         ("Analyst", analysis.model),
         ("Files read", line(", ".join(analysis.read[:12]), 900) + left),
         ("Files asked for in vain", f"{analysis.missed:,}" if analysis.missed else ""),

@@ -1,0 +1,47 @@
+"""Tests of how a second attempt is told: escaped, with its diff, and what became of it."""
+
+import pytest
+from analysis_shapes import COMMIT, FIX, analysis
+
+from nightwatch_core.models.gate import Check, Correction, GateResult
+from nightwatch_core.publish.correction_section import second_attempt
+from nightwatch_core.publish.gate_section import told_in_report
+from nightwatch_core.publish.issue_sections import Told
+
+RED = Check(name="tests", outcome="failed", text="red")
+
+
+def told(outcome="failed", **more):
+    attempt = Correction(outcome=outcome, first_failed="test_total is red", **more)
+    result = "passed" if outcome == "passed" else "failed"
+    gate = GateResult(outcome=result, text="red", checks=(RED,), correction=attempt)
+    return Told(analysis(fix=(FIX,), gate=gate), (), COMMIT)
+
+
+def test_an_issue_carries_the_attempt_and_what_failed():
+    text = second_attempt(told(because="test_tax is red", edits=(FIX,), output="boom ```\n@dana"))
+    assert text.startswith("## A second attempt\n\nIt did not pass either: `test_tax` is red")
+    assert "-line.price\n+line.cost" in text
+    assert "````\nboom ```" in text
+
+
+def test_a_draft_says_that_it_was_made_anew():
+    text = second_attempt(told("passed", because="It asks @dana for `cost`."))
+    assert "the first one did not pass (`test_total` is red)" in text
+    assert "`@dana`" in text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"), [("not tried", "None was made: why"), ("failed", "It was not run: why")]
+)
+def test_why_there_is_none_is_said(outcome, words):
+    assert words in second_attempt(told(outcome, because="why"))
+
+
+def test_without_a_correction_nothing_is_said():
+    assert second_attempt(Told(analysis(gate=GateResult(outcome="passed")), (), COMMIT)) == ""
+
+
+def test_the_report_says_it_in_its_line():
+    assert "made anew, in vain: why" in told_in_report(told(because="why", edits=(FIX,)).analysis)
+    assert "made anew" not in told_in_report(told("not tried", because="why").analysis)
