@@ -25,10 +25,11 @@ from nightwatch_core.proof.correction import corrected
 from nightwatch_core.proof.fix_policy import refusal
 from nightwatch_core.proof.reproduction import WithFix, with_fix
 from nightwatch_core.proof.reproduction_by_model import by_model
+from nightwatch_core.proof.search import by_search
 from nightwatch_core.proof.stage import stage_for
 from nightwatch_core.proof.stories import made_in_steps
 
-REPRODUCERS: tuple[Reproducer, ...] = (by_model,)  # searched without a model first: it is free
+REPRODUCERS: tuple[Reproducer, ...] = (by_search, by_model)  # what is free comes first
 _WITHOUT = Reproduction(outcome="not tried")
 CORRECTORS: tuple[Corrector, ...] = (corrected,)
 _TELLS = ("not tried", "not reproduced", "reproduced")

@@ -1,0 +1,64 @@
+"""What a search tries in a file of tests: production's functions called, tests changed."""
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from nightwatch_core.ports import CodeReader
+from nightwatch_core.proof.search_calls import calls
+from nightwatch_core.proof.search_goal import Entry
+from nightwatch_core.proof.search_mutations import Candidate, mutations
+from nightwatch_core.proof.search_suites import Scene, Suite
+from nightwatch_core.proof.search_surroundings import keywords_of, surroundings
+
+_SCENES, _MUTATIONS = 14, 60  # of one file of tests; of one test
+_MOST = 600  # of one file of tests
+
+Tried = tuple[Scene, Candidate]
+
+
+def candidates(
+    suite: Suite,
+    suites: tuple[Suite, ...],
+    listed: tuple[Entry, ...],
+    values: tuple[str | int, ...],
+    tree: CodeReader,
+    root: str,
+) -> tuple[Tried, ...]:
+    """List what is tried in one of the files, each once."""
+    keywords = keywords_of(suites)
+    unique: dict[tuple[object, ...], Tried] = {}
+    for scene, one in _each(suite, listed, values, keywords, tree, root):
+        unique.setdefault((scene.owner, scene.about, one), (scene, one))
+        if len(unique) == _MOST:
+            break
+    return tuple(unique.values())
+
+
+def _each(
+    suite: Suite,
+    listed: tuple[Entry, ...],
+    values: tuple[str | int, ...],
+    keywords: dict[str, tuple[str, ...]],
+    tree: CodeReader,
+    root: str,
+) -> Iterator[Tried]:
+    scenes, constants = suite.scenes[:_SCENES], _constants(suite.module)
+    for scene in scenes:
+        around = surroundings(suite, scene, keywords, tree, root)
+        for entry in listed:
+            yield from ((scene, one) for one in calls(entry, around, values))
+    for scene in scenes:
+        changed = islice(mutations(scene, constants, values), _MUTATIONS)
+        yield from ((scene, one) for one in changed)
+
+
+def _constants(module: ast.Module) -> dict[str, str]:
+    """Texts that a file gives names."""
+    named = {}
+    for node in module.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            value = node.value
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                named[node.targets[0].id] = value.value
+    return named
