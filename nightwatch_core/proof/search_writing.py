@@ -52,8 +52,8 @@ def _quoted(statement: str, text: str) -> str:
 def _snake(name: str) -> str:
     """Write a name in small letters.
 
-    >>> _snake("PaymentRetry___init__")
-    'payment_retry_init'
+    >>> _snake("CartTotal___init__")
+    'cart_total_init'
     """
     return re.sub(r"_+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower()
 
