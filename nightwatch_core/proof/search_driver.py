@@ -51,7 +51,8 @@ def _nw_told(raised):
         while step is not None:
             code = step.tb_frame.f_code
             path = _nw_os.path.relpath(_nw_os.path.abspath(code.co_filename), "/work")
-            if path in _nw_given["files"]:
+            inner = code.co_name[:1] == "<" and code.co_name != "<module>"
+            if path in _nw_given["files"] and not inner:
                 frames.append([path, code.co_name, step.tb_lineno])
             step = step.tb_next
         try:

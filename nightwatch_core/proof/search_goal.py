@@ -85,7 +85,8 @@ def goal_of(trace: Trace) -> Goal | None:
 
 def _is_own(frame: Frame) -> bool:
     path = frame.repo_path
-    return frame.in_app and bool(path) and bool(frame.line) and not TEST.search(path)
+    named = frame.function[:1] != "<" or frame.function == "<module>"  # no comprehension
+    return named and frame.in_app and bool(path) and bool(frame.line) and not TEST.search(path)
 
 
 def _place(frame: Frame) -> Place:

@@ -4,6 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from nightwatch_core.privacy.masks import holds_mask
+
 _QUOTED = re.compile(r"'([^'\n]{1,80})'|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`")
 _NUMBER = re.compile(r"(?<![\w.])-?\d{1,9}(?![\w.])")
 _TOKENS = (re.compile(r"[^\s;,|\"'<>=&/()\[\]{}]+"), re.compile(r"\w+"))
@@ -12,7 +14,7 @@ _SPLICES = 3  # of one text with one value
 
 
 def message_values(message: str) -> tuple[str | int, ...]:
-    """List what a message quotes, then its numbers.
+    """List what a message quotes, then its numbers, without what was masked.
 
     >>> message_values("no time zone is called 'Mars/North'")
     ('Mars/North',)
@@ -21,7 +23,8 @@ def message_values(message: str) -> tuple[str | int, ...]:
     """
     quoted: list[str | int] = ["".join(groups) for groups in _QUOTED.findall(message[:2_000])]
     numbers = (int(digits) for digits in _NUMBER.findall(_QUOTED.sub("", message[:2_000])))
-    return tuple(dict.fromkeys((*quoted, *numbers)))[:_MESSAGE_VALUES]
+    shown = (one for one in (*quoted, *numbers) if not holds_mask(str(one)))
+    return tuple(dict.fromkeys(shown))[:_MESSAGE_VALUES]
 
 
 def spliced(text: str, values: tuple[str | int, ...]) -> Iterator[tuple[str, str]]:

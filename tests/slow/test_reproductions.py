@@ -20,10 +20,9 @@ PYTHON = {
         "def shown(cart):\n    return f'{average(cart.prices):.2f}'\n"
     ),
     "tests/__init__.py": "",
-    "tests/test_cart.py": (
-        "import unittest\nfrom shop.cart import average\n\n\n"
-        "class Cart(unittest.TestCase):\n"
-        "    def test_two(self):\n        self.assertEqual(average([2, 4]), 3)\n"
+    "tests/test_sums.py": (  # nothing of it leads near the crash: searching comes to nothing
+        "import unittest\n\n\nclass Sums(unittest.TestCase):\n"
+        "    def test_two(self):\n        self.assertEqual(sum([2, 4]), 6)\n"
     ),
 }
 PYTHON_TRACE = """Traceback (most recent call last):
