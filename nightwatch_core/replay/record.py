@@ -39,6 +39,8 @@ def named_question(port: str, member: Member, arguments: Mapping[str, Any]) -> d
             return {"fingerprint": arguments["lesson"].fingerprint}
         case "lessons.write_pattern":
             return {"slug": arguments["pattern"].slug}
+        case "sandbox.run" | "sandbox.prepare":  # the same commit has several reasons
+            return {**arguments, "commit": arguments["commit"].sha}
     left_out = LEFT_OUT.get(name, ())
     return {
         name: sorted(value) if isinstance(value, frozenset) else value

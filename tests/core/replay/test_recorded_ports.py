@@ -11,8 +11,9 @@ from twins.reading import MemoryClock, MemoryCode, MemoryHost
 
 from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.bundle import Bundle
+from nightwatch_core.models.code import Commit
 from nightwatch_core.models.usage import Usage
-from nightwatch_core.ports import CodeHost, ErrorSource
+from nightwatch_core.ports import CodeHost, ErrorSource, Sandbox
 from nightwatch_core.replay.listening import Listener
 from nightwatch_core.replay.pieces import name_of
 from nightwatch_core.replay.players import player
@@ -183,3 +184,12 @@ def test_moments_do_not_make_another_question():
     window = next(one for one in members(ErrorSource) if one.name == "window")
     at = {"lookback": None, "now": datetime(2026, 1, 1, tzinfo=UTC)}
     assert named_question("errors", window, at) == {}
+
+
+def test_what_is_run_at_a_commit_is_one_question_whyever_it_is_read():
+    run = next(one for one in members(Sandbox) if one.name == "run")
+    asked = [
+        named_question("sandbox", run, {"commit": Commit(repository="r", sha="a", because=why)})
+        for why in ("head of main", "release 7")
+    ]
+    assert asked == [{"commit": "a"}] * 2
