@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.gate.bench import Bench
 from nightwatch_core.gate.kit import Inspection
 from nightwatch_core.gate.limits import CHECK_SECONDS, EXPLAINED_CHARACTERS, OUTPUT_CHARACTERS
@@ -18,6 +19,7 @@ def inspected(bench: Bench, inspection: Inspection) -> Check | None:
     """Compare the complaints of a check; None where it does not concern the changed files."""
     files = bench.kit.inner(tuple(c.path for c in bench.changes if c.text is not None))
     files = tuple(path for path in files if path.endswith(inspection.endings))
+    files = tuple(path for path in files if inspection.of_tests or not TEST.search(path))
     if not files or not bench.has_time():
         return None
     words = inspection.words(files)

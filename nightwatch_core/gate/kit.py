@@ -24,6 +24,7 @@ class Inspection(NamedTuple):
     name: str  # syntax | imports | lint | types
     words: Callable[[tuple[str, ...]], Words]
     endings: tuple[str, ...]
+    of_tests: bool = True  # whether it looks at files of tests
 
 
 class Kit(NamedTuple):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from nightwatch_core.gate.kit import Inspection, Kit, Runner, Words
+from nightwatch_core.gate.kit import Inspection, Kit, Runner
 from nightwatch_core.gate.limits import MANIFEST_CHARACTERS
 from nightwatch_core.gate.python_needs import names_of, requirements
 from nightwatch_core.gate.template_checks import DJANGO, JINJA
@@ -24,9 +24,17 @@ _SYNTAX = (
     "        print(f'{path}: {wrong.msg}')\n"
 )
 _IMPORTS = (
-    "import importlib, sys\n"
+    "import importlib, os, sys\n"
     "sys.path[:0] = [name for name in ('src', '.')]\n"
-    "for path in sys.argv[1:]:\n"
+    "settings, *files = sys.argv[1:]\n"
+    "if settings:\n"
+    "    os.environ.setdefault('DJANGO_SETTINGS_MODULE', settings)\n"
+    "    try:\n"
+    "        import django\n"
+    "        django.setup()\n"
+    "    except BaseException:\n"
+    "        pass\n"
+    "for path in files:\n"
     "    name = path.removeprefix('src/').removesuffix('.py').replace('/', '.')\n"
     "    try:\n"
     "        importlib.import_module(name.removesuffix('.__init__'))\n"
@@ -64,13 +72,15 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
         *((_django(),) if has_django else ()),
         *((_unittest(),) if not has_django else ()),
     )
+    settings = _settings(read(f"{root}manage.py") or "" if has_django else "")
     return Kit(
         "python",
         root,
         preparation=_preparation(lines),
         runners=runners,
         inspections=(
-            *_ALWAYS,
+            _SYNTAX_CHECK,
+            _imports(settings),
             DJANGO if has_django else JINJA,
             *(one for name, one in _TOOLS if _is_set_up(name, configured)),
         ),
@@ -79,15 +89,20 @@ def kit(root: str, paths: tuple[str, ...], read: Read) -> Kit | None:
             ("PYTHONDONTWRITEBYTECODE", "1"),
             ("PYTHONHASHSEED", "0"),
         ),
-        snippet=_snippet(read(f"{root}manage.py") or "" if has_django else ""),
+        snippet=lambda code: ("python3", "-c", _SNIPPET, code, settings),
     )
 
 
-def _snippet(manage: str) -> Callable[[str], Words]:
-    """Runs code in the project; Django is set up as manage.py has it."""
-    settings = _SETTINGS.search(manage[:MANIFEST_CHARACTERS])
-    named = settings[1] if settings else ""
-    return lambda code: ("python3", "-c", _SNIPPET, code, named)
+def _settings(manage: str) -> str:
+    """The module of Django's settings that `manage.py` names; empty where there is none."""
+    named = _SETTINGS.search(manage[:MANIFEST_CHARACTERS])
+    return named[1] if named else ""
+
+
+def _imports(settings: str) -> Inspection:
+    """Whether files can be imported; those of tests are left to what runs them."""
+    words = ("python3", "-c", _IMPORTS, settings)
+    return Inspection("imports", lambda files: (*words, *files), (".py",), of_tests=False)
 
 
 def _preparation(lines: tuple[str, ...]) -> Preparation | None:
@@ -145,10 +160,7 @@ def _is_set_up(tool: str, configured: dict[str, str]) -> bool:
     return any(re.search(_MARKS[tool], configured[name], re.M) for name in shared)
 
 
-_ALWAYS = (
-    Inspection("syntax", lambda files: ("python3", "-c", _SYNTAX, *files), (".py",)),
-    Inspection("imports", lambda files: ("python3", "-c", _IMPORTS, *files), (".py",)),
-)
+_SYNTAX_CHECK = Inspection("syntax", lambda files: ("python3", "-c", _SYNTAX, *files), (".py",))
 _TOOLS = (
     (
         "ruff",

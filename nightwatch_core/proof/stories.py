@@ -61,7 +61,7 @@ def made_in_steps(
         return result
     if not why:
         return result
-    making = Making(briefing, model, judge, bare, left_of(may, result.usage))
+    making = Making(briefing, model, judge, bare, left_of(may, result.usage), result.text)
     return _told(briefing, making, result, Story(outcome="not made", why=why))
 
 

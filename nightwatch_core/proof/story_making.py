@@ -31,6 +31,7 @@ class Making:
     judge: Judge  # runs edits with the test that reproduces the error
     bare: Judge  # runs them without it
     may: Allowance  # of all steps together
+    failed: str = ""  # what the fix in one piece did not pass
     used: Usage = Usage()
     edits: tuple[Edit, ...] = ()  # of the steps that passed
     last: GateResult | None = None  # of the last of them
@@ -63,7 +64,7 @@ class Making:
 
     def _made(self, number: int) -> str:
         """Make one step; returns why it did not pass."""
-        ask = Ask(self._plan, number, self.edits, self.notes)
+        ask = Ask(self._plan, number, self.edits, self.notes, self.failed)
         try:
             step = written(self.briefing, self.model, ask, self.left)
         except NightWatchError as trouble:

@@ -1,6 +1,6 @@
 """The plan of a fix in several steps: asked for once, and taken where each step can be judged."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from nightwatch_core.code.edit_policy import MAX_FILES
 from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.protected_paths import refusal
 from nightwatch_core.code.taint import Strangers, order_in, sentence_of, strangers, texts_of
+from nightwatch_core.code.tested_by import files_testing
 from nightwatch_core.models.answer import Answer, PlannedStep
 from nightwatch_core.models.conversation import Capabilities, Conversation, UserTurn
 from nightwatch_core.models.gate import GateResult
@@ -26,6 +27,7 @@ from nightwatch_core.text.units import estimated_tokens, money
 
 _ASKED, _WRITTEN = 4_000, 5_000  # tokens of a step: what it is told besides files; its answer
 _ASKED_TWICE = 2  # a step that does not pass is made anew once
+_TESTS = 6  # that are named
 _REASON = 600  # characters
 _AGAIN = """\
 This plan cannot be taken as it is: {why}. Mend it, or answer `steps: []`, with the whole JSON \
@@ -61,12 +63,15 @@ def planned(
     """
     analysis = briefing.analysis
     previews = shown_files(analysis.fix, briefing.shown.read_file)
+    tests = tests_of({edit.path for edit in analysis.fix}, briefing.base.paths())
     printed = tuple(one.output for one in result.checks)
     opening = Conversation(
         system=SYSTEM,
         tools=tools.offered(fix_alone.TOOLS, None),
         answer_schema=schema(),
-        turns=(UserTurn(text=plan_request(analysis, result, checks, previews, briefing.fence)),),
+        turns=(
+            UserTurn(text=plan_request(analysis, result, checks, tests, previews, briefing.fence)),
+        ),
         case=analysis.case,
         research=ResearchContext(previews=previews),
     )
@@ -87,6 +92,12 @@ def planned(
     if len(steps) < 2:
         return Plan(because=f"it is better made in one piece: {said}", usage=usage)
     return Plan(steps, said, usage)
+
+
+def tests_of(files: Iterable[str], paths: Sequence[str]) -> tuple[str, ...]:
+    """Name files of tests that are there for some files, by what they are called."""
+    named = (test for path in sorted(files) for test in files_testing(path, paths))
+    return tuple(dict.fromkeys(named))[:_TESTS]
 
 
 def schema() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from nightwatch_core.analysis.answer_complaints import complaints, mend_request
 from nightwatch_core.code.changed_code import ChangedCode
 from nightwatch_core.code.edit_grounds import grounds_of
 from nightwatch_core.code.edit_rules import judged
+from nightwatch_core.code.likely_files import TEST
 from nightwatch_core.code.taint import strangers, texts_of
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Answer, Edit, PlannedStep
@@ -18,6 +19,7 @@ from nightwatch_core.ports import Model
 from nightwatch_core.proof.asking import conversed, files_seen
 from nightwatch_core.proof.briefing import ProofBriefing
 from nightwatch_core.proof.correction_texts import shown_files
+from nightwatch_core.proof.story_plan import tests_of
 from nightwatch_core.proof.story_texts import TURNS, note_of, step_request
 from nightwatch_core.text.plain_text import one_line, shortened
 
@@ -31,6 +33,7 @@ class Ask(NamedTuple):
     number: int  # from 1
     before: tuple[Edit, ...]  # of the steps that were made
     notes: tuple[str, ...]  # of those
+    failed: str = ""  # what the fix in one piece did not pass; untrusted
 
 
 class Written(NamedTuple):
@@ -58,7 +61,7 @@ def written(briefing: ProofBriefing, model: Model, ask: Ask, allowance: Allowanc
 
     turns = min(allowance.iterations, TURNS)
     allowance = allowance.model_copy(update={"iterations": turns})
-    asked = conversed(briefing, model, opening, code, allowance, ask.notes, complain)
+    asked = conversed(briefing, model, opening, code, allowance, (*ask.notes, ask.failed), complain)
     read = files_seen(briefing, opening, asked.state.calls)
     step = _judged(briefing, ask, asked.answer, code, read)
     return step._replace(read=read, usage=asked.state.budget.used)
@@ -66,8 +69,9 @@ def written(briefing: ProofBriefing, model: Model, ask: Ask, allowance: Allowanc
 
 def _opening(briefing: ProofBriefing, ask: Ask, read: Callable[[str], str | None]) -> Conversation:
     analysis, step = briefing.analysis, ask.plan[ask.number - 1]
-    previews = _previews(analysis, step, read)
-    text = step_request(analysis, ask.plan, ask.number, ask.notes, previews, briefing.fence)
+    previews = _previews(analysis, step, briefing.base.paths(), read)
+    told = (ask.plan, ask.number, ask.notes, ask.failed)
+    text = step_request(analysis, *told, previews, briefing.fence)
     return Conversation(
         system=fix_alone.SYSTEM,
         tools=tools.offered(fix_alone.TOOLS, None),
@@ -79,12 +83,28 @@ def _opening(briefing: ProofBriefing, ask: Ask, read: Callable[[str], str | None
 
 
 def _previews(
-    analysis: Analysis, step: PlannedStep, read: Callable[[str], str | None]
+    analysis: Analysis,
+    step: PlannedStep,
+    paths: tuple[str, ...],
+    read: Callable[[str], str | None],
 ) -> tuple[Preview, ...]:
-    """The step's files: around what was proposed for them, else from their beginning."""
+    """The step's files: around what was proposed for them, else from their beginning.
+
+    Where it makes a new test, one that is there as an example.
+    """
     proposed = [edit for edit in analysis.fix if edit.path in step.files and edit.old]
     rest = {*step.files} - {edit.path for edit in proposed}
-    return shown_files((*proposed, *(Edit(path=path) for path in sorted(rest))), read)
+    new = next((path for path in step.files if TEST.search(path) and path not in paths), "")
+    example = _example(new, step.files, paths) if new else ()
+    return shown_files((*proposed, *(Edit(path=path) for path in (*sorted(rest), *example))), read)
+
+
+def _example(new: str, files: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
+    """A test of the same files, else one beside the new one."""
+    folder, ending = new.rpartition("/")[0], new.rpartition(".")[2]
+    beside = [p for p in paths if p.rpartition("/")[0] == folder and TEST.search(p)]
+    alike = [p for p in beside if p.endswith(f".{ending}") and not p.endswith("__init__.py")]
+    return (*tests_of(files, paths), *alike)[:1]
 
 
 def _judged(

@@ -45,6 +45,8 @@ Plan the fix of this production error in 2 to {most} steps, each a commit of its
 
 {code}
 
+Tests of them that are there: {tests}.
+
 Answer with `steps`, in the order in which they are made; in `root_cause`, in two sentences, why \
 these and why in this order. Leave `title` empty. Where one piece is better: `steps: []`. \
 Of each step:
@@ -91,7 +93,7 @@ Its files: {files}. It is accepted when {accepted}, and the project's other test
 
 {diff}
 
-## Its files as they are now, the steps before it made
+## Its files as they are now, the steps before it made, and a test as they are written here
 
 {code}
 
@@ -107,20 +109,25 @@ def plan_request(
     analysis: Analysis,
     result: GateResult,
     checks: Sequence[str],
+    tests: Sequence[str],
     previews: Iterable[Preview],
     fence: str,
 ) -> str:
-    """Write the message that asks for a plan; `checks` are what may accept a step."""
+    """Write the message that asks for a plan.
+
+    `checks` are what may accept a step, `tests` files of tests that are there for what is changed.
+    """
     test = result.reproduction.test if result.reproduction else ()
     named = ", ".join(f"`{one}`" for one in checks)
     return _PLAN.format(
         most=MOST_STEPS,
         data=only_data(fence),
         error=fenced(error_text(analysis.case), fence),
-        cause=fenced(block(analysis.root_cause, _CAUSE), fence),
+        cause=fenced(_cause(analysis), fence),
         diff=fenced(halves(fixing.diff((*analysis.fix, *test)), _DIFF), fence),
         came=fenced(_came(result), fence),
         code="\n\n".join(fenced(preview_text(one), fence) for one in previews),
+        tests=", ".join(f"`{path}`" for path in tests) or "none that is called like them",
         title=TITLE,
         files=MAX_FILES,
         lines=MAX_LINES,
@@ -131,9 +138,18 @@ def plan_request(
     )
 
 
+def _cause(analysis: Analysis) -> str:
+    """The cause with the lines that show it."""
+    quotes = (one for one in analysis.evidence if one.verified)
+    rows = (f"{one.path}:{one.line}: {line(one.quote, _NOTE)}" for one in quotes)
+    return "\n".join((block(analysis.root_cause, _CAUSE), *rows))
+
+
 def _came(result: GateResult) -> str:
-    rows = [f"{result.outcome}: {line(result.text, _TEXT)}" if result.text else result.outcome]
-    rows += [f"{one.outcome}: {line(one.text or one.name, _TEXT)}" for one in result.checks]
+    told = {one.text for one in result.checks}
+    rows = [f"{one.outcome}: {line(one.text or one.name, _TEXT)}" for one in result.checks]
+    if result.text not in told:
+        rows.insert(0, f"{result.outcome}: {line(result.text, _TEXT)}")
     outputs = [one.output[-_CAUSE:] for one in result.checks if one.outcome == "failed"]
     if result.correction and result.correction.because:
         rows.append(f"made anew once: {line(result.correction.because, _TEXT)}")
@@ -145,10 +161,14 @@ def step_request(
     plan: Sequence[PlannedStep],
     number: int,
     notes: Sequence[str],
+    failed: str,
     previews: Iterable[Preview],
     fence: str,
 ) -> str:
-    """Write the message that asks for one step; `number` counts from 1."""
+    """Write the message that asks for one step; `number` counts from 1.
+
+    `failed` is what the fix in one piece did not pass.
+    """
     step = plan[number - 1]
     proposed = tuple(edit for edit in analysis.fix if edit.path in step.files)
     return _STEP.format(
@@ -156,18 +176,24 @@ def step_request(
         of=len(plan),
         data=only_data(fence),
         error=fenced(error_text(analysis.case), fence),
-        cause=fenced(block(analysis.root_cause, _CAUSE), fence),
+        cause=fenced(_cause(analysis), fence),
         plan="\n".join(_planned(plan, number)),
         notes=fenced("\n".join(notes), fence) if notes else "None: it is the first.",
         title=line(step.title, TITLE),
         task=block(step.task, TASK) or "As its title says.",
         files=", ".join(f"`{path}`" for path in step.files),
         accepted=f"`{step.accepted_when}` is green",
-        diff=fenced(halves(fixing.diff(proposed), _DIFF), fence) if proposed else "Nothing.",
+        diff=fenced(f"{halves(fixing.diff(proposed), _DIFF)}{_failed(failed)}", fence)
+        if proposed
+        else "Nothing.",
         code="\n\n".join(fenced(preview_text(one), fence) for one in previews)
         or "None of them is there yet.",
         turns=TURNS,
     )
+
+
+def _failed(why: str) -> str:
+    return f"\n\nIt did not pass: {line(why, _TEXT)}" if why else ""
 
 
 def _planned(plan: Sequence[PlannedStep], now: int) -> Iterable[str]:

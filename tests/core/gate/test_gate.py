@@ -72,6 +72,11 @@ def test_a_fix_that_leaves_all_green_passes_nearest_tests_first():
     assert [one.name for one in result.checks] == ["syntax", "imports", "tests", "tests"]
 
 
+def test_files_of_tests_are_imported_by_what_runs_them_alone():
+    result, _ = gate(lambda *_: unittest_run(), of=draft("tests/test_new.py"))
+    assert [one.name for one in result.checks] == ["syntax", "tests"]
+
+
 def test_a_test_that_turns_red_fails_it_with_its_name_and_output():
     result, sandbox = gate(lambda words, fixed, _: unittest_run(*(["test_sum"] if fixed else [])))
     assert result.outcome == "failed"

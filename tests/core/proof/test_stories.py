@@ -105,6 +105,9 @@ def test_each_step_is_told_its_task_the_notes_before_and_its_files_as_they_are_n
     for text in (second, third):
         assert "Read prices with a comma:\n- parse takes commas now" in text
     assert PARSED.strip() in third
+    assert "tests/test_cart.py (lines 1-" in first  # as tests are written here
+    assert "It did not pass: red with the fix: test_numbers" in first
+    assert "Tests of them that are there: `tests/test_cart.py`" in model.shown[0].turns[0].text
     assert "accepted when `tests` is green" in second
 
 
