@@ -59,5 +59,6 @@ class CiRun(Value):
     state: CiState
     sha: str = ""  # the head that it says so of
     failed: tuple[str, ...] = ()  # names of what failed; untrusted
+    before: bool = False  # all of it fails on the base as well
     log: str = ""  # the end of what a failed job printed, where it may be read; untrusted
     because: str = ""  # for people, where it may not be read

@@ -19,7 +19,7 @@ from nightwatch_core.models.file_contents import FileContents
 from nightwatch_core.models.knowledge import Index, IndexEntry, Lesson, Match
 from nightwatch_core.models.pattern import IgnoreRules, Pattern
 from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.models.trace import Frame, Trace
 
 
@@ -99,6 +99,10 @@ class Tracker(Protocol):
         Open ones, closed ones and merged ones that changed `since` then, with what they do to these
         files; of many only the first. Where there are no pull requests, unmerged branches.
         """
+        ...
+
+    def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+        """What continuous integration says of pull requests of ours by now, in this order."""
         ...
 
     def probe(self) -> str:

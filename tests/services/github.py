@@ -115,6 +115,7 @@ class GitHub:
         self.comments: list[dict[str, Any]] = []
         self.reviews: list[dict[str, Any]] = []
         self.checks: dict[str, Checks] = {}  # by commit
+        self.log_address = ""  # where logs lie; empty: beside the API
         self.review_comments: list[dict[str, Any]] = []
         self.requests: list[Asked] = []
         self.received: list[bytes] = []  # every body that came to the API, as it came
@@ -559,6 +560,15 @@ class GitHub:
     def _get_status(self, query: Any, given: Any, sha: str) -> Answer:
         return Answer(200, github_checks.combined_status(self.checks, sha))
 
+    def _list_jobs(self, query: Any, given: Any, run: str) -> Answer:
+        return Answer(200, github_checks.jobs(self.checks, int(run)))
+
+    def _get_log(self, query: Any, given: Any, job: str) -> Answer:
+        """Logs lie elsewhere: whoever brings the token there has given it away."""
+        if not github_checks.log(self.checks, int(job)):
+            raise Refusal(404, "Not Found")
+        return Answer(302, None, {"location": self.log_address or f"{self.url}/logs/{job}"})
+
     def _create_commit(self, query: Any, given: Any) -> Answer:
         message, tree = given.get("message"), given.get("tree", "")
         _check_text("Commit", "message", message, 1_000_000)
@@ -645,6 +655,8 @@ _ROUTES = (
     _route("GET", "/commits", _READ, GitHub._list_commits),
     _route("GET", f"/commits/{_SHA}/check-runs", "checks=read", GitHub._list_checks),
     _route("GET", "/actions/runs", "actions=read", GitHub._list_runs),
+    _route("GET", f"/actions/runs/{_N}/jobs", "actions=read", GitHub._list_jobs),
+    _route("GET", f"/actions/jobs/{_N}/logs", "actions=read; checks=read", GitHub._get_log),
     _route("GET", f"/commits/{_SHA}/status", "statuses=read", GitHub._get_status),
     _route("GET", "/compare/(.+)", _READ, GitHub._compare),
     _route("GET", "/commits/(.+)", _READ, GitHub._find_commit),
@@ -690,6 +702,12 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
                 self._git(path, headers, body, failure)
                 return
             github.received.append(body)
+            if stored := re.fullmatch(r"/logs/(\d+)", path):
+                asked = Asked(self.command, path, {}, None, headers, 200)
+                github.requests.append(asked)
+                text = github_checks.log(github.checks, int(stored[1]))
+                self._send(200, {"content-type": "text/plain"}, text.encode())
+                return
             target, answer = github.within(self.path), Answer(404, {"message": "Not Found"})
             path = urlsplit(target or self.path).path
             if target and (failure is None or failure.stored):

@@ -18,7 +18,7 @@ from nightwatch_core.models.proposal import (
     Receipt,
     Reopen,
 )
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.publish.markers import read_marker
 from nightwatch_core.report.view import record_of
@@ -31,6 +31,7 @@ class MemoryOutbox:
     published: list[Proposal] = field(default_factory=list)
     items: list[OwnItem] = field(default_factory=list)
     pulls: tuple[OtherPull, ...] = ()  # everybody's
+    runs: list[dict[int, CiRun]] = field(default_factory=lambda: [{}])  # by number, poll by poll
 
     def publish(self, proposal: Proposal) -> Receipt:
         """Keep the proposal, and the item it makes or opens again."""
@@ -69,6 +70,11 @@ class MemoryOutbox:
     def own_items(self) -> tuple[OwnItem, ...]:
         """What was published."""
         return tuple(self.items)
+
+    def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+        """The next of what it was told; the last one for good."""
+        now = self.runs.pop(0) if len(self.runs) > 1 else self.runs[0]
+        return tuple(now.get(number, CiRun(state="none")) for number in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Those with one of these files."""

@@ -6,89 +6,173 @@ are told by other services. What may not be read is not known, and is never take
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nightwatch_core.adapters.github.client import Repository, RepositoryCall
 from nightwatch_core.adapters.github.errors import Rejected
-from nightwatch_core.errors import TryLater
+from nightwatch_core.adapters.github.job_logs import log_of_job, log_of_run
+from nightwatch_core.adapters.github.limits import FAILED_CHECKS, LOGS_READ
+from nightwatch_core.adapters.github.rows import PullRow
+from nightwatch_core.errors import NightWatchError, TryLater
+from nightwatch_core.models.pulls import CiRun, CiState
 
 Verdict = Literal["passed", "failed", ""]  # empty: not known, or not yet
 Conclusions = tuple[str, ...]  # of one commit: good, bad or "pending" ones
 _GOOD = ("success", "neutral", "skipped")
 _PENDING = "pending"
+_MAY_NOT = "what ran on it may not be read: give the token Actions (an App: Checks), for reading"
+_NO_STATUSES = "commit statuses may not be read: give the token Commit statuses, for reading"
+
+
+class Concluded(NamedTuple):
+    """A check, run or status, and how it ended."""
+
+    name: str
+    conclusion: str
+    id: int = 0
+    way: str = ""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it failed."""
+        return self.conclusion not in (*_GOOD, _PENDING)
 
 
 class ChecksReader:
     """Reads checks of commits; a way that is refused, or away, is not tried again."""
 
-    def __init__(self, repository: Repository) -> None:
-        """Ask nothing yet."""
+    def __init__(self, repository: Repository, refused: set[str] | None = None) -> None:
+        """Ask nothing yet; `refused` are ways that were, and is added to."""
         self._repository = repository
-        self._closed: set[str] = set()
+        self._refused = set() if refused is None else refused
+        self._away: set[str] = set()
 
     def verdicts(self, commits: Mapping[int, str]) -> dict[int, Verdict]:
         """Return what is known of each pull request, by number; `commits` are their heads."""
         return {number: self._verdict(sha) for number, sha in commits.items() if sha}
 
-    def _verdict(self, sha: str) -> Verdict:
-        runs = self._check_runs(sha)
-        return verdict(self._workflow_runs(sha) if runs is None else runs, self._statuses(sha))
+    def run(self, pull: PullRow) -> CiRun:
+        """Return what is known of a pull request's head, with the end of what failed printed."""
+        runs, statuses = self._both(pull.head)
+        bad = [one for one in (*(runs or ()), *(statuses or ())) if one.is_bad]
+        state = state_of(_conclusions(runs), _conclusions(statuses))
+        because = _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
+        names = tuple(dict.fromkeys(one.name for one in bad))[:FAILED_CHECKS]
+        return CiRun(
+            state=state,
+            sha=pull.head,
+            failed=names,
+            before=bool(names) and self._failed_before(pull.base, names),
+            log=self._log(bad),
+            because=because if state == "unreadable" else "",
+        )
 
-    def _check_runs(self, sha: str) -> Conclusions | None:
+    def _failed_before(self, base: str, names: Iterable[str]) -> bool:
+        """Whether all of it fails on the base as well."""
+        there = [one for rows in self._both(base) for one in rows or ()] if base else []
+        return {one.name for one in there if one.is_bad} >= {*names}
+
+    def _log(self, bad: Iterable[Concluded]) -> str:
+        ours = [one for one in bad if one.id and one.way in _LOGS]
+        try:
+            logs = (_LOGS[one.way](self._repository, one.id) for one in ours[:LOGS_READ])
+            return next(filter(None, logs), "")
+        except NightWatchError:  # it may have been deleted, or need a right: that it failed stands
+            return ""
+
+    def _verdict(self, sha: str) -> Verdict:
+        runs, statuses = self._both(sha)
+        return verdict(_conclusions(runs), _conclusions(statuses))
+
+    def _both(self, sha: str) -> tuple[tuple[Concluded, ...] | None, ...]:
+        runs = self._check_runs(sha)
+        return self._workflow_runs(sha) if runs is None else runs, self._statuses(sha)
+
+    def _check_runs(self, sha: str) -> tuple[Concluded, ...] | None:
         rows = self._listed(
             "check_runs",
             lambda rest, at: rest.checks.list_for_ref(*at, sha, filter_="latest", per_page=100),
         )
-        return None if rows is None else tuple(map(_concluded, rows))
+        return None if rows is None else tuple(_concluded(row, "check_runs") for row in rows)
 
-    def _workflow_runs(self, sha: str) -> Conclusions | None:
+    def _workflow_runs(self, sha: str) -> tuple[Concluded, ...] | None:
         rows = self._listed(
             "workflow_runs",
             lambda rest, at: rest.actions.list_workflow_runs_for_repo(
                 *at, head_sha=sha, per_page=100
             ),
         )
-        return None if rows is None else tuple(map(_concluded, _newest(rows)))
+        if rows is None:
+            return None
+        return tuple(_concluded(row, "workflow_runs") for row in _newest(rows))
 
-    def _statuses(self, sha: str) -> Conclusions | None:
+    def _statuses(self, sha: str) -> tuple[Concluded, ...] | None:
         rows = self._listed(
             "statuses", lambda rest, at: rest.repos.get_combined_status_for_ref(*at, sha)
         )
-        return None if rows is None else tuple(str(row.get("state") or _PENDING) for row in rows)
+        if rows is None:
+            return None
+        return tuple(
+            Concluded(str(row.get("context") or "status"), str(row.get("state") or _PENDING))
+            for row in rows
+        )
 
     def _listed(self, name: str, call: RepositoryCall) -> list[dict[str, Any]] | None:
         """Return the rows below `name`; None where they may not, or cannot, be read."""
-        if name in self._closed:
+        if name in self._refused | self._away:
             return None
         try:
             answer = self._repository.ask_spare(call)
-        except (Rejected, TryLater):
-            self._closed.add(name)
+        except Rejected:
+            self._refused.add(name)
+            return None
+        except TryLater:
+            self._away.add(name)
             return None
         rows = answer.get(name) if isinstance(answer, dict) else None
         return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
 
 
-def verdict(runs: Conclusions | None, statuses: Conclusions | None) -> Verdict:
+_LOGS = {"check_runs": log_of_job, "workflow_runs": log_of_run}
+
+
+def state_of(runs: Conclusions | None, statuses: Conclusions | None) -> CiState:
     """Say what conclusions of both sorts mean together; None is one that cannot be read.
 
     A failure is one whatever else there is; a pass needs both to be readable, and one to be there.
 
-    >>> verdict(("success", "skipped"), ()), verdict(("success",), None), verdict((), ())
-    ('passed', '', '')
-    >>> verdict(None, ("failure",)), verdict(("success", "pending"), ())
-    ('failed', '')
+    >>> state_of(("success", "skipped"), ()), state_of(("success",), None), state_of((), ())
+    ('passed', 'unreadable', 'none')
+    >>> state_of(None, ("failure",)), state_of(("success", "pending"), ())
+    ('failed', 'pending')
     """
     known = (*(runs or ()), *(statuses or ()))
     if any(one not in (*_GOOD, _PENDING) for one in known):
         return "failed"
-    whole = runs is not None and statuses is not None
-    return "passed" if whole and known and _PENDING not in known else ""
+    if _PENDING in known:
+        return "pending"
+    if runs is None or statuses is None:
+        return "unreadable"
+    return "passed" if known else "none"
 
 
-def _concluded(row: Mapping[str, Any]) -> str:
+def verdict(runs: Conclusions | None, statuses: Conclusions | None) -> Verdict:
+    """Return the same where it is decided; empty where it is not."""
+    state = state_of(runs, statuses)
+    return state if state in ("passed", "failed") else ""
+
+
+def _conclusions(rows: tuple[Concluded, ...] | None) -> Conclusions | None:
+    return None if rows is None else tuple(one.conclusion for one in rows)
+
+
+def _concluded(row: Mapping[str, Any], way: str) -> Concluded:
     done = row.get("status") == "completed"
-    return str(row.get("conclusion") or _PENDING) if done else _PENDING
+    conclusion = str(row.get("conclusion") or _PENDING) if done else _PENDING
+    number = row.get("id")
+    return Concluded(
+        str(row.get("name") or way), conclusion, number if isinstance(number, int) else 0, way
+    )
 
 
 def _newest(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

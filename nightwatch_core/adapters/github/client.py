@@ -85,6 +85,23 @@ class GitHubClient:
         response, body = self._connection.ask(call, spare=spare)
         return response.headers, body
 
+    def location_of(self, path: str) -> str:
+        """Return where GitHub sends whoever reads that, without going there; empty where nowhere.
+
+        Only what is encrypted, or at the API's own address, is a place to go to. Raises `GiveUp`
+        where GitHub does not answer.
+        """
+        with self._connection.get_sync_client() as http:
+            try:
+                further = http.get(path.removeprefix("/"), follow_redirects=False).next_request
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise GiveUp(f"GitHub did not answer ({type(error).__name__})") from None
+        if further is None:
+            return ""
+        own, url = self._connection.config.base_url, further.url
+        is_own = (url.scheme, url.host, url.port) == (own.scheme, own.host, own.port)
+        return str(url) if is_own or url.scheme == "https" else ""
+
     def pages(self, call: Call) -> Iterator[dict[str, Any]]:
         """Yield the rows of a list, page after page; `call` asks for the first one."""
         for _ in range(PAGES):

@@ -49,5 +49,7 @@ EDITED_COMMITS = 50  # of a pull request, oldest first; ours is the first
 # Our items
 ITEMS_WITH_COMMENTS = 30  # those that changed last
 COMMENTS = 20  # of one item, the last ones
+FAILED_CHECKS, LOGS_READ = 10, 3  # of one commit: named; whose logs are tried until one is there
+LOG_CHARACTERS, LOG_BYTES, LOG_SECONDS = 12_000, 64 * 1024 * 1024, 60.0  # of one job; all of it
 PULLS_WITH_CHECKS = 10  # those that changed last; each costs two requests
 HISTORY_READ = 500  # commits of the base in which applied patches are looked for

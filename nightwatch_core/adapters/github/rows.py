@@ -116,6 +116,7 @@ class PullRow(Row):
     body: Text = ""
     branch: Text = Field(validation_alias=AliasPath("head", "ref"))
     head: Text = Field("", validation_alias=AliasPath("head", "sha"))
+    base: Text = Field("", validation_alias=AliasPath("base", "sha"))
     labels: Annotated[tuple[Text, ...], NAMES] = ()
     author: Text = Field("", validation_alias=_AUTHOR)
 

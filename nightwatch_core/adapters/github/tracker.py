@@ -23,7 +23,7 @@ from nightwatch_core.adapters.github.patches import patch_item, with_applied
 from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import OwnItem
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.publish.issue_text import LABEL
 from nightwatch_core.publish.markers import read_marker
 
@@ -42,6 +42,7 @@ class GitHubTracker:
         """Ask nothing before the first call; `repository` is owner/name."""
         self._repository = Repository.of(client, repository)
         self._ours = ours or Ours(client)
+        self._refused: set[str] = set()  # ways to read checks
 
     def own_items(self) -> tuple[OwnItem, ...]:
         """Return all by number; words, and whether a merge was edited, of those changed last.
@@ -68,6 +69,14 @@ class GitHubTracker:
         )
         patches = self._patches([issue for issue in recent if not issue.pull_request], said)
         return tuple(sorted((*items, *patches), key=lambda item: item.number))
+
+    def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+        """Return what runs on the heads of pull requests say now; a right we lack is asked once."""
+        checks = ChecksReader(self._repository, self._refused)
+        return tuple(checks.run(self._pull(number)) for number in numbers)
+
+    def _pull(self, number: int) -> PullRow:
+        return self._repository.read(PullRow, lambda rest, at: rest.pulls.get(*at, number))
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Return everybody's pull requests that change one of the files; see `other_pulls`."""

@@ -26,7 +26,7 @@ from nightwatch_core.models.proposal import (
     Reopen,
     receipt_for,
 )
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.ports import Clock
 from nightwatch_core.privacy.scrubber import REMOVAL
 from nightwatch_core.publish.markers import joined_body, read_marker
@@ -100,6 +100,10 @@ class LocalDelivery:
                 item = item.model_copy(update=now._asdict())
             items.append(item)
         return tuple(sorted(items, key=lambda item: item.number))
+
+    def ci(self, numbers: tuple[int, ...]) -> tuple[CiRun, ...]:
+        """Say that nothing runs on this machine's branches."""
+        return tuple(CiRun(state="none") for _ in numbers)
 
     def pulls_changing(self, paths: tuple[str, ...], since: datetime) -> tuple[OtherPull, ...]:
         """Branches of the checkout that are not merged; see `branches_changing`."""

@@ -9,6 +9,7 @@ from nightwatch_core.adapters.github.client import GitHubClient
 from nightwatch_core.adapters.github.tracker import GitHubTracker
 from nightwatch_core.adapters.stores.service_meter import PROCESS
 from nightwatch_core.models.proposal import FileChange
+from nightwatch_core.models.pulls import CiRun
 from nightwatch_core.publish.markers import marker
 
 CHANGE = FileChange(path="lib/basket.rb", text="0\n")
@@ -106,3 +107,70 @@ def test_an_app_asks_for_the_right_to_read_them_where_it_was_granted(drafted: Gi
 
 def _body() -> str:
     return f"{marker('v1:bb', 'k2', 'n1')}\n\nBecause.\n"
+
+
+FAILURE = "2026-11-21T03:00:00.1234567Z \x1b[31mFAILED test_total: 1 != 2\x1b[0m\n"
+
+
+def _run(server: GitHub) -> CiRun:
+    (item,) = server.pulls()
+    (run,) = tracker(server).ci((item["number"],))
+    return run
+
+
+@pytest.mark.parametrize("allowed", [("checks", "statuses"), ("actions", "statuses")])
+def test_the_end_of_what_failed_printed_is_fetched_without_the_token(
+    drafted: GitHub, allowed: tuple[str, ...]
+) -> None:
+    _may(drafted, *allowed)
+    drafted.checks[_head(drafted)] = Checks(("success", "failure"), (), FAILURE * 1000)
+    run = _run(drafted)
+    assert (run.state, run.failed, run.sha) == ("failed", ("run 1",), _head(drafted))
+    assert run.log.endswith("FAILED test_total: 1 != 2")
+    assert len(run.log) <= 12_000
+    (fetched,) = (one for one in drafted.requests if one.path.startswith("/logs/"))
+    assert "authorization" not in fetched.headers
+
+
+@pytest.mark.parametrize("address", ["http://elsewhere.test/x", "file:///etc/passwd", "gopher://x"])
+def test_a_log_that_lies_in_the_open_is_not_fetched(drafted: GitHub, address: str) -> None:
+    _may(drafted, *ALL)
+    drafted.log_address = address
+    drafted.checks[_head(drafted)] = Checks(("failure",), (), FAILURE)
+    assert (_run(drafted).state, _run(drafted).log) == ("failed", "")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "held", "state"),
+    [
+        (("actions", "statuses"), Checks(), "none"),
+        (("actions", "statuses"), Checks(("queued",)), "pending"),
+        (("actions",), Checks(("success",)), "unreadable"),
+        ((), Checks(("success",)), "unreadable"),
+        (("actions",), Checks(("queued",)), "pending"),
+    ],
+)
+def test_what_is_known_of_a_draft_now(
+    drafted: GitHub, allowed: tuple[str, ...], held: Checks, state: str
+) -> None:
+    _may(drafted, *allowed)
+    drafted.checks[_head(drafted)] = held
+    run = _run(drafted)
+    assert run.state == state
+    assert bool(run.because) == (state == "unreadable")
+
+
+def test_what_fails_on_the_base_as_well_is_told(drafted: GitHub) -> None:
+    _may(drafted, *ALL)
+    base = drafted.pulls()[0]["base_sha"]
+    drafted.checks = {_head(drafted): Checks(("failure",)), base: Checks(("failure",))}
+    assert _run(drafted).before
+    drafted.checks[base] = Checks(("success",))
+    assert not _run(drafted).before
+
+
+def test_a_right_that_is_lacking_is_asked_for_once_however_often_one_looks(drafted: GitHub) -> None:
+    watched = tracker(drafted)
+    for _ in range(5):
+        watched.ci((1,))
+    assert len([one for one in drafted.requests if one.status == 403]) == 3
