@@ -8,11 +8,12 @@ from prefect import flow
 from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.assignment import PublishResult
 from nightwatch_core.models.gate import GateResult
-from nightwatch_core.models.proposal import OwnItem, Receipt
+from nightwatch_core.models.proposal import DraftPull, OwnItem, Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.gate_section import with_gates
-from nightwatch_core.report.acted_builder import add_publications
+from nightwatch_core.report.acted_builder import add_ci, add_publications
 from tasks.beside import beside_others
+from tasks.ci import watch_ci
 from tasks.fixes import plan_pulls
 from tasks.futures import one_by_one, stop_where_stopped
 from tasks.gate import close_sandbox, through_the_gate
@@ -55,6 +56,7 @@ def publish_findings(
         skips=skips,
         gates=gates,
         overlaps=met.value,
+        drafts=tuple(one for one in pulls.proposals if isinstance(one, DraftPull)),
         troubles=(met.trouble,),
         stopped=known.silent,
     )
@@ -70,6 +72,7 @@ def act(night: str, **choices: Any) -> RunReport:
     """
     report = reopened_report(night, choices, "publish", "stop_at", "drafts", "dry_run")
     acted = publish_findings(report, read_outcomes(report.options))
-    told = keep_report(add_publications(report, acted))
+    report = keep_report(add_publications(report, acted))
+    told = keep_report(add_ci(report, watch_ci(report, acted)))
     stop_where_stopped(acted.stopped)
     return told

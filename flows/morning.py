@@ -5,12 +5,13 @@ from typing import Any
 from flows.act import publish_findings
 from flows.causes import find_causes
 from flows.learn import learn
-from nightwatch_core.models.assignment import FollowUpInput, PublishResult
+from nightwatch_core.models.assignment import CiResult, FollowUpInput, PublishResult
 from nightwatch_core.models.error import Selection
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.report import LearningResult, RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_publications
+from nightwatch_core.report.acted_builder import add_ci, add_publications
+from tasks.ci import watch_ci
 from tasks.futures import Attempt, attempt, attempt_and_go_on, stop_where_stopped
 from tasks.notify import keep_report
 from tasks.prefect_server import run_subflow
@@ -49,6 +50,9 @@ def until_morning(
     )
     report = progress.update(builder.add_learning(report, learned.value))
 
+    ci = attempt_and_go_on("waiting for checks", watch_ci, report, published, otherwise=CiResult())
+    report = progress.update(add_ci(report, ci.value))
+
     attempt("pruning records", prune_records, otherwise=None)
-    stop_where_stopped(found.stopped, acted.stop, published.stopped)
-    return builder.degrade(report, outcomes.trouble, acted.trouble, learned.trouble)
+    stop_where_stopped(found.stopped, acted.stop, published.stopped, ci.stop)
+    return builder.degrade(report, outcomes.trouble, acted.trouble, learned.trouble, ci.trouble)

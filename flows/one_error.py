@@ -12,12 +12,13 @@ from prefect import flow
 
 from flows.act import publish_findings
 from flows.causes import find_causes
-from nightwatch_core.models.assignment import FollowUpInput, PublishResult
+from nightwatch_core.models.assignment import CiResult, FollowUpInput, PublishResult
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.report import builder
-from nightwatch_core.report.acted_builder import add_publications
+from nightwatch_core.report.acted_builder import add_ci, add_publications
+from tasks.ci import watch_ci
 from tasks.futures import attempt, stop_where_stopped
-from tasks.notify import open_report, tell_the_team
+from tasks.notify import keep_report, open_report, tell_the_team
 from tasks.one_error import open_single, seek_error, single_options
 from tasks.outcomes import read_outcomes
 from tasks.parameters import takes_options
@@ -62,5 +63,7 @@ def one_error(
         )
         troubles = (outcomes.trouble, acted.trouble)
         published = progress.published(acted.value)
-        report = progress.update(add_publications(report, published))
-        return tell_the_team(builder.degrade(report, *troubles))
+        report = progress.update(keep_report(add_publications(report, published)))
+        ci = attempt("waiting for checks", watch_ci, report, published, otherwise=CiResult())
+        report = progress.update(add_ci(report, ci.value))
+        return tell_the_team(builder.degrade(report, *troubles, ci.trouble))

@@ -40,27 +40,33 @@ def gate(
 
     `used` is what the night has taken so far.
     """
+    briefing = briefing_for(draft, analysis, report, known, used)
+    return proved(briefing) if briefing else not_run("no sandbox", "no sandbox is at hand")
+
+
+def briefing_for(
+    draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
+) -> ProofBriefing | None:
+    """What proving a draft's change is given; None where no sandbox is at hand."""
     options, base = report.options, report.base or report.commit
     ports = reading(options)
     if ports.sandbox is None or base is None:
-        return not_run("no sandbox", "no sandbox is at hand")
+        return None
     failing = analysis.case.commit or report.commit or base
-    return proved(
-        ProofBriefing(
-            draft=draft,
-            analysis=analysis,
-            options=options,
-            base=bare_reader_of(options, base),
-            failing=bare_reader_of(options, failing),
-            shown=reader_of(options, base),
-            sandbox=ports.sandbox,
-            known=known,
-            clock=ports.clock,
-            allowance=proof_allowance(analysis, options, used),
-            story=story_allowance(options, used),
-            model=_model(report),
-            fence=report.night.fence,
-        )
+    return ProofBriefing(
+        draft=draft,
+        analysis=analysis,
+        options=options,
+        base=bare_reader_of(options, base),
+        failing=bare_reader_of(options, failing),
+        shown=reader_of(options, base),
+        sandbox=ports.sandbox,
+        known=known,
+        clock=ports.clock,
+        allowance=proof_allowance(analysis, options, used),
+        story=story_allowance(options, used),
+        model=_model(report),
+        fence=report.night.fence,
     )
 
 

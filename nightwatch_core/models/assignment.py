@@ -8,11 +8,11 @@ from nightwatch_core.models.gate import GateResult
 from nightwatch_core.models.knowledge import FoundLearning, Lesson, PriorAnalysis
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
-from nightwatch_core.models.pulls import Overlap
+from nightwatch_core.models.proposal import DraftPull, OwnItem, Receipt, Skip
+from nightwatch_core.models.pulls import DraftCi, Overlap
 from nightwatch_core.models.research import ResearchContext
 from nightwatch_core.models.trace import Trace
-from nightwatch_core.models.usage import Allowance
+from nightwatch_core.models.usage import Allowance, Usage
 from nightwatch_core.models.value import Value
 
 
@@ -148,8 +148,18 @@ class PublishResult(Value):
     skips: tuple[Skip, ...] = ()
     gates: tuple[tuple[str, GateResult], ...] = ()  # what was run of fixes, by fingerprint
     overlaps: tuple[tuple[str, tuple[Overlap, ...]], ...] = ()  # pull requests they meet, likewise
+    drafts: tuple[DraftPull, ...] = ()  # that were to be published
     troubles: tuple[str, ...] = ()  # what went wrong on the way; empty ones say nothing
     stopped: str = ""  # why no model could be asked any more
+
+
+class CiResult(Value):
+    """What the checks of the night's drafts said, and what came of that."""
+
+    ci: tuple[DraftCi, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    gates: tuple[tuple[str, GateResult], ...] = ()  # of corrections that were pushed
+    usage: Usage = Usage()  # what asking for corrections took
 
 
 class CauseFindings(Value):

@@ -39,6 +39,7 @@ class Comment(Value):
     on: Literal["issue", "pull"] = "issue"
     body: str
     fix: str = ""  # digest of the draft's edits, where it is on one
+    label: str = ""  # that goes onto it as well
 
 
 class Reopen(Value):
@@ -83,7 +84,26 @@ class DraftPull(Value):
     issue: int | None = None  # that carries the patch; None in a dry run, and on this machine
 
 
-Proposal = Annotated[OpenIssue | Comment | Reopen | DraftPull, Field(discriminator="kind")]
+class PullUpdate(Value):
+    """One more commit on the branch of a draft of ours, and a comment that says what it is."""
+
+    kind: Literal["update"] = "update"
+    key: str
+    fingerprint: str
+    also: tuple[str, ...] = ()
+    number: int
+    branch: str
+    head: str  # our commit that the branch stands at; where it stands elsewhere, nothing is done
+    body: str
+    commit_message: str
+    changes: tuple[FileChange, ...]  # against that commit's files
+    commit: str  # of the base that the draft was made on
+    fix: str = ""  # digest of all edits of the draft by then
+
+
+Proposal = Annotated[
+    OpenIssue | Comment | Reopen | DraftPull | PullUpdate, Field(discriminator="kind")
+]
 
 
 SkipCause = Literal[
@@ -133,6 +153,7 @@ class Receipt(Value):
     fix: str = ""  # digest of the fix it proposes
     on: Literal["issue", "pull"] = "issue"  # what was commented on
     barred: bool = False  # refused for want of a right, which somebody has to give
+    sha: str = ""  # that a draft's branch stands at; empty: not known
 
     @property
     def names(self) -> frozenset[str]:

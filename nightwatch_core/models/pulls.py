@@ -53,6 +53,16 @@ CiState = Literal["passed", "failed", "pending", "none", "unreadable"]
 # "none": nothing has appeared that runs on it, which is no pass
 
 
+class DraftCi(Value):
+    """A draft of ours, and what became of its checks by the end of the night."""
+
+    number: int
+    fingerprint: str
+    url: str = ""
+    state: CiState
+    text: str  # for people; names of checks in it are untrusted
+
+
 class CiRun(Value):
     """What continuous integration says of the head of one of our branches."""
 

@@ -12,6 +12,7 @@ from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import OutcomeUpdate, Scoreboard
 from nightwatch_core.models.pattern import IgnoreSuggestion, Pattern
 from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.pulls import DraftCi
 from nightwatch_core.models.usage import Usage
 from nightwatch_core.models.value import Value
 
@@ -178,6 +179,7 @@ class RunReport(Value):
     complaints: tuple[str, ...] = ()  # ignore rules, agent files, lessons that cannot be read
     receipts: tuple[Receipt, ...] = ()
     skips: tuple[Skip, ...] = ()
+    ci: tuple[DraftCi, ...] = ()  # what the checks of tonight's drafts said by its end
     outcomes: tuple[OwnItem, ...] = ()
     followed: tuple[
         OutcomeUpdate, ...

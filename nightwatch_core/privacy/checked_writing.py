@@ -5,7 +5,14 @@ from functools import partial
 
 from nightwatch_core.models.knowledge import Index, Lesson
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.proposal import DraftPull, FileChange, Proposal, Receipt, receipt_for
+from nightwatch_core.models.proposal import (
+    DraftPull,
+    FileChange,
+    Proposal,
+    PullUpdate,
+    Receipt,
+    receipt_for,
+)
 from nightwatch_core.ports import KnowledgeWriter, Outbox
 from nightwatch_core.privacy.second_check import SecondCheck
 from nightwatch_core.privacy.values import scrubbed
@@ -35,6 +42,8 @@ class CheckedOutbox:
         for name in ("title", "body", "commit_message", "branch"):
             if text := getattr(proposal, name, ""):
                 yield f"the {proposal.kind}'s {name.replace('_', ' ')}", text
+        if isinstance(proposal, PullUpdate):
+            yield from self._lines(proposal.commit, proposal.changes, "")
         if isinstance(proposal, DraftPull):
             yield from self._lines(proposal.commit, proposal.changes, "")
             for number, commit in enumerate(proposal.commits, 1):

@@ -7,7 +7,7 @@ from typing import Any
 
 from nightwatch_core.models.knowledge import Index, Lesson, Notes, TaskFile
 from nightwatch_core.models.pattern import Pattern
-from nightwatch_core.models.proposal import DraftPull, Proposal, Receipt
+from nightwatch_core.models.proposal import DraftPull, Proposal, PullUpdate, Receipt
 from nightwatch_core.models.report import Night, NightKind, NightRecord, RunReport
 from nightwatch_core.ports import KnowledgeWriter, Nights, Notifier, Outbox, Records, TaskStore
 from nightwatch_core.privacy.values import Scrub, scrubbed, told_scrubbed
@@ -23,6 +23,8 @@ class ScrubbedOutbox:
     def publish(self, proposal: Proposal) -> Receipt:
         """Publish once per key."""
         masked = scrubbed(proposal, self._scrub)
+        if isinstance(proposal, PullUpdate):
+            masked = masked.model_copy(update={"changes": proposal.changes})
         if isinstance(proposal, DraftPull):
             said = ((one, self._scrub(one.message)) for one in proposal.commits)
             commits = tuple(one.model_copy(update={"message": text}) for one, text in said)

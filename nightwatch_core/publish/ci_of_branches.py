@@ -30,19 +30,26 @@ def ci_of_branches(
 
     `pushed` is whether we push branches; on this machine somebody else does.
     """
-    there = frozenset(paths)
-    flows = sorted(p for p in there if p.startswith(_FOLDER) and p.endswith((".yml", ".yaml")))
-    runs = [
-        f"{path.removeprefix(_FOLDER)} ({', '.join(events)})"
-        for path in flows[:_MOST_FILES]
-        if (events := starting_events(read(path) or "", base))
-    ]
-    names = [*runs, *(one for one in _OTHERS if one in there)]
+    names = ci_started(paths, read, base)
     if not names:
         return "no CI is seen that a branch of ours would start"
     shown = one_line(", ".join(names))[:500]
     when = "once it is pushed" if pushed else "once somebody pushes it"
     return f"Warning: {shown} may run a draft {when}, with secrets, before it was read: {HOW}"
+
+
+def ci_started(
+    paths: Iterable[str], read: Callable[[str], str | None], base: str
+) -> tuple[str, ...]:
+    """Name what a branch of ours would start, as far as files of the repository tell."""
+    there = frozenset(paths)
+    flows = sorted(p for p in there if p.startswith(_FOLDER) and p.endswith((".yml", ".yaml")))
+    runs = (
+        f"{path.removeprefix(_FOLDER)} ({', '.join(events)})"
+        for path in flows[:_MOST_FILES]
+        if (events := starting_events(read(path) or "", base))
+    )
+    return (*runs, *(one for one in _OTHERS if one in there))
 
 
 def starting_events(workflow: str, base: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """What was published, in a night's report."""
 
-from nightwatch_core.models.assignment import PublishResult
+from nightwatch_core.models.assignment import CiResult, PublishResult
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.gate_section import with_gates
@@ -23,6 +23,13 @@ def add_publications(report: RunReport, acted: PublishResult) -> RunReport:
     }
     told = with_gates(with_overlaps(report, acted.overlaps), acted.gates).model_copy(update=update)
     return degrade(told, *acted.troubles, trouble, _barred(acted.receipts))
+
+
+def add_ci(report: RunReport, result: CiResult) -> RunReport:
+    """Add what the checks of its drafts said, and what was published after that."""
+    receipts, usage = (*report.receipts, *result.receipts), report.usage + result.usage
+    update = {"ci": result.ci, "receipts": receipts, "usage": usage}
+    return with_gates(report, result.gates).model_copy(update=update)
 
 
 def _barred(receipts: tuple[Receipt, ...]) -> str:

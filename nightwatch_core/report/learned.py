@@ -160,6 +160,7 @@ def _measured_entry(each: OutcomeUpdate, watch: FixWatch) -> Entry:
 
 def _item_entry(item: OwnItem) -> Entry:
     why = f" ({item.state_reason.replace('_', ' ')})" if item.state_reason else ""
+    why += f", its checks {item.checks}" if item.checks and item.state == "open" else ""
     return Entry(
         head=line(f"{_NAMES[item.kind]} #{item.number} {item.state}{why}", NAME),
         text=line(item.title, TITLE),

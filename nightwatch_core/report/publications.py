@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.proposal import Receipt, Skip
+from nightwatch_core.models.pulls import CiState, DraftCi
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.models.value import Value
-from nightwatch_core.report.limits import LONG, TEXT
+from nightwatch_core.report.limits import LONG, NAME, TEXT
 from nightwatch_core.text.escaping import line
 
 PUBLISHED = ("done", "already there")  # the second: by this night, before it was taken up again
@@ -17,6 +18,7 @@ NAMES = {
     "comment": "comment on issue",
     "reopen": "reopened issue",
     "pull": "draft pull request",
+    "update": "correction of draft pull request",
 }
 PATCH = "patch"  # what a draft is called where it has no branch
 _STATUSES = {  # what a receipt's status adds to its name
@@ -47,6 +49,7 @@ def published_for(report: RunReport, names: Iterable[str]) -> tuple[Publication,
     ours = frozenset(names)
     return (
         *(_receipt(each, report) for each in report.receipts if ours & each.names),
+        *(_checks(each) for each in report.ci if each.fingerprint in ours),
         *(_skip(each, report) for each in report.skips if each.fingerprint in ours),
     )
 
@@ -59,7 +62,11 @@ def published_elsewhere(report: RunReport, findings: Iterable[Analysis]) -> tupl
     shown, listed = _names(findings), _names(report.analyses)
     receipts = tuple(each for each in report.receipts if shown.isdisjoint(each.names))
     skips = tuple(each for each in report.skips if each.fingerprint not in listed)
-    return (*(_receipt(one, report) for one in receipts), *(_skip(one, report) for one in skips))
+    return (
+        *(_receipt(one, report) for one in receipts),
+        *(_checks(one) for one in report.ci if one.fingerprint not in shown),
+        *(_skip(one, report) for one in skips),
+    )
 
 
 def name_of(kind: str, report: RunReport) -> str:
@@ -107,6 +114,15 @@ def _receipt(receipt: Receipt, report: RunReport) -> Publication:
         address=line(receipt.url, LONG),
         note=line(receipt.reason or receipt.title, TEXT),
         state="published" if receipt.status in PUBLISHED else "failed",
+    )
+
+
+def _checks(draft: DraftCi) -> Publication:
+    state: dict[CiState, Any] = {"passed": "published", "failed": "failed"}
+    return Publication(
+        text=line(f"checks of #{draft.number}", NAME),
+        note=line(draft.text, TEXT),
+        state=state.get(draft.state, "waits"),
     )
 
 

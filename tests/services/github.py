@@ -120,6 +120,7 @@ class GitHub:
         self.requests: list[Asked] = []
         self.received: list[bytes] = []  # every body that came to the API, as it came
         self._failures: list[Failure] = []
+        self._befores: list[tuple[str, str, Callable[[], object]]] = []
         self._created: list[float] = []
         self._ticks = 0
         self._lock = threading.RLock()
@@ -155,6 +156,10 @@ class GitHub:
         """The next `times` requests of that method whose path matches fail so."""
         one = Failure(method, pattern, status, headers or {}, body, how, stored, seconds)
         self._failures += [one] * times
+
+    def before(self, method: str, pattern: str, do: Callable[[], object]) -> None:
+        """Before the next request of that method whose path matches, somebody does something."""
+        self._befores.append((method, pattern, do))
 
     def calls(self) -> list[str]:
         """Method and path, without the repository, of every API request."""
@@ -223,6 +228,9 @@ class GitHub:
         """Everything that GitHub checks before it does what it is asked."""
         with self._lock:
             path = unquote(urlsplit(target).path)
+            for one in [b for b in self._befores if b[0] == method and re.search(b[1], path)]:
+                self._befores.remove(one)
+                one[2]()
             query = {k: v[0] for k, v in parse_qs(urlsplit(target).query).items()}
             try:
                 self._check_request(headers)
@@ -525,6 +533,20 @@ class GitHub:
         self.git.create_ref(given.get("ref", ""), given.get("sha", ""))
         return Answer(201, shapes.ref(self._at, given["ref"], given["sha"]))
 
+    def _update_ref(self, query: Any, given: Any, name: str) -> Answer:
+        now, new = self.git.refs().get(f"refs/{name}"), given.get("sha", "")
+        if now is None or self.git.kind(new) != "commit":
+            raise Refusal(
+                422, "Reference does not exist" if now is None else "Object does not exist"
+            )
+        if not given.get("force") and now not in self.git.run("rev-list", new).split():
+            raise Refusal(422, "Update is not a fast forward")
+        self.git.run("update-ref", f"refs/{name}", new, now)
+        for item in self.pulls():
+            if f"heads/{item['head']}" == name and item["state"] == "open":
+                item["head_sha"] = new
+        return Answer(200, shapes.ref(self._at, f"refs/{name}", new))
+
     def _delete_ref(self, query: Any, given: Any, name: str) -> Answer:
         if f"refs/{name}" not in self.git.refs():
             raise Refusal(422, "Reference does not exist")
@@ -646,6 +668,7 @@ _ROUTES = (
     _route("GET", f"/pulls/{_N}/comments", "pull_requests=read", GitHub._list_review_comments),
     _route("GET", f"/git/ref/{_REF}", _READ, GitHub._get_ref),
     _route("POST", "/git/refs", _WRITE, GitHub._create_ref),
+    _route("PATCH", f"/git/refs/{_REF}", _WRITE, GitHub._update_ref),
     _route("DELETE", f"/git/refs/{_REF}", _WRITE, GitHub._delete_ref),
     _route("GET", f"/git/trees/{_SHA}", _READ, GitHub._get_tree),
     _route("POST", "/git/trees", _WRITE, GitHub._create_tree),

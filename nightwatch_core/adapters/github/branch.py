@@ -1,7 +1,7 @@
 """Makes a branch out of a draft pull request, through GitHub's git data API: a commit a step.
 
-The branch appears last: whatever fails before leaves nothing that anyone can see, and no existing
-branch is moved.
+The branch appears last: whatever fails before leaves nothing that anyone can see. No existing
+branch is moved, but one of ours forward, from the very commit where we left it.
 """
 
 import hashlib
@@ -16,6 +16,8 @@ from nightwatch_core.adapters.git.branch_changes import (
     Refused,
     Step,
     check_not_moved,
+    plain_message,
+    wanted_changes,
     wanted_steps,
     why_unsafe,
 )
@@ -26,7 +28,7 @@ from nightwatch_core.adapters.github.errors import Rejected
 from nightwatch_core.adapters.github.rows import CommitRow, RefRow
 from nightwatch_core.adapters.github.trees import Trees
 from nightwatch_core.adapters.github.writes import Writes
-from nightwatch_core.models.proposal import DraftPull
+from nightwatch_core.models.proposal import DraftPull, PullUpdate
 
 _OURS = re.compile(r"nightwatch/[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _BASE = re.compile(r"(?!.*\.\.)[^\s/\x00-\x1f\x7f~^:?*\[\\][^\s\x00-\x1f\x7f~^:?*\[\\]{0,199}")
@@ -71,6 +73,39 @@ class Branches:
         if tip := self.head(pull.branch):
             return self._made_before(pull.branch, tip, plan.steps)
         return self._make(pull, plan)
+
+    def add(self, update: PullUpdate) -> Made:
+        """Put a commit on our branch, where it stands at our commit; raises `Refused` elsewhere."""
+        tip = self.head(update.branch) if _OURS.fullmatch(update.branch) else None
+        if tip is None:
+            raise Refused(f"there is no branch {update.branch[:80]!a} of ours")
+        root = self._commit(update.head).tree
+        paths = tuple(change.path for change in update.changes if not why_unsafe(change.path))
+        wanted = wanted_changes(
+            *(update.changes, self._trees.list_around(root, paths)),
+            *(lambda node: self._repository.read_blob(node.oid), blob_name),
+        )
+        step = Step(plain_message(update.commit_message), update.changes, wanted)
+        if tip != update.head:
+            commit = self._commit(tip)
+            is_done = commit.parents == (update.head,)
+            if is_done and self._trees.differences(root, commit.tree) == wanted:
+                return Made(tip, is_new=False)
+            raise Refused(f"somebody has pushed to {update.branch} since: it is left alone")
+        new, _ = self._commit_step(step, update.head, root)
+        self._writes.make(
+            lambda: self._move(update.branch, new),
+            lambda: new if self.head(update.branch) == new else None,
+        )
+        return Made(new, is_new=True)
+
+    def _move(self, branch: str, commit: str) -> str:
+        """Move a branch forward; GitHub refuses where somebody has moved it meanwhile."""
+        ref = f"heads/{quote(branch, safe='/')}"
+        self._repository.ask(
+            lambda rest, at: rest.git.update_ref(*at, ref, sha=commit, force=False)
+        )
+        return commit
 
     def plan(self, pull: DraftPull, base: str) -> Plan:
         """Find out what the draft would change on branch `base`; raises `Refused` as `make`."""

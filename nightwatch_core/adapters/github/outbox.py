@@ -27,6 +27,8 @@ from nightwatch_core.models.proposal import (
     DraftPull,
     OpenIssue,
     Proposal,
+    PublishStatus,
+    PullUpdate,
     Receipt,
     Reopen,
     receipt_for,
@@ -95,6 +97,8 @@ class GitHubOutbox:
                 return self._draft_pull(proposal)
             case Comment() | Reopen():
                 return self._comment(proposal)
+            case PullUpdate():
+                return self._update(proposal)
 
     def _open_issue(self, issue: OpenIssue) -> Receipt:
         if there := find_issue(self._repository, self._ours, issue.key):
@@ -122,8 +126,21 @@ class GitHubOutbox:
         if isinstance(comment, Reopen) and issue.state == "closed":
             self._reopen(issue)
         self._join(issue, comment)
+        if label := getattr(comment, "label", ""):
+            self._labels.add(number, self._labels.ensure((label,)))
         made = self._say(number, comment.key, comment.body)
         return receipt_for(comment, "done", number, made.html_url)
+
+    def _update(self, update: PullUpdate) -> Receipt:
+        """The commit first, the word last: doing the first twice finds it done."""
+        repository, number = self._repository, update.number
+        our_issue(repository, self._ours, number)
+        made = self._branches.add(update)
+        there = find_comment(repository, self._ours, number, update.key)
+        said = there or self._say(number, update.key, update.body)
+        status: PublishStatus = "done" if made.is_new else "already there"
+        receipt = receipt_for(update, status, number, said.html_url)
+        return receipt.model_copy(update={"sha": made.sha})
 
     def _patch(self, pull: DraftPull) -> Receipt:
         """No branch is made: the issue carries the patch as a comment."""
@@ -181,7 +198,8 @@ class GitHubOutbox:
             self._take_back(pull.branch, branch, refused)
             raise
         reason = self._labels.add(made.number, (*labels, *more))
-        return receipt_for(pull, "done", made.number, made.html_url, reason)
+        receipt = receipt_for(pull, "done", made.number, made.html_url, reason)
+        return receipt.model_copy(update={"sha": branch.sha})
 
     def _open_pull(self, pull: DraftPull, base: str) -> tuple[PullRow, tuple[str, ...]]:
         """Return the pull request, and labels it needs besides its own."""

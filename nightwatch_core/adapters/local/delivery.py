@@ -22,6 +22,7 @@ from nightwatch_core.models.proposal import (
     OpenIssue,
     OwnItem,
     Proposal,
+    PullUpdate,
     Receipt,
     Reopen,
     receipt_for,
@@ -132,6 +133,8 @@ class LocalDelivery:
                 return self._comment(proposal)
             case Reopen():
                 return self._reopen(proposal)
+            case PullUpdate():
+                raise Refused("nothing runs on the branches of this machine")
 
     def _open_issue(self, issue: OpenIssue) -> Receipt:
         number = self._files.take_number()

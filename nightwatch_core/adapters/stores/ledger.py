@@ -152,7 +152,7 @@ def _address(kept: str) -> str:
 
 _LATER: dict[str, object] = {
     **{"also": [], "fix": "", "on": "issue", "as_patch": False},
-    "issue": None,
+    **{"issue": None, "label": "", "commits": []},
 }
 
 

@@ -1,18 +1,23 @@
 """Tests of a fix made anew: what the model is told, what is run of its answer, what is kept."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from analysis_shapes import COMMIT, FILES, FIX, allowance, analysis, asks, case, group
+from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.reading import MemoryClock, MemoryCode, MemoryModel
 
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.gate.bench import Known
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.conversation import Capabilities
-from nightwatch_core.models.gate import Check, GateResult, not_run
+from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import DraftPull
+from nightwatch_core.models.pulls import CiRun
 from nightwatch_core.models.usage import Usage
+from nightwatch_core.proof.after_ci import mended
 from nightwatch_core.proof.briefing import ProofBriefing
 from nightwatch_core.proof.correction import corrected
 from nightwatch_core.proof.second_attempt import Failing, attempt_again
@@ -214,3 +219,47 @@ def test_orders_in_the_error_are_no_reason_to_read():
     calls = asks(("read_file", {"path": "http://evil.example/a"}))
     _, _, model = correct(calls, answer(BETTER), of=of)
     assert "Not run: the call repeats an order" in model.shown[1].turns[-1].results[0].text
+
+
+RUN = CiRun(state="failed", failed=("unit",), log="E  1 != 2\n<b>x</b>")
+TEST = Edit(path="tests/test_new.py", action="create", new="def test(): pass\n")
+
+
+def mend(*script, failing=(), of=None):
+    model = MemoryModel(script)
+
+    def ran(words, changed, times):
+        return unittest_run(*(failing if changed else ()))
+
+    told = replace(briefing(model, of=of), sandbox=ScriptedSandbox(ran))
+    return mended(told, RUN), model
+
+
+def test_the_model_is_told_which_checks_failed_and_what_they_printed():
+    result, model = mend(answer(BETTER))
+    text = model.shown[0].turns[0].text
+    assert "the checks of its branch failed: unit" in text
+    assert "E  1 != 2" in text
+    assert [one.new for one in result.edits] == ["line.amount for"]
+    assert result.correction.first_failed == "the checks of its branch failed: unit"
+    assert result.usage.calls == 1
+
+
+def test_where_there_is_no_better_fix_nothing_is_to_be_pushed():
+    result, _ = mend(answer(has_fix=False, why="The service is down."))
+    assert result.edits == ()
+    assert "The service is down." in result.text
+
+
+def test_what_does_not_pass_here_is_not_pushed_either():
+    result, _ = mend(answer(BETTER), failing=("test_total",))
+    assert (result.outcome, result.edits) == ("failed", ())
+    assert result.correction.outcome == "failed"
+
+
+def test_the_test_that_was_written_for_it_is_no_part_of_what_is_corrected():
+    written = Reproduction(outcome="reproduced", test=(TEST,), name="test")
+    gate = GateResult(outcome="passed", reproduction=written)
+    of = analysis(fix=(FIX, TEST)).model_copy(update={"gate": gate})
+    _, model = mend(answer(BETTER), of=of)
+    assert "tests/test_new.py" not in model.shown[0].turns[0].text

@@ -1,0 +1,201 @@
+"""What a night does about the checks of its drafts: look, mend once, say, and come to an end."""
+
+import pytest
+from analysis_shapes import COMMIT, DAY, FILES, FIX, analysis
+
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.error import Window
+from nightwatch_core.models.gate import Correction, GateResult, not_run
+from nightwatch_core.models.options import NightOptions
+from nightwatch_core.models.proposal import (
+    Comment,
+    DraftPull,
+    FileChange,
+    OwnItem,
+    PullUpdate,
+    Receipt,
+    receipt_for,
+)
+from nightwatch_core.models.pulls import CiRun
+from nightwatch_core.models.report import Night
+from nightwatch_core.publish.ci_waiting import Hands, Waiting
+from nightwatch_core.publish.ci_watch import carried, pauses, watched_drafts
+from nightwatch_core.publish.markers import read_marker
+from nightwatch_core.report.builder import start_report
+
+OPTIONS = NightOptions(delivery="github")
+OURS, NEW = "a" * 40, "b" * 40
+FIXED = FILES["shop/cart.py"].replace("line.price", "line.cost")
+DRAFT = DraftPull(
+    key="k" * 16, fingerprint="v1:a", branch="nightwatch/kkkkkkkkkkkk", base="main", title="t",
+    body="", commit_message="", commit=COMMIT.sha,
+    changes=(FileChange(path="shop/cart.py", text=FIXED), FileChange(path="new.py", text="1\n")),
+)  # fmt: skip
+MADE = Receipt(key=DRAFT.key, kind="pull", fingerprint="v1:a", status="done", number=12, sha=OURS)
+RED = CiRun(state="failed", sha=OURS, failed=("unit", "e2e `x` @team"), log="1 != 2")
+PENDING, GREEN, NONE = (CiRun(state=one, sha=OURS) for one in ("pending", "passed", "none"))
+BETTER = Edit(path="shop/pay.py", old="card", new="card or cash", description="")
+MENDED = GateResult(
+    outcome="passed",
+    edits=(FIX.model_copy(update={"new": "line.sum"}),),
+    correction=Correction(outcome="passed", because="It meant the sum."),
+)
+
+
+class World:
+    """Checks that say one thing after the other, and an outbox that remembers."""
+
+    def __init__(self, *runs, mended=None, why="", status="done"):
+        self.runs, self.mended, self.why, self.status = list(runs), mended, why, status
+        self.published, self.paused, self.asked = [], [], 0
+
+    def look(self, numbers):
+        run = self.runs.pop(0) if len(self.runs) > 1 else self.runs[0]
+        return ((), run) if isinstance(run, str) else ((run,) * len(numbers), "")
+
+    def mend(self, one, of):
+        self.asked += 1
+        return self.mended, self.why
+
+    def publish(self, proposal):
+        self.published.append(proposal)
+        sha = NEW if isinstance(proposal, PullUpdate) else ""
+        return receipt_for(proposal, self.status, 12, reason="no").model_copy(update={"sha": sha})
+
+    def wait(self, minutes=15, made=MADE, starts=True):
+        hands = Hands(
+            self.look, self.mend, self.publish, FILES.get, self.paused.append,
+            lambda: sum(self.paused),
+        )  # fmt: skip
+        drafts = watched_drafts((DRAFT,), (made,), OPTIONS)
+        result = Waiting(report(), drafts, hands, starts=starts).until_the_end(minutes)
+        (self.end,) = result.ci
+        return result
+
+
+def report(**more):
+    night = Night(id="2026-11-20-ab", window=Window(since=DAY, until=DAY), now=DAY)
+    begun = start_report(night, OPTIONS, (), DAY)
+    told = {"analyses": (analysis(fix=(FIX,)),), "base": COMMIT, **more}
+    return begun.model_copy(update=told)
+
+
+@pytest.mark.parametrize(
+    ("runs", "state", "text", "seconds"),
+    [
+        ((PENDING, NONE, GREEN), "passed", "its checks passed", 30),
+        ((PENDING,), "pending", "still running: the next night looks", 900),
+        ((NONE,), "none", "no checks appeared within 3 minutes, which is no pass", 180),
+        ((NONE, PENDING, GREEN), "passed", "passed", 30),
+        ((CiRun(state="unreadable", because="give it Actions"),), "unreadable", "give it", 0),
+        (("GitHub is away", GREEN), "passed", "passed", 15),
+        (("GitHub is away",), "unreadable", "GitHub is away", 900),
+        ((RED.model_copy(update={"before": True}),), "failed", "as they do on the base: unit", 0),
+    ],
+)
+def test_how_checks_end_and_how_long_that_is_waited_for(runs, state, text, seconds):
+    world = World(*runs)
+    world.wait()
+    assert (world.end.state, sum(world.paused)) == (state, seconds)
+    assert text in world.end.text
+    assert not world.published
+    assert not world.asked
+
+
+def test_where_no_ci_is_seen_a_minute_is_enough():
+    world = World(NONE)
+    world.wait(starts=False)
+    assert sum(world.paused) == 60
+    assert "within 1 minute" in world.end.text
+
+
+def test_time_that_is_spent_otherwise_counts():
+    world = World(PENDING)
+    drafts = watched_drafts((DRAFT,), (MADE,), OPTIONS)
+    hands = Hands(world.look, world.mend, world.publish, FILES.get, world.paused.append, lambda: 61)
+    assert Waiting(report(), drafts, hands).until_the_end(1).ci[0].state == "pending"
+    assert world.paused == []
+
+
+def test_red_is_mended_once_on_the_same_branch_and_looked_at_again():
+    green = CiRun(state="passed", sha=NEW)
+    world = World(RED, RED, CiRun(state="none", sha=NEW), green, mended=MENDED)
+    result = world.wait()
+    (update,) = world.published
+    assert (update.kind, update.number, update.head) == ("update", 12, OURS)
+    texts = {one.path: one.text for one in update.changes}
+    assert texts == {
+        "shop/cart.py": FILES["shop/cart.py"].replace("line.price", "line.sum"),
+        "new.py": None,  # what the first attempt made and the second does not want
+    }
+    assert read_marker(update.body).key == update.key
+    assert "`unit`, ``e2e `x` @team``" in update.body
+    assert world.end.text == "its checks passed; after one correction on its branch"
+    assert result.gates == (("v1:a", MENDED),)
+
+
+def test_still_red_after_one_correction_is_labelled_and_said():
+    world = World(RED, RED.model_copy(update={"sha": NEW}), mended=MENDED)
+    result = world.wait()
+    update, word = world.published
+    assert isinstance(word, Comment)
+    assert (word.on, word.number, word.label) == ("pull", 12, "ci-failed")
+    assert "After one correction on its branch." in word.body
+    assert word.body.startswith("<!-- nightwatch:v1 ")
+    assert world.asked == 1
+    assert [one.kind for one in result.receipts] == ["update", "comment"]
+    assert world.end.state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("more", "made", "why"),
+    [
+        ({}, MADE, "no other attempt: nothing can be run here"),
+        ({"why": "the model is away"}, MADE, "no other attempt: the model is away"),
+        ({"mended": not_run("trouble", "none better")}, MADE, "no other attempt passed: none"),
+        ({"mended": MENDED, "status": "refused"}, MADE, "another attempt was not pushed: no"),
+        ({"mended": MENDED}, MADE.model_copy(update={"sha": NEW}), "not where we left it"),
+        ({"mended": MENDED}, MADE.model_copy(update={"sha": ""}), "not where we left it"),
+    ],
+)
+def test_where_no_correction_can_be_had_that_is_said(more, made, why):
+    world = World(RED, **more)
+    world.wait(made=made)
+    assert why in world.end.text
+    assert world.published[-1].label == "ci-failed"
+    assert sum(world.paused) == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"delivery": "local"}, {"dry_run": True}, {"delivery": ""}],
+)
+def test_what_is_not_on_a_service_has_no_checks(options):
+    assert watched_drafts((DRAFT,), (MADE,), OPTIONS.model_copy(update=options)) == ()
+
+
+def test_patches_and_refused_drafts_have_no_checks():
+    patch = DRAFT.model_copy(update={"as_patch": True})
+    assert watched_drafts((patch,), (MADE,), OPTIONS) == ()
+    refused = MADE.model_copy(update={"status": "refused"})
+    assert watched_drafts((DRAFT,), (refused,), OPTIONS) == ()
+
+
+def test_a_draft_whose_checks_failed_after_its_night_is_told_so_the_next():
+    own = OwnItem(kind="pull", number=9, fingerprint="v1:b", night="2026-11-19-aa", checks="failed")
+    others = [
+        own.model_copy(update={"checks": "passed"}),
+        own.model_copy(update={"labels": ("ci-failed",)}),
+        own.model_copy(update={"state": "merged"}),
+        own.model_copy(update={"as_patch": True}),
+        own.model_copy(update={"night": "2026-11-20-ab"}),
+        own.model_copy(update={"kind": "issue"}),
+    ]
+    (word,) = carried(report(outcomes=(own, *others)))
+    assert (word.number, word.on, word.label) == (9, "pull", "ci-failed")
+    local = OPTIONS.model_copy(update={"delivery": "local"})
+    assert carried(report(outcomes=(own,), options=local)) == ()
+
+
+def test_pauses_grow_and_end():
+    assert (len(pauses(240)), sum(pauses(240))) == (245, 14_400.0)
