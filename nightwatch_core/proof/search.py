@@ -127,7 +127,8 @@ class _Search:
                     runners = (runner,)
                     break
             else:
-                return Searched(because=f"its tests cannot be run: {told.printed}")
+                why = self._bench.lacks or told.printed
+                return Searched(because=f"its tests cannot be run: {why}")
             self.tries, others = self.tries + told.tried, others or told.others
             if hit := self._best(suite, tries, told):
                 return self._written(self._shrunk(hit, runners[0]))

@@ -11,7 +11,8 @@ from nightwatch_core.proof.search_mutations import Candidate, mutations
 from nightwatch_core.proof.search_suites import Scene, Suite
 from nightwatch_core.proof.search_surroundings import keywords_of, surroundings
 
-_SCENES, _MUTATIONS = 14, 60  # of one file of tests; of one test
+_SCENES = 14  # of one file of tests
+_TURNS = (12, 40)  # calls of a function in a scene, in turns; and twice as many changes of a test
 _MOST = 600  # of one file of tests
 
 Tried = tuple[Scene, Candidate]
@@ -44,13 +45,15 @@ def _each(
     root: str,
 ) -> Iterator[Tried]:
     scenes, constants = suite.scenes[:_SCENES], _constants(suite.module)
-    for scene in scenes:
-        around = surroundings(suite, scene, keywords, tree, root)
-        for entry in listed:
-            yield from ((scene, one) for one in calls(entry, around, values))
-    for scene in scenes:
-        changed = islice(mutations(scene, constants, values), _MUTATIONS)
-        yield from ((scene, one) for one in changed)
+    for first, last in zip((0, *_TURNS), _TURNS, strict=False):
+        for scene in scenes:
+            changed = islice(mutations(scene, constants, values), 2 * first, 2 * last)
+            yield from ((scene, one) for one in changed)
+            around = surroundings(suite, scene, keywords, tree, root)
+            for entry in listed:
+                yield from (
+                    (scene, one) for one in islice(calls(entry, around, values), first, last)
+                )
 
 
 def _constants(module: ast.Module) -> dict[str, str]:
