@@ -39,7 +39,7 @@ def _inside(frame, event, arg):
 
 
 def _raised(frame, error, trace):
-    name, deeper = type(error).__name__, trace.tb_next
+    name, deeper = type(error).__name__, trace.tb_next if trace else None
     while deeper is not None and not _is_own(deeper.tb_frame.f_code.co_filename):
         deeper = deeper.tb_next
     is_known = any(id(frame) in one for _, one in _open)
@@ -49,7 +49,7 @@ def _raised(frame, error, trace):
     if _left[is_wanted] <= 0:
         return
     _left[is_wanted] -= 1
-    inner, outer, first = [], [], frame
+    inner, outer, first = [] if trace else [(frame, frame.f_lineno)], [], frame
     while trace is not None and len(inner) < 60:
         inner.append((trace.tb_frame, trace.tb_lineno))
         trace = trace.tb_next

@@ -11,13 +11,17 @@ from proof_worlds import Asked, briefing_of
 from nightwatch_core.gate.bench import Known
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.proof.proving import proved
+from nightwatch_core.proof.reproduction_by_model import by_model
 
 pytestmark = [pytest.mark.slow]
 PYTHON = {
     "shop/__init__.py": "",
     "shop/cart.py": (
         "def average(prices):\n    return sum(prices) / len(prices)\n\n\n"
-        "def shown(cart):\n    return f'{average(cart.prices):.2f}'\n"
+        "def shown(cart):\n    return f'{average(cart.prices):.2f}'\n\n\n"
+        "async def later(cart):\n    import asyncio\n\n"
+        "    await asyncio.get_running_loop().run_in_executor(None, len, cart.prices)\n"
+        "    return shown(cart)\n"
     ),
     "tests/__init__.py": "",
     "tests/test_sums.py": (  # nothing of it leads near the crash: searching comes to nothing
@@ -133,12 +137,12 @@ def made_world(name, tmp_path_factory):
     sandbox, known = cells.sandbox(state, made.files), Known()
     source = next(p for p, text in made.files.items() if made.good[0] in text)
 
-    def prove(*answers, fix="good"):
+    def prove(*answers, fix="good", by=proved):
         old, new = getattr(made, fix)
         edit = Edit(path=source, old=old, new=new)
         model = Asked(*answers)
         briefing = briefing_of(made.files, made.trace, (edit,), sandbox, known, model, COMMIT)
-        return proved(briefing), model
+        return by(briefing), model
 
     def answer(expecting=made.expecting, asserting=made.asserting, path=made.path):
         bodies = {"expecting": expecting, "asserting": asserting}
@@ -204,3 +208,11 @@ def test_a_test_that_enters_below_what_the_fix_changes_does_not_count(python):
     assert result.reproduction.outcome == "reproduced"
     assert result.reproduction.tries == 2
     assert len(result.reproduction.frames) == 2
+
+
+def test_what_is_awaited_is_recorded_as_well(python):
+    named = "import asyncio\n        from shop.cart import later\n        "
+    call = "asyncio.run(later(SimpleNamespace(prices=[])))"
+    raising = f"{named}with self.assertRaises(ZeroDivisionError):\n            {call}"
+    result, _ = python.prove(python.answer(f"{named}{call}", raising), by=by_model)
+    assert result.reproduction.outcome == "reproduced", result.reproduction
