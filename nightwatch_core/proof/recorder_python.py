@@ -1,7 +1,7 @@
 """What writes down, inside a Python that runs a test, what the application's frames raise."""
 
 TEXT = """\
-import dis, itertools, json, os, sys, threading
+import atexit, dis, itertools, json, os, sys, threading
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _LOG = os.open(os.path.join(_FOLDER, "raised"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -22,19 +22,23 @@ def _is_own(path):
 
 
 def _calls(frame, event, arg):
-    if _is_own(frame.f_code.co_filename):
-        _open[:] = [one for one in _open if id(frame) not in one[1]]
+    if _is_own is not None and _is_own(frame.f_code.co_filename):
+        if not frame.f_code.co_flags & 0x2A0:  # what may be resumed is not begun anew
+            _open[:] = [one for one in _open if id(frame) not in one[1]]
         frame.f_trace_lines = False
         return _inside
 
 
 def _inside(frame, event, arg):
-    if event == "exception":
-        _raised(frame, arg[1], arg[2])
-    elif event == "return" and arg is None:
-        for number, frames in _open:
-            if id(frame) in frames and frame.f_code.co_code[frame.f_lasti] not in _ENDS:
-                _write({"id": number, "left": frames.index(id(frame))})
+    try:
+        if event == "exception" and arg[2] is not None:
+            _raised(frame, arg[1], arg[2])
+        elif event == "return" and arg is None:
+            for number, frames in _open:
+                if id(frame) in frames and frame.f_code.co_code[frame.f_lasti] not in _ENDS:
+                    _write({"id": number, "left": frames.index(id(frame))})
+    except Exception:
+        pass  # what watches a test must not change it
     return _inside
 
 
@@ -113,6 +117,7 @@ def _write(record):
 
 
 def _start():
+    atexit.register(sys.settrace, None)
     threading.settrace(_calls)
     sys.settrace(_calls)
 

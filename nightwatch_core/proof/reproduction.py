@@ -6,7 +6,6 @@ twice, as its recorder saw it: nothing that a test prints counts.
 
 from typing import Literal, NamedTuple
 
-from nightwatch_core.gate.limits import OUTPUT_CHARACTERS
 from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.gate import Check, Outcome, Reproduction
 from nightwatch_core.models.proposal import FileChange
@@ -17,6 +16,12 @@ from nightwatch_core.proof.stage import Shown, Stage
 
 Fate = Literal["green", "crash", "red", "flaky"]
 _OUTCOMES: dict[Fate, Outcome] = {"green": "passed", "crash": "failed"}
+_WORDS: dict[Fate, str] = {
+    "green": "raises production's error without the fix, and is green with it",
+    "crash": "the crash is still there: {error} in {place}",
+    "flaky": "is red and green with the fix",
+    "red": "is red with the fix, but does not show that the crash is still there",
+}
 
 
 class Tried(NamedTuple):
@@ -33,7 +38,7 @@ def tried(stage: Stage, test: Candidate, by: Literal["search", "model"]) -> Trie
         return Tried(Reproduction(outcome="not reproduced", because=why, by=by, tries=1))
     why, shown = _observed(stage, test)
     seconds = round(stage.seconds - before, 1)
-    facts, red = (shown.facts, shown.output) if shown else ((), "")
+    facts = shown.facts if shown else ()
     if why or not (shown and shown.crash):
         none = Reproduction(outcome="not reproduced", because=why, by=by, tries=1, facts=facts)
         return Tried(none.model_copy(update={"seconds": seconds}), shown)
@@ -44,7 +49,7 @@ def tried(stage: Stage, test: Candidate, by: Literal["search", "model"]) -> Trie
         name=test.path,
         error_class=shown.crash.error_class,
         frames=frames_told(stage.crash, shown.crash, test.path),
-        red=red[-OUTPUT_CHARACTERS:],
+        red=shown.around(shown.crash.error_class),
         facts=facts,
         tries=1,
         seconds=seconds,
@@ -82,30 +87,44 @@ def with_fix(
 ) -> WithFix:
     """Run a test that reproduces on the base with a fix; raises `GiveUp` where it cannot be."""
     before = stage.seconds
-    shown = stage.on_base(test.path, test.text, changes)
-    fate: Fate = "green"
-    if not shown.is_green:
-        again = stage.on_base(test.path, test.text, changes)
-        same = [one.crash for one in (shown, again) if one.crash]
-        least = least_places(stage.crash, fix, stage.briefing.failing.read_file)
-        is_about_it = all(entered(one, test.path) >= least for one in same)
-        fate = "crash" if len(same) == 2 else "flaky" if again.is_green else "red"
-        fate, shown = fate if is_about_it else "red", again
-    words = {
-        "green": "raises production's error without the fix, and is green with it",
-        "crash": f"the crash is still there: {stage.crash.error_class} in {_top(stage)}",
-        "flaky": "is red and green with the fix",
-        "red": "is red with the fix, but does not show that the crash is still there",
-    }
+    runs = [stage.on_base(test.path, test.text, changes)]
+    if not runs[0].is_green:
+        runs.append(stage.on_base(test.path, test.text, changes))
+    least = least_places(stage.crash, fix, stage.briefing.failing.read_file)
+    fate, shown = _fate(stage, test, runs, least), runs[-1]
+    words = _WORDS[fate].format(error=stage.crash.error_class, place=_top(stage))
+    if fate == "red" and shown.reading.run.ended != "exited":
+        words = f"does not come to its end with the fix: it {shown.reading.run.ended}"
     check = Check(
         name="reproduction",
         outcome=_OUTCOMES.get(fate, "not run"),
-        text=f"{test.path}: {words[fate]}" if fate != "crash" else words[fate],
+        text=words if fate == "crash" else f"{test.path}: {words}",
         command=stage.runner.name,
         output="" if fate == "green" else shown.output,
         seconds=round(stage.seconds - before, 1),
     )
     return WithFix(fate, check, shown.output)
+
+
+def _fate(stage: Stage, test: Candidate, runs: list[Shown], least: int) -> Fate:
+    """What becomes of a test, told of one green run, or of two; `least` is what it has to enter."""
+    crashes = [one.crash for one in runs if one.crash]
+    if runs[-1].is_green:
+        return "green" if len(runs) == 1 else "flaky"
+    if len(crashes) == len(runs) and all(entered(one, test.path) >= least for one in crashes):
+        return "crash"
+    return "green" if not crashes and _is_green_in_part(stage, test, runs[-1]) else "red"
+
+
+def _is_green_in_part(stage: Stage, test: Candidate, fixed: Shown) -> bool:
+    """Whether what the crash made red is green, and what else is red is so without the fix.
+
+    A test of several cases may have some that cannot be run here at all.
+    """
+    if fixed.reading.run.ended != "exited" or len(fixed.reading.failed) >= (fixed.reading.ran or 0):
+        return False
+    before = stage.on_base(test.path, test.text)
+    return before.crash is not None and fixed.reading.failed < before.reading.failed
 
 
 def _top(stage: Stage) -> str:

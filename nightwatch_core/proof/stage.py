@@ -5,6 +5,7 @@ written down by the language's recorder, and compared with what production raise
 """
 
 import hashlib
+import re
 from typing import NamedTuple
 
 from nightwatch_core.code.likely_files import TEST
@@ -34,6 +35,7 @@ from nightwatch_core.text.plain_text import one_line
 
 SHARE = 0.4  # of a fix's seconds, for its reproduction
 _RUN_SECONDS = 60.0
+_SUMMARY = re.compile(r"^(?:FAILED|ERROR) ")  # of pytest, at the end: without a trace
 _NATIVE = {"--tb=short": "--tb=native"}  # pytest prints what production would
 
 
@@ -59,6 +61,14 @@ class Shown(NamedTuple):
     def output(self) -> str:
         """The end of what it printed."""
         return self.reading.run.output[-OUTPUT_CHARACTERS:].strip()
+
+    def around(self, error_class: str) -> str:
+        """What it printed up to the last word of an exception, else the end of it."""
+        text = self.reading.run.output
+        name = simple_class(error_class)
+        lines = [one for one in re.finditer(r"^[^\n]{0,400}$", text, re.M) if name in one[0]]
+        raising = [one for one in lines if not _SUMMARY.match(one[0])] or lines
+        return text[: raising[-1].end()][-OUTPUT_CHARACTERS:].strip() if raising else self.output
 
     @property
     def facts(self) -> tuple[RuntimeFact, ...]:
@@ -156,7 +166,8 @@ def stage_for(briefing: ProofBriefing) -> Stage | str:
 
 def _staged(briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder) -> Stage | str:
     seconds = SHARE * briefing.options.gate_seconds
-    bench = _bench(briefing, kit, briefing.failing, briefing.draft.changes, seconds)
+    concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
+    bench = _bench(briefing, kit, briefing.failing, concerned, seconds)
     bench.prepare()
     runner = usable_runner(bench, nearest_tests(bench, briefing.failing.paths()))
     if isinstance(runner, str):
