@@ -41,7 +41,8 @@ def publish_findings(
     known = Known()
     try:
         gates = through_the_gate(report, own, known, hear=hear_gate)
-        issues = plan_issues(options, with_gates(report, gates), own)
+        told = with_gates(report, gates)
+        issues = plan_issues(options, told, own, plan_pulls(options, told, own, ()).skips)
         opened = one_by_one(publish, issues.proposals, options, night, hear=hear)
         gates = through_the_gate(  # what reopening made due
             report, own, known, opened, gates, hear_gate

@@ -29,5 +29,6 @@ def plan_pulls(
     return proposals.plan_pulls(
         *(report.analyses, own, receipts, options, base),
         *(tree.read_file, report.night.id, tree.paths()),
+        search=tree.search,
         to_run=to_run,
     )

@@ -2,7 +2,7 @@
 
 from nightwatch_core.code.file_diffs import file_diffs, joined_diff
 from nightwatch_core.models.gate import Correction
-from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.told import Told
 from nightwatch_core.text.escaping import fenced, markdown
 
 _WHY, _DIFF, _OUTPUT = 600, 10_000, 3_000  # characters

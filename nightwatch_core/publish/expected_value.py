@@ -19,7 +19,7 @@ Proof = Literal["reproduced", "green", "not run", "failed"]
 PROOF: dict[Proof, float] = {"reproduced": 1.0, "green": 0.75, "not run": 0.5, "failed": 0.0}
 PROOF_WORDS: dict[Proof, str] = {
     "reproduced": "the crash was reproduced, and is gone with it",
-    "green": "its tests are green",
+    "green": "tests are green, the crash is not reproduced",
     "not run": "nothing was run",
     "failed": "it did not pass",
 }
@@ -44,10 +44,10 @@ class ExpectedValue(NamedTuple):
         """Show the sum.
 
         >>> str(ExpectedValue(impact=20, chance=0.6, proof="green", review=1.2))
-        '7.8 = impact 20.0 × chance 0.60 × proof 0.75 (its tests are green) − review 1.2'
+        '7.8 = impact 20.0 × chance 0.60 × proof 0.75 − review 1.2'
         """
-        proof = f"{PROOF[self.proof]:g} ({PROOF_WORDS[self.proof]})"
-        figures = f"impact {self.impact:.1f} × chance {self.chance:.2f} × proof {proof}"
+        proof = PROOF[self.proof]
+        figures = f"impact {self.impact:.1f} × chance {self.chance:.2f} × proof {proof:g}"
         return f"{self.minutes:.1f} = {figures} − review {self.review:.1f}"
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from nightwatch_core.models.answer import Handover
 from nightwatch_core.publish.handover_text import NO_CAUSE, handover_facts, place_of, short_handover
-from nightwatch_core.publish.issue_sections import Told, bulleted, language_named
+from nightwatch_core.publish.issue_sections import bulleted, language_named
+from nightwatch_core.publish.told import Told
 from nightwatch_core.text.escaping import fenced
 
 _LINES, _STEPS = 4_000, 8  # characters of the lines around the failing one; what to look at

@@ -3,15 +3,11 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import NamedTuple
 
-from nightwatch_core.code.band_aids.values import BandAid
 from nightwatch_core.code.file_diffs import joined_diff
-from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence, Hypothesis
-from nightwatch_core.models.code import ChangedFile, Commit
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish.permalinks import Permalinks
+from nightwatch_core.publish.told import Told
 from nightwatch_core.text.escaping import code_span, fenced, markdown
 from nightwatch_core.text.units import plural
 
@@ -19,26 +15,6 @@ _CAUSE, _SENTENCE = 6_000, 600  # characters, like all sizes here
 _MESSAGE, _QUOTE, _DIFF, _TRACE = 1_000, 1_500, 20_000, 6_000
 _GROUPS, _QUOTES, _FILES, _TWINS, _HYPOTHESES, _STEPS, _SUSPECTS = 10, 12, 10, 20, 6, 8, 3  # items
 _LANGUAGES = {"py": "python", "rb": "ruby", "js": "javascript", "ts": "typescript", "cs": "csharp"}
-
-
-class Told(NamedTuple):
-    """A finding that is told: with the errors that share its cause, and where its code is."""
-
-    analysis: Analysis
-    twins: tuple[Analysis, ...] = ()
-    commit: Commit | None = None  # of the repository; None: not known
-    changes: tuple[ChangedFile, ...] | None = None  # of a draft; None: as the analysis has them
-    warning: str = ""  # what a reviewer of the draft has to look at first
-    mitigations: tuple[BandAid, ...] = ()  # of the draft
-
-    @property
-    def links(self) -> Permalinks:
-        """Addresses of its code."""
-        return Permalinks.of(self.commit, self.analysis.commit)
-
-    def prose(self, text: str, limit: int = _SENTENCE) -> str:
-        """A line of prose, its places linked."""
-        return markdown(text, limit, address_of=self.links.code)
 
 
 def commit(told: Told) -> str:
@@ -76,8 +52,8 @@ def where(told: Told) -> str:
         places.append(f"- and {more} more")
     facts = [plural(case.occurrences, "occurrence")]
     facts += [] if group.users is None else [plural(group.users, "user")]
-    facts += [f"first {_utc(group.first_seen)}"] if group.first_seen else []
-    facts += [f"last {_utc(group.last_seen)}"] if group.last_seen else []
+    facts += [f"first {utc(group.first_seen)}"] if group.first_seen else []
+    facts += [f"last {utc(group.last_seen)}"] if group.last_seen else []
     facts += [f"release {code_span(group.release)}"] if group.release.strip() else []
     inbox, triage = case.triage_texts
     team = f"{markdown(inbox, 60)}: {markdown(triage, 500)}" if triage else ""
@@ -85,7 +61,7 @@ def where(told: Told) -> str:
     return "\n\n".join(filter(None, (", ".join(facts), team, "\n".join(places), message)))
 
 
-def _utc(at: datetime) -> str:
+def utc(at: datetime) -> str:
     """A time of the source, which may count in any zone."""
     return f"{at.astimezone(UTC) if at.tzinfo else at:%Y-%m-%d %H:%M} UTC"
 
@@ -116,7 +92,7 @@ def evidence(told: Told) -> str:
     if not quotes:
         return ""
     first = "\n\n".join(quotes[: parts.FIRST])
-    return f"## Evidence\n\n{first}{_folded(quotes[parts.FIRST :], 'more')}"
+    return f"## Evidence\n\n{first}{folded(quotes[parts.FIRST :], 'more')}"
 
 
 def _quote(told: Told, evidence: Evidence) -> str:
@@ -161,15 +137,6 @@ def _suspect(told: Told, sha: str, number: int = 0, name: str = "", why: str = "
 
 def fix(told: Told) -> str:
     """What the fix would do."""
-    return _changed(told, "Proposed fix")
-
-
-def changes(told: Told) -> str:
-    """What a draft does."""
-    return _changed(told, "Change")
-
-
-def _changed(told: Told, name: str) -> str:
     of = told.analysis
     files = parts.shown_changes(of) if told.changes is None else told.changes
     if not files:
@@ -178,7 +145,8 @@ def _changed(told: Told, name: str) -> str:
     described = "\n".join(
         f"- {code_span(path)}: {told.prose(text)}" for path, text in texts if text
     )
-    return f"## {name}\n\n{described}\n\n{fenced(joined_diff(files[:_FILES]), 'diff', _DIFF)}"
+    diff = fenced(joined_diff(files[:_FILES]), "diff", _DIFF)
+    return "\n\n".join(filter(None, ("## Proposed fix", described, diff)))
 
 
 def refused(told: Told) -> str:
@@ -195,10 +163,21 @@ def undecided(told: Told) -> str:
 
 
 def decided(told: Told) -> str:
-    """Explanations that were confirmed or ruled out."""
-    shown = parts.decided_explanations(told.analysis)[:_HYPOTHESES]
-    texts = [f"- {_explained(told, one, f'{one.standing}: ')}" for one in shown]
-    return _folded(["\n".join(texts)] if texts else [], "Explanations considered").strip()
+    """Explanations that were confirmed or ruled out, folded."""
+    return folded([texts] if (texts := _decided(told)) else [], "Explanations considered").strip()
+
+
+def decided_list(told: Told) -> str:
+    """The same under a heading."""
+    return f"## Explanations considered\n\n{texts}" if (texts := _decided(told)) else ""
+
+
+def _decided(told: Told) -> str:
+    decided = parts.decided_explanations(told.analysis)
+    if not parts.shown_changes(told.analysis):  # what was ruled out stands among what was checked
+        decided = tuple(one for one in decided if one.standing != "ruled out")
+    shown = decided[:_HYPOTHESES]
+    return "\n".join(f"- {_explained(told, one, f'{one.standing}: ')}" for one in shown)
 
 
 def _explained(told: Told, one: Hypothesis, standing: str = "") -> str:
@@ -208,7 +187,8 @@ def _explained(told: Told, one: Hypothesis, standing: str = "") -> str:
 
 def next_steps(told: Told) -> str:
     """What to do next."""
-    return bulleted("Next steps", map(told.prose, told.analysis.next_steps[:_STEPS]))
+    name = "Next steps" if parts.shown_changes(told.analysis) else "What would settle it"
+    return bulleted(name, map(told.prose, told.analysis.next_steps[:_STEPS]))
 
 
 def trace(told: Told) -> str:
@@ -231,7 +211,7 @@ def bulleted(name: str, texts: Iterable[str]) -> str:
     return "\n".join((f"## {name}\n", *listed)) if listed else ""
 
 
-def _folded(texts: list[str], what: str) -> str:
+def folded(texts: list[str], what: str) -> str:
     """Blocks that a reader unfolds; empty where there are none."""
     name = f"{len(texts)} more" if what == "more" else what
     body = "\n\n".join(texts)

@@ -5,17 +5,18 @@ from collections.abc import Callable
 from textwrap import fill
 
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.publish import draft_sections as draft
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish import gate_section
 from nightwatch_core.publish import issue_sections as say
+from nightwatch_core.publish.checked_section import checked, without_draft
 from nightwatch_core.publish.correction_section import second_attempt
 from nightwatch_core.publish.handover_section import handed_over
 from nightwatch_core.publish.handover_text import NO_CAUSE
-from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.markers import marker, patch_marker, step_line
 from nightwatch_core.publish.mitigations import told_as
 from nightwatch_core.publish.other_pulls import met_pulls
 from nightwatch_core.publish.story_section import in_steps, is_part
+from nightwatch_core.publish.told import Told
 from nightwatch_core.text.commit_prose import commit_prose
 from nightwatch_core.text.escaping import code_span, markdown, title
 from nightwatch_core.text.plain_text import one_line, shortened
@@ -72,14 +73,13 @@ def _verb(told: Told) -> str:
 def pull_body(told: Told, key: str, night: str, issue: int | None) -> str:
     """The body of a draft pull request; `Refs` our own issue, never closes anything."""
     note = (
-        "Proposed by NightWatch from production errors and the code at "
-        f"{say.commit(told)}. The input was untrusted: read it as you would a "
-        f"stranger's patch. The changed files parse; {gate_section.in_short(told.analysis)}."
+        "> Proposed by NightWatch, a program, from production errors. Its input was untrusted: "
+        "read it as you would a stranger's patch."
     )
     refers = f"Refs #{issue}" if issue else ""
     warning = f"**Look at this first:** {markdown(told.warning, 300)}." if told.warning else ""
     return _joined(
-        *(_head(told, key, night), warning, told_as(told.mitigations), note, refers),
+        *(_head(told, key, night), note, warning, told_as(told.mitigations), refers),
         *(write(told) for write in _PULL),
     )
 
@@ -158,7 +158,7 @@ _ISSUE: tuple[Section, ...] = (
     say.evidence,
     say.fix,
     met_pulls,
-    gate_section.ran,
+    without_draft,
     in_steps,
     second_attempt,
     say.refused,
@@ -174,12 +174,28 @@ _HANDOVER: tuple[Section, ...] = (  # where no cause is known
     say.caveats,
     say.where,
     handed_over,
+    checked,
     say.trace,
     say.how,
 )
 _COMMENT: tuple[Section, ...] = tuple(one for one in _ISSUE if one not in (say.trace, say.decided))
-_PULL: tuple[Section, ...] = tuple(
-    say.changes if one is say.fix else one for one in _ISSUE if one not in (say.where, say.trace)
+_PULL: tuple[Section, ...] = (
+    draft.opening,
+    draft.caveats,
+    say.twins,
+    say.cause,
+    say.question,
+    say.evidence,
+    draft.change,
+    draft.proof,
+    in_steps,
+    draft.risk,
+    met_pulls,
+    draft.not_mended,
+    say.refused,
+    draft.rejecting,
+    draft.by_the_way,
+    say.how,
 )
 
 

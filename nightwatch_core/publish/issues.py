@@ -15,9 +15,12 @@ from nightwatch_core.models.proposal import (
 )
 from nightwatch_core.publish import issue_text
 from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
-from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.tiers import Candidate, why_no_issue
+from nightwatch_core.publish.told import Told
 from nightwatch_core.publish.twins import Share, causes, shares
+
+# Not for its issue to say: the night's own choices and limits, and what the tracker shows.
+_UNTOLD = ("choice", "limit", "settled", "nothing new", "unknown")
 
 
 def plan_issues(
@@ -26,8 +29,11 @@ def plan_issues(
     options: NightOptions,
     commit: Commit | None,
     night: str,
+    drafts: tuple[Skip, ...] = (),
 ) -> PublishPlan:
     """Issues to open, to comment on, to reopen; the rest with reasons.
+
+    `drafts` are the drafts that will not be made: an issue says why.
 
     Errors with one cause share an issue. Limits count what is new tonight; a night that is taken up
     again counts what it opened before.
@@ -38,7 +44,8 @@ def plan_issues(
     open_now = sum(item.state == "open" for item in issues)
     new = sum(item.night == night for item in issues)
     for share in (one for cause in causes(in_order(analyses)) for one in shares(cause, issues)):
-        draft = _capped(share, options, night) or _about(share, commit, night)
+        told = Told(share.speaker, share.others, commit, no_draft=_no_draft(share, drafts))
+        draft = _capped(share, options, night) or _about(told, share, night)
         opens = isinstance(draft, OpenIssue) and share.known is None
         no_room = _room(options, open_now, new) if opens else None
         if isinstance(draft, Reason):
@@ -61,11 +68,15 @@ def _capped(share: Share, options: NightOptions, night: str) -> Reason | None:
     return by_choice(reason, share.known, night)
 
 
-def _about(
-    share: Share, commit: Commit | None, night: str
-) -> OpenIssue | Comment | Reopen | Reason:
-    analysis, known = share.speaker, share.known
-    told = Told(analysis, share.others, commit)
+def _no_draft(share: Share, drafts: tuple[Skip, ...]) -> str:
+    """Why no draft will be made, as far as that is for the issue to say."""
+    ours = {one.fingerprint for one in share.members}
+    told = (one for one in drafts if one.kind == "pull" and one.fingerprint in ours)
+    return next((one.reason for one in told if one.cause not in _UNTOLD), "")
+
+
+def _about(told: Told, share: Share, night: str) -> OpenIssue | Comment | Reopen | Reason:
+    analysis, known, commit = share.speaker, share.known, told.commit
     if known is None or known.night == night:
         return _issue(told, share, night)
     if known.state == "open":

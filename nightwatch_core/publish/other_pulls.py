@@ -15,7 +15,7 @@ from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.pulls import OtherPull, Overlap
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.candidates import Reason, effect_key, known_item, names_of
-from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.told import Told
 from nightwatch_core.text.error_classes import last_segment
 from nightwatch_core.text.escaping import link, markdown
 from nightwatch_core.text.plain_text import one_line, shortened

@@ -5,6 +5,7 @@ from itertools import filterfalse
 
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.code import fix_policy
+from nightwatch_core.code.change_reach import Search
 from nightwatch_core.code.file_diffs import file_diffs
 from nightwatch_core.code.new_powers import powers_gained
 from nightwatch_core.models.analysis import Analysis
@@ -22,11 +23,12 @@ from nightwatch_core.models.proposal import (
 from nightwatch_core.publish import candidates, issue_text
 from nightwatch_core.publish.candidates import Reason, by_choice, effect_key, in_order, skip
 from nightwatch_core.publish.expected_value import expected_value
-from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted
 from nightwatch_core.publish.patches import as_patch, how_it_stands, no_carrier
+from nightwatch_core.publish.review import for_review
 from nightwatch_core.publish.story_commits import draft_commits
 from nightwatch_core.publish.tiers import Candidate, why_no_draft
+from nightwatch_core.publish.told import Told
 from nightwatch_core.publish.twins import Share, causes, shares
 
 Read = Callable[[str], str | None]
@@ -44,12 +46,13 @@ def plan_pulls(
     night: str,
     paths: Collection[str] = (),
     *,
+    search: Search | None = None,
     to_run: bool = False,
 ) -> PublishPlan:
     """Draft pull requests for fixes that may stand, the best expected value first.
 
-    `paths` are the files of the tree. `to_run` asks for what the gate is to run: what it may still
-    prove counts as proved.
+    `paths` are the files of the tree, `search` finds lines in it. `to_run` asks for what the gate
+    is to run: what it may still prove counts as proved.
     """
     proposals: list[Proposal] = []
     skips: list[Skip] = []
@@ -84,6 +87,7 @@ def plan_pulls(
             skips += [skip(one, "pull", reason) for one in share.members if one.has_fix]
             proposals += _joined_draft(told, share, options, night)
         else:
+            told = for_review(told, analyses, options, read, search)
             draft = _in_commits(_pull(told, share, applied, night, refers), analysis, read)
             proposals.append(as_patch(draft, issue) if options.drafts == "patch" else draft)
             new += not _is_tonights(known, night)

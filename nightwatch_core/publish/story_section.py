@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from nightwatch_core.code import edits as fixing
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.gate import Step, Story
-from nightwatch_core.publish.issue_sections import Told, bulleted
+from nightwatch_core.publish.issue_sections import bulleted
+from nightwatch_core.publish.told import Told
 from nightwatch_core.text.escaping import code_span, fenced, markdown
-from nightwatch_core.text.plain_text import one_line, shortened
 
 _TEXT, _DIFF = 600, 6_000  # characters
 _HEADS = {
@@ -55,14 +55,3 @@ def is_part(analysis: Analysis) -> bool:
     """Whether only some steps of the fix are proposed."""
     gate = analysis.gate
     return gate is not None and gate.story is not None and gate.story.outcome == "part"
-
-
-def steps_in_short(analysis: Analysis) -> str:
-    """How far the steps came, for a line of the report; empty where it was one piece."""
-    story = analysis.gate.story if analysis.gate else None
-    if story is None:
-        return ""
-    done = len(story.steps) - len(story.missing)
-    came = f"{done} of {len(story.steps)} steps passed" if story.steps else "in steps: not begun"
-    why = f" ({shortened(one_line(story.because), 200)})" if story.because else ""
-    return f"{came}{why}"

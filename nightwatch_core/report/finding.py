@@ -8,8 +8,8 @@ from nightwatch_core.models.answer import Hypothesis, Learning
 from nightwatch_core.models.code import Commit, Suspect
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish import finding_parts as parts
-from nightwatch_core.publish.gate_section import told_in_report
 from nightwatch_core.publish.permalinks import Permalinks
+from nightwatch_core.publish.proof_parts import checked_lines, told_in_report
 from nightwatch_core.report import finding_facts as say
 from nightwatch_core.report.blocks import (
     Bullets,
@@ -29,6 +29,7 @@ from nightwatch_core.report.error_rows import NO_CAUSE, known_since
 from nightwatch_core.report.excerpts import Excerpt, diff_excerpt, evidence_excerpt
 from nightwatch_core.report.handover import FOLD, handover_sections, short_gist
 from nightwatch_core.report.limits import CAUSE, LONG, MESSAGE, NAME, TEXT, TITLE, Limits
+from nightwatch_core.report.proof_sections import proof_section, worth
 from nightwatch_core.report.publications import (
     Publication,
     capture_command,
@@ -111,6 +112,7 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield _bullets("question", "A question to the team", asked, 1)
     yield from _evidence(shown, limits)
     yield section("fix", "Proposed fix", cut(Excerpts, _fix(analysis, limits), limits.files))
+    yield proof_section(analysis, shown.report.skips, limits)
     refused = (f"{one.path}: {one.reason}" for one in analysis.refused)
     yield _bullets("refused", "Not proposed", refused, many)
     yield _bullets("kept back", "Kept back", map(say.kept_back, analysis.kept_back), many)
@@ -121,14 +123,19 @@ def _sections(shown: Shown, limits: Limits) -> Iterator[Section]:
     yield _bullets("twins", "The same cause is behind", parts.twin_lines(shown.twins), many)
     also = (f"{line(each.title)} ({each.occurrences:,})" for each in case.others)
     yield _bullets("also", "Also this error", also, many)
-    decided = map(_decided, parts.decided_explanations(analysis))
+    decided = (
+        _decided(one)
+        for one in parts.decided_explanations(analysis)
+        if analysis.has_fix or one.standing != "ruled out"  # else it stands among what was checked
+    )
     yield _bullets("considered", "Considered", decided, many).model_copy(update={"folded": True})
     yield _bullets("learned", "Learned", map(_learning, analysis.learnings), many)
     files = ", ".join(line(each.path, TITLE) for each in parts.shown_changes(analysis))
     verdict = Fact(name="Fix", text=line(f"yes, in {files}", TEXT) if files else "no")
-    gate = line(told_in_report(analysis), TEXT)
+    gate = line(told_in_report(analysis), LONG)
     tried = (Fact(name="Tried", text=gate),) if gate else ()
-    yield section("verdict", "", Facts(items=(verdict, *tried)))
+    value = worth((analysis, *shown.twins))
+    yield section("verdict", "", Facts(items=(verdict, *tried, *value)))
     yield from _end(shown, limits)
 
 
@@ -137,6 +144,7 @@ def _handed_over(shown: Shown, limits: Limits) -> Iterator[Section]:
     analysis, case, many = shown.analysis, shown.analysis.case, limits.texts
     yield _bullets("caveats", "Mind", filter(None, (parts.misfit(analysis),)), many)
     yield from handover_sections(analysis, shown.links, limits)
+    yield _bullets("checked", "What was checked", checked_lines(analysis), many)
     facts = tuple(say.facts(analysis, shown.report.commit))[: limits.facts]
     yield section("facts", "The error", Facts(items=facts))
     if message := block(case.leader.message, MESSAGE):
@@ -188,8 +196,13 @@ def _end(shown: Shown, limits: Limits) -> Iterator[Section]:
     if capture := capture_command(analysis, shown.report):
         yield section("capture", "", Command(name="Capture what was learned", text=capture))
     because = tuple(line(each, LONG) for each in analysis.because[: limits.texts])
-    how = Facts(items=tuple(say.how(analysis))[: limits.how], because=because)
-    yield Section(kind="how", title="How it was found", blocks=(how,), folded=True)
+    how = (*tuple(say.how(analysis))[: limits.how], *worth((analysis, *shown.twins)))
+    yield Section(
+        kind="how",
+        title="How it was found",
+        blocks=(Facts(items=how, because=because),),
+        folded=True,
+    )
     if again := one_command(case.fingerprint):
         yield section("again", "", Command(name="Again", text=again))
     if trace := say.trace_text(case.trace):

@@ -55,7 +55,7 @@ BRIEF = Limits(
     paths=1,
     without=frozenset(
         {"facts", "message", "fix", "considered", "learned", "capture", "how", "trace"}
-        | {"evidence_more", "scoreboard", "run", "files"}
+        | {"evidence_more", "scoreboard", "run", "files", "proof", "checked"}
     ),
     without_if_known=frozenset({"evidence", "suspects", "next", "verdict", "also", "open"}),
 )

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core.proof_shapes import FELL_THROUGH, PROVED, UNPROVED
 from core.scoreboard_shapes import drafts, record
 
 from nightwatch_core.code.file_diffs import file_diffs
@@ -17,7 +18,7 @@ from nightwatch_core.models.health import Health, ServiceCalls, ServiceHealth
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.outcome import FixWatch, OccurrenceCount, OutcomeEvent, OutcomeUpdate
 from nightwatch_core.models.pattern import Backtest, IgnoreSuggestion, Pattern
-from nightwatch_core.models.proposal import OwnItem, Receipt, Skip
+from nightwatch_core.models.proposal import OwnItem, Receipt, Skip, SkipCause
 from nightwatch_core.models.report import LearningResult, Night, RunReport
 from nightwatch_core.models.trace import ExceptionLink, Frame, Trace
 from nightwatch_core.models.usage import Usage
@@ -543,6 +544,26 @@ def stated() -> RunReport:
     )  # fmt: skip
 
 
+def proved(**changes: object) -> RunReport:
+    """Fixes that were run: proved and drafted, green and waiting, failed; and one without a fix."""
+    analyses = (
+        analysis(1, gate=PROVED),
+        analysis(2, gate=UNPROVED, case=Case(leader=group(2, transaction="rates/day"))),
+        analysis(3, gate=FELL_THROUGH, case=Case(leader=group(3, transaction="rates/import"))),
+        analysis(4, fix=(), case=Case(leader=group(4, occurrences=3)), question="no rate, or 404?"),
+    )
+    whys: tuple[tuple[str, SkipCause], ...] = (
+        ("limit of draft pull requests a night: 1", "limit"),
+        ("it was run and did not pass: red with the fix, green without it: test_import", "refused"),
+        ("no fix is proposed: what should happen instead is for the team to say", "no fix"),
+    )
+    skips = tuple(
+        Skip(fingerprint=one.fingerprint, title=one.title, kind="pull", reason=why, cause=cause)
+        for one, (why, cause) in zip(analyses[1:], whys, strict=True)
+    )
+    return complete(**{"analyses": analyses, "skips": skips, **changes})
+
+
 def handed_over(number: int = 2, given: Handover | None = None, **changes: object) -> Analysis:
     """An analysis that knows no cause; each number is an error of its own."""
     code = "    return Decimal(row[currency])"
@@ -630,11 +651,21 @@ def huge() -> RunReport:
 
 def hostile(text: str = HOSTILE) -> RunReport:
     """A report in which every free string is `text`."""
-    report = remembered()
-    report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9))})
+    report, more = remembered(), (analysis(8, gate=PROVED), analysis(7, gate=FELL_THROUGH, fix=()))
+    report = report.model_copy(update={"analyses": (*report.analyses, handed_over(9), *more)})
     fixed = {"id", "kind", "status", "confidence", "state", "pattern_type", "match", "action"}
     fixed |= {"standing", "publish", "effort", "said", "verdict", "field", "cause", "fit", "on"}
-    fixed |= {"checks", "expires", "last_well", "risky_fixes", "drafts", "band_aids", "stop_at"}
+    fixed |= {
+        "checks",
+        "expires",
+        "last_well",
+        "risky_fixes",
+        "drafts",
+        "band_aids",
+        "stop_at",
+        "outcome",
+        "by",
+    }
 
     def spoiled(value: object, name: str = "") -> object:
         if isinstance(value, dict):

@@ -20,8 +20,9 @@ PARENT = {"trouble": 1_300, "headline": 500, "banner": 500, "failures": 800, "dr
 PARENT |= {"long_tail": 400, "unreadable": 400, "health": 500, "source": 300, "end": 1_400}
 REPLY = {"about": 900, "caveats": 330, "message": 450, "cause": 1_400, "question": 330}
 REPLY |= {
-    "evidence": 1_370,
-    "fix": 1_360,
+    "evidence": 1_170,
+    "fix": 1_160,
+    "proof": 400,
     "refused": 330,
     "kept back": 250,
     "suspects": 400,

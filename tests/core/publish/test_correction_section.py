@@ -5,8 +5,8 @@ from analysis_shapes import COMMIT, FIX, analysis
 
 from nightwatch_core.models.gate import Check, Correction, GateResult
 from nightwatch_core.publish.correction_section import second_attempt
-from nightwatch_core.publish.gate_section import told_in_report
-from nightwatch_core.publish.issue_sections import Told
+from nightwatch_core.publish.proof_parts import told_in_report
+from nightwatch_core.publish.told import Told
 
 RED = Check(name="tests", outcome="failed", text="red")
 
@@ -43,5 +43,5 @@ def test_without_a_correction_nothing_is_said():
 
 
 def test_the_report_says_it_in_its_line():
-    assert "made anew, in vain: why" in told_in_report(told(because="why", edits=(FIX,)).analysis)
-    assert "made anew" not in told_in_report(told("not tried", because="why").analysis)
+    assert "Made anew, in vain: why" in told_in_report(told(because="why", edits=(FIX,)).analysis)
+    assert "Made anew" not in told_in_report(told("not tried", because="why").analysis)

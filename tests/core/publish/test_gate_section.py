@@ -1,9 +1,12 @@
 """Tests of what issues and drafts say of what was run, and of fixes that did not pass."""
 
-from core.publish.test_proposals import fix_of, issues, named, pulls, reasons
+from analysis_shapes import FIX
+from core.proof_shapes import FELL_THROUGH, PROVED, UNPROVED
+from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, reasons
 
+from nightwatch_core.models.answer import Hypothesis
 from nightwatch_core.models.gate import Check, GateResult, not_run
-from nightwatch_core.publish.gate_section import told_in_report
+from nightwatch_core.publish.proof_parts import told_in_report
 
 HOSTILE = "@team <img src=x> ```\n# no heading"
 RED = GateResult(
@@ -39,17 +42,17 @@ def test_a_fix_that_did_not_pass_is_no_draft_and_its_issue_tells_of_the_attempt(
 
 def test_a_draft_says_what_was_run_and_what_came_of_it():
     (draft,) = pulls(with_gate(GREEN)).proposals
-    assert "nothing was run" not in draft.body
-    for said in ("unittest: 5 tests, green", "`test_old`", "flaky", "`test_now`", "(3 s)"):
+    assert "Nothing was run" not in draft.body
+    for said in ("unittest: 5 tests, green", "`test_old`", "Flaky", "`test_now`", "3 s"):
         assert said in draft.body
 
 
 def test_a_draft_says_why_nothing_was_run():
     (draft,) = pulls(with_gate(not_run("no sandbox", "install bubblewrap"))).proposals
-    assert "nothing was run: install bubblewrap" in draft.body
+    assert "Nothing was run: install bubblewrap." in draft.body
     assert "What was run" not in draft.body
     (bare,) = pulls(with_gate(None)).proposals
-    assert "nothing was run." in bare.body
+    assert "Nothing was run." in bare.body
 
 
 def test_what_was_not_tried_because_enough_was_waits():
@@ -57,8 +60,58 @@ def test_what_was_not_tried_because_enough_was_waits():
     assert [skip.cause for skip in plan.skips] == ["limit"]
 
 
+def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
+    crash, options = with_gate(PROVED), EVERY.model_copy(update={"delivery": "github"})
+    (draft,) = pulls(crash, options=options).proposals
+    order = ("stranger's patch", "`AttributeError` in `page/1`**: 5 times", "the crash was repro",
+             "## Root cause", "## Change", "## Proof", "Reproduced (2 tries, 11 s)", "Red, on the",
+             "KeyError: 'EUR'", "Green, with the change", "## Risk", "## If you reject it",
+             "Close it unmerged")  # fmt: skip
+    places = [draft.body.index(words) for words in order]
+    assert places == sorted(places)
+    assert "Made anew, the first attempt did not pass" in draft.body
+    assert "reasoned" not in draft.body
+    local = pulls(crash, options=EVERY.model_copy(update={"delivery": "local"})).proposals[0]
+    assert "Set `state: closed` in the first lines of this file" in local.body
+
+
+def test_what_is_green_but_not_reproduced_says_so_where_risk_is_weighed():
+    (draft,) = pulls(with_gate(UNPROVED)).proposals
+    assert "Not reproduced (3 tries): it needs a feed." in draft.body
+    assert "that the crash is gone is reasoned only" in draft.body
+
+
+def test_a_failed_fix_carries_both_attempts_and_what_they_printed():
+    analysis = with_gate(FELL_THROUGH)
+    (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
+    for said in ("**Why no draft:** it was run and did not pass", "Made anew, in vain",
+                 "No reproduction was tried: there is no test framework", "Read: `shop/cart.py`",
+                 "AssertionError: 4 != 5", "AssertionError: 3 != 4"):  # fmt: skip
+        assert said in issue.body
+
+
+def test_no_fix_is_a_result_that_says_what_was_checked_and_what_would_settle_it():
+    ruled = Hypothesis(statement="The feed is empty", standing="ruled out", because="it has rows")
+    analysis = named(1, hypotheses=(ruled,), next_steps=("Log the line.",))
+    (issue,) = issues(analysis, drafts=pulls(analysis).skips).proposals
+    for said in ("## No fix, and why", "no draft:** no fix is proposed.", "Read: `shop/cart.py`",
+                 "Ruled out: The feed is empty, because it has rows.",
+                 "## What would settle it\n\n- Log the line."):  # fmt: skip
+        assert said in issue.body
+    assert issue.body.count("it has rows") == 1
+
+
+def test_a_policy_that_forbids_the_fix_is_told_in_the_issue():
+    risky = named(1, fix=(FIX.model_copy(update={"new": "os.system(line.price)"}),))
+    (issue,) = issues(risky, drafts=pulls(risky).skips).proposals
+    assert "## No draft, and why" in issue.body
+    assert "starts processes" in issue.body
+
+
 def test_the_report_says_it_in_a_line():
     assert told_in_report(with_gate(GREEN)) == (
-        "passed: unittest: 5 tests, green; red before as well: 1; flaky: test_now"
+        "Passed: unittest: 5 tests, green (1.0 s). "
+        "Red without the fix as well, so not held against it: test_old. "
+        "Flaky, red and green on the same code: test_now."
     )
     assert told_in_report(with_gate(None)) == ""

@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from nightwatch_core.code.change_reach import Places, Reach
 from nightwatch_core.models.analysis import RefusedEdit, Standing
 from nightwatch_core.models.answer import Edit, Evidence, Handover, Hypothesis
 from nightwatch_core.models.code import Commit, MergedPull, Suspect
+from nightwatch_core.models.gate import Check, Correction, GateResult, Reproduction
 from nightwatch_core.publish import issue_text
-from nightwatch_core.publish.issue_sections import Told
 from nightwatch_core.publish.issue_text import (
     BODY_LIMIT,
     comment_body,
@@ -23,6 +24,7 @@ from nightwatch_core.publish.issue_text import (
     pull_title,
 )
 from nightwatch_core.publish.markers import marker, read_marker
+from nightwatch_core.publish.told import Told
 
 HOSTILE = (
     "fixes #12, closes GH-3, resolves shop/shop#4, Closes https://github.com/shop/shop/issues/5",
@@ -43,6 +45,19 @@ HOSTILE = (
 HARMLESS = {"text", "softbreak", "text_special", "strong_open", "strong_close", "html_inline"}
 
 
+def hostile_gate(text):
+    """A gate result in which a project and a model say everything."""
+    tried = Correction(outcome="failed", because=text, first_failed=text, output=text)
+    made = Reproduction(
+        outcome="reproduced", by="model", name=text, error_class=text, frames=(text,), red=text,
+        green=text,
+    )  # fmt: skip
+    return GateResult(
+        outcome="passed", text=text, reproduction=made, correction=tried, preexisting=(text,),
+        flaky=(text,), checks=(Check(name=text, outcome="failed", text=text, output=text),),
+    )  # fmt: skip
+
+
 def hostile(text):
     team = f"resolved, and back; assigned to {' '.join(text.split())}"
     told = group(message=text, error_class=text, transaction=text, release=text, inbox=team)
@@ -61,6 +76,7 @@ def hostile(text):
         doubt=text,
         refused=(RefusedEdit(path=text, reason=text),),
         standing=Standing(kind="changed", sha=text, detail=text),
+        gate=hostile_gate(text),
         suspects=(Suspect(pull=pull, score=0.5, because=(text,)),),
     )  # fmt: skip
 
@@ -78,11 +94,13 @@ def bodies(of):
     commit = Commit(repository=of.title, sha=of.commit, address="https://github.com/acme/shop")
     doubted = of.model_copy(update={"misfit": of.title, "case": of.case})
     unknown = doubted.model_copy(update={"handover": handed_over(of.title)})
+    place = Places(of.title, (of.title,), 1)
+    reach = Reach(users=(place, place._replace(number=0)), unmended=(place,))
     return tuple(
         body
         for told in (
             Told(of),
-            Told(of, (of,), commit),
+            Told(of, (of,), commit, reach=reach, near=(of,), no_draft=of.title),
             Told(doubted, (), commit),
             Told(unknown, (), commit),
         )

@@ -32,8 +32,8 @@ def item(kind="issue", number=7, fingerprint="v1:a", **more):
     return OwnItem(kind=kind, number=number, fingerprint=fingerprint, **told)
 
 
-def issues(*analyses, own=(), options=EVERY, night=NIGHT):
-    return plan_issues(analyses, own, options, COMMIT, night)
+def issues(*analyses, own=(), options=EVERY, night=NIGHT, drafts=()):
+    return plan_issues(analyses, own, options, COMMIT, night, drafts)
 
 
 def pulls(*analyses, own=(), receipts=(), options=EVERY, files=FILES, night=NIGHT, **more):

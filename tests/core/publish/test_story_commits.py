@@ -12,8 +12,9 @@ from nightwatch_core.models.gate import Check, GateResult, Step, Story
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import Receipt
 from nightwatch_core.publish import plan_issues, plan_pulls
-from nightwatch_core.publish.gate_section import told_in_report, with_gates
+from nightwatch_core.publish.gate_section import with_gates
 from nightwatch_core.publish.markers import steps_told
+from nightwatch_core.publish.proof_parts import told_in_report
 
 NIGHT = "2026-11-20-abcdef"
 ISSUE = Receipt(key="k", kind="issue", fingerprint="v1:a", status="done", number=7)

@@ -15,6 +15,7 @@ from core.report_fixture import (  # noqa: E402
     empty,
     failed,
     known,
+    proved,
     regression,
     remembered,
     stated,
@@ -37,6 +38,7 @@ NIGHTS = {
     "known": known(),
     "stated": stated(),
     "unknown": unknown(),
+    "proved": proved(),
 }
 
 

@@ -1,0 +1,102 @@
+"""What a change reaches beyond itself: who uses it, and where the same still stands."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from nightwatch_core.code.called_names import COMMON
+from nightwatch_core.code.definitions import defined_name, functions_around
+from nightwatch_core.code.languages import language_of
+from nightwatch_core.code.likely_files import TEST
+from nightwatch_core.models.code import ChangedFile, SearchHit
+
+Read = Callable[[str], str | None]
+Search = Callable[[str], tuple[SearchHit, ...]]
+_HUNK = re.compile(r"@@ -(\d+)")
+_NAME = re.compile(r"\.[A-Za-z_]\w{4,}|\b[A-Za-z_]\w{4,}(?:\(|=(?!=))")  # what is called or passed
+_MOST_NAMES, _MOST_PLACES, _COMMON, _TELLING = 3, 5, 12, 16  # names, places, places, characters
+
+
+class Places(NamedTuple):
+    """Where a text stands: some places, and how many there are."""
+
+    text: str
+    places: tuple[str, ...]
+    number: int
+
+
+class Reach(NamedTuple):
+    """What a change reaches."""
+
+    users: tuple[Places, ...] = ()  # of the functions that it changes
+    unmended: tuple[Places, ...] = ()  # what it takes out and what stands elsewhere as well
+
+
+def reach_of(
+    files: tuple[ChangedFile, ...], failing: Iterable[str], read: Read, search: Search
+) -> Reach:
+    """Look up what a change reaches; `files` have numbered diffs, `failing` are lines that fail.
+
+    What is written in too many places is no pattern, and left out.
+    """
+    code = tuple(one for one in files if not TEST.search(one.path))
+    return Reach(tuple(_users(code, read, search)), tuple(_unmended(code, failing, search)))
+
+
+def _users(files: tuple[ChangedFile, ...], read: Read, search: Search) -> Iterator[Places]:
+    changed = [name for one in files for name in _functions(one, read)]
+    for name in list(dict.fromkeys(changed))[:_MOST_NAMES]:
+        hits = [
+            hit
+            for hit in search(name)
+            if re.search(rf"\b{re.escape(name)}\b", hit.text)
+            and defined_name(hit.text, language_of(hit.path)) != name
+            and not TEST.search(hit.path)
+        ]
+        yield _places(name, hits)
+
+
+def _functions(file: ChangedFile, read: Read) -> Iterator[str]:
+    """Names of the innermost functions that a change touches."""
+    text, line = read(file.path) or "", 0
+    for row in file.diff.split("\n"):
+        if hunk := _HUNK.match(row):
+            line = int(hunk[1])
+            continue
+        around = functions_around(file.path, text, line) if row[:1] in ("-", "+") else ()
+        if around and around[-1].name not in COMMON and not around[-1].name.startswith("__"):
+            yield around[-1].name
+        line += row[:1] != "+"
+
+
+def _unmended(
+    files: tuple[ChangedFile, ...], failing: Iterable[str], search: Search
+) -> Iterator[Places]:
+    rows = [(one.path, row) for one in files for row in one.diff.split("\n")]
+    out = [(path, row[1:].strip()) for path, row in rows if row.startswith("-")]
+    added = " ".join(row[1:] for _, row in rows if row.startswith("+"))
+    gone = [name for _, row in out for name in _NAME.findall(row) if name not in added]
+    for name in list(dict.fromkeys(gone))[:_MOST_NAMES]:
+        hits = [hit for hit in search(name) if not _is_own(hit, out) and _is_whole(name, hit.text)]
+        if 0 < len(hits) <= _COMMON:
+            yield _places(name, hits)
+    lines = (*(row for _, row in out), *(row.strip() for row in failing))
+    for line in list(dict.fromkeys(one for one in lines if len(one) >= _TELLING))[:_MOST_NAMES]:
+        same = [hit for hit in search(line) if hit.text.strip() == line and not _is_own(hit, out)]
+        same = [hit for hit in same if not any(hit.path == one.path for one in files)]
+        if 0 < len(same) <= _COMMON:
+            yield _places(line, same)
+
+
+def _is_own(hit: SearchHit, out: list[tuple[str, str]]) -> bool:
+    return (hit.path, hit.text.strip()) in out
+
+
+def _is_whole(name: str, text: str) -> bool:
+    bare = name.strip(".(=")
+    return bool(re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", text))
+
+
+def _places(text: str, hits: list[SearchHit]) -> Places:
+    shown = tuple(f"{hit.path}:{hit.line}" for hit in hits[:_MOST_PLACES])
+    return Places(text, shown, len(hits))

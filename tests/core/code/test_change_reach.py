@@ -1,0 +1,42 @@
+"""What a change reaches beyond itself."""
+
+from twins.reading import MemoryCode
+
+from nightwatch_core.code.change_reach import reach_of
+from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.models.answer import Edit
+from nightwatch_core.models.code import Commit
+
+FILES = {
+    "shop/cart.py": "def total(lines):\n    return sum(line.list_price for line in lines)\n"
+    "\n\ndef show_cart(lines):\n    return total_text(lines, customer=lines.owner)\n",
+    "shop/pay.py": "from shop.cart import show_cart\n\n\ndef pay(lines):\n"
+    "    return show_cart(lines), lines[0].list_price\n",
+    "tests/test_cart.py": "from shop.cart import show_cart\n",
+}
+
+
+def reached(old, new, cited=(), files=FILES):
+    code = MemoryCode(files, Commit(repository="shop/shop", sha="c" * 40))
+    changes = file_diffs((Edit(path="shop/cart.py", old=old, new=new),), code.read_file)
+    return reach_of(changes, cited, code.read_file, code.search)
+
+
+def test_who_uses_a_changed_function_is_told_without_its_tests():
+    (users,) = reached("customer=lines.owner", "account=lines.owner").users
+    assert (users.text, users.places) == ("show_cart", ("shop/pay.py:1", "shop/pay.py:5"))
+
+
+def test_what_it_takes_out_and_what_stands_elsewhere_is_a_sibling():
+    (same,) = reached("line.list_price", "line.price").unmended
+    assert (same.text, same.places) == (".list_price", ("shop/pay.py:5",))
+    assert reached("customer=lines.owner", "account=lines.owner").unmended == ()
+
+
+def test_the_failing_line_as_it_stands_in_another_file_is_a_sibling_and_a_crowd_is_none():
+    line = "return rates[code.upper()]"
+    for copies, siblings in ((3, 1), (40, 0)):
+        others = {f"shop/c{n}.py": f"def of(code):\n    {line}\n" for n in range(copies)}
+        found = reached("(lines):\n    return sum", "(lines):\n    return +sum", (line,),
+                        FILES | others).unmended  # fmt: skip
+        assert [one.text for one in found if one.text == line] == [line] * siblings
