@@ -123,7 +123,7 @@ def crash_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
 
 
 def failure_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
-    """What failing runs of the fix printed, under names of ours: they stand where nothing escapes."""
+    """What failing runs printed, under names of ours: they stand where nothing escapes them."""
     if gate is None:
         return ()
     quotes = (Quote(_FAILED.get(one.name, _FAILED[""]), one.output) for one in gate.checks)
