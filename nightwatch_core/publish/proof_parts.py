@@ -138,7 +138,21 @@ def correction_quotes(gate: GateResult | None) -> tuple[Quote, ...]:
 
 def told_in_report(analysis: Analysis) -> str:
     """What was run, for a line of the report; empty where no fix came so far."""
-    return " ".join(proof_lines(analysis.gate)) if analysis.gate else ""
+    gate = analysis.gate
+    if gate is None:
+        return ""
+    tests = (one.text for one in gate.checks if one.name == "tests" and one.outcome == "passed")
+    made = gate.reproduction
+    shown = made is not None and made.outcome == "reproduced"
+    others = (*(_reproduced(made) if not shown else ()), *_corrected(gate.correction))
+    parts = (
+        gate.text or "; ".join(tests),
+        "reproduced by a test" if shown else "",
+        f"red before as well: {len(gate.preexisting)}" if gate.preexisting else "",
+        f"flaky: {', '.join(gate.flaky[:5])}" if gate.flaky else "",
+        *(f"{one[:1].lower()}{one[1:]}" for one in (*others, *_in_steps(gate.story))),
+    )
+    return f"{gate.outcome}: {'; '.join(part.rstrip('.') for part in parts if part)}"
 
 
 def checked_lines(analysis: Analysis) -> tuple[str, ...]:

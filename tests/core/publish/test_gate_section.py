@@ -110,8 +110,8 @@ def test_a_policy_that_forbids_the_fix_is_told_in_the_issue():
 
 def test_the_report_says_it_in_a_line():
     assert told_in_report(with_gate(GREEN)) == (
-        "Passed: unittest: 5 tests, green (1.0 s). "
-        "Red without the fix as well, so not held against it: test_old. "
-        "Flaky, red and green on the same code: test_now."
+        "passed: unittest: 5 tests, green; red before as well: 1; flaky: test_now"
     )
+    assert "reproduced by a test" in told_in_report(with_gate(PROVED))
+    assert "not reproduced (3 tries): it needs a feed" in told_in_report(with_gate(UNPROVED))
     assert told_in_report(with_gate(None)) == ""
