@@ -97,7 +97,7 @@ def comment(number: int, key: str = "news-key-1") -> Comment:
 
 def reopen(number: int, key: str = "news-key-1") -> Reopen:
     return Reopen.model_validate(
-        comment(number, key).model_dump(exclude={"on", "fix"}) | {"kind": "reopen"}
+        comment(number, key).model_dump(exclude={"on", "fix", "label"}) | {"kind": "reopen"}
     )
 
 

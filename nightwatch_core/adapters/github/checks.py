@@ -67,6 +67,11 @@ class ChecksReader:
             because=because if state == "unreadable" else "",
         )
 
+    def lacking(self, sha: str) -> str:
+        """Say what cannot be read of any commit's checks, and what to do; empty where all can."""
+        runs, statuses = self._both(sha)
+        return _MAY_NOT if runs is None else _NO_STATUSES if statuses is None else ""
+
     def _failed_before(self, base: str, names: Iterable[str]) -> bool:
         """Whether all of it fails on the base as well."""
         there = [one for rows in self._both(base) for one in rows or ()] if base else []

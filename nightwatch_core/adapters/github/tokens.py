@@ -25,7 +25,7 @@ from nightwatch_core.errors import StopTheNight
 
 _UNKNOWN = "integration not found"  # so GitHub calls an App of that id
 _PERMISSIONS = ("metadata", "contents", "issues", "pull_requests")
-_SPARE = ("checks", "statuses")  # to read what became of drafts; and no others
+_SPARE = ("checks", "statuses", "actions")  # to read what became of drafts; and no others
 
 
 class FixedToken:

@@ -6,6 +6,7 @@ All are read from lists, which know of the last second; GitHub's search does not
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from nightwatch_core.adapters.github.checks import ChecksReader
 from nightwatch_core.adapters.github.client import GitHubClient, Repository, RepositoryCall
@@ -20,7 +21,7 @@ from nightwatch_core.adapters.github.merged_pulls import edited_pulls
 from nightwatch_core.adapters.github.other_pulls import other_pulls
 from nightwatch_core.adapters.github.ownership import Ours, why_unsure
 from nightwatch_core.adapters.github.patches import patch_item, with_applied
-from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, read
+from nightwatch_core.adapters.github.rows import CommentRow, IssueRow, PullRow, RefRow, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.proposal import OwnItem
 from nightwatch_core.models.pulls import CiRun, OtherPull
@@ -101,7 +102,15 @@ class GitHubTracker:
             if others
             else ""
         )
-        return f"{self._repository.full_name}: {len(items)} own items, {open_now} open{copies}"
+        known = f"{self._repository.full_name}: {len(items)} own items, {open_now} open{copies}"
+        lacking = self._lacking()
+        return f"{known}; whether drafts pass is not known: {lacking}" if lacking else known
+
+    def _lacking(self) -> str:
+        """What may not be read of checks, tried on the head of the default branch."""
+        ref = f"heads/{quote(self._repository.describe().default_branch, safe='/')}"
+        head = self._repository.read(RefRow, lambda rest, at: rest.git.get_ref(*at, ref))
+        return ChecksReader(self._repository).lacking(head.sha)
 
     def _marked(self) -> tuple[IssueRow, ...]:
         """Return what says it is ours, each once. By their making, none moves between pages."""

@@ -162,6 +162,10 @@ def test_others_are_counted_where_the_neighbours_are_asked(server: GitHub, tmp_p
     ours = Installation(server, tmp_path)
     ours.publish(issue())
     server.add_item("Copied", issue("other").body, labels=LABELLED, by="eve")
-    assert ours.tracker().probe() == (
-        "acme/shop: 1 own items, 1 open; 1 that somebody else made carry our marker: left alone"
+    assert (
+        ours.tracker()
+        .probe()
+        .startswith(
+            "acme/shop: 1 own items, 1 open; 1 that somebody else made carry our marker: left alone"
+        )
     )

@@ -7,7 +7,14 @@ from urllib.parse import quote
 import pytest
 from twins.writing import MemoryOutbox
 
-from nightwatch_core.models.proposal import DraftCommit, DraftPull, FileChange, OpenIssue
+from nightwatch_core.models.proposal import (
+    DraftCommit,
+    DraftPull,
+    FileChange,
+    OpenIssue,
+    PullUpdate,
+    receipt_for,
+)
 from nightwatch_core.privacy.checked_writing import CheckedOutbox
 from nightwatch_core.privacy.second_check import SecondCheck
 
@@ -90,6 +97,27 @@ def test_what_a_step_writes_and_a_later_one_takes_out_counts(check: SecondCheck)
         refused = outbox.publish(clean.model_copy(update={"commits": (step,)}))
         assert refused.status == "refused"
         assert place in refused.reason
+
+
+def test_one_more_commit_is_looked_at_as_the_first_was(check: SecondCheck) -> None:
+    change = FileChange(path="app/pay.py", text="one\ntoken = KEY-1\n")
+    given = {"key": "k", "fingerprint": "v1:a", "branch": "nightwatch/a", "number": 1, "body": "b"}
+    more = PullUpdate(
+        **given, commit_message="m", head="a" * 40, commit="c" * 40, changes=(change,)
+    )
+    files = {("c" * 40, "app/pay.py"): change.text}
+    for held, status in ((files, "done"), ({}, "refused")):
+        held_at = held.get
+        outbox = CheckedOutbox(_Yes(), check, lambda *at, held_at=held_at: held_at(at))
+        assert outbox.publish(more).status == status
+
+
+class _Yes:
+    def publish(self, proposal):
+        return receipt_for(proposal, "done")
+
+    def probe(self):
+        return ""
 
 
 def test_what_a_file_held_before_is_not_published_anew(check: SecondCheck) -> None:
