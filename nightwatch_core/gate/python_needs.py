@@ -123,7 +123,8 @@ def _of_setup(text: str) -> Iterator[str]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             named[node.targets[0].id] = node.value
         elif isinstance(node, ast.Call):
-            named |= {one.arg: one.value for one in node.keywords if one.arg}
+            spelled = (one for one in node.keywords if ast.unparse(one.value) != one.arg)
+            named |= {one.arg: one.value for one in spelled if one.arg}
     for listed in ("install_requires", "tests_require"):
         yield from _literals(named.get(listed), named)
     extras = named.get("extras_require")

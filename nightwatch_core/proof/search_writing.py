@@ -81,8 +81,8 @@ def _kept(
                 needed |= set() if _is_import(one) else _names(one)
                 grown = True
     statements.sort(key=lambda one: one.lineno)
-    brought = [one for one in statements if _is_import(one)]
-    yield from sorted_imports([_pruned(one, needed, lines) for one in brought], imports)
+    brought = list(_grouped([one for one in statements if _is_import(one)], needed, lines))
+    yield from sorted_imports(brought, imports)
     for one in statements:
         if not _is_import(one):
             gap = 2 if isinstance(one, ast.FunctionDef | ast.ClassDef) else 1
@@ -97,6 +97,15 @@ def _kept(
         for one in members:
             yield _text_of(one, lines) + "\n"
     yield test
+
+
+def _grouped(brought: list[ast.stmt], needed: set[str], lines: list[str]) -> Iterator[str]:
+    """Imports, with an empty line where the file has one between them."""
+    for before, one in zip((None, *brought), brought, strict=False):
+        between = lines[before.end_lineno or 0 : one.lineno - 1] if before else ["-"]
+        if "" in between:
+            yield ""
+        yield _pruned(one, needed, lines)
 
 
 def sorted_imports(brought: list[str], added: tuple[str, ...]) -> list[str]:

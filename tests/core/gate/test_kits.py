@@ -90,7 +90,10 @@ DECLARED = {
         [tool.poetry.group.test.dependencies]
         faker = "^1.2"
         """,
-    "setup.py": "base = ['lxml']\nsetup(install_requires=base, extras_require={'dev': ['tox']})",
+    "setup.py": (
+        "install_requires = ['lxml']\n"
+        "setup(install_requires=install_requires, extras_require={'dev': ['tox']})"
+    ),
     "tox.ini": "[more]\ndeps =\n    pexpect >= 4\n[testenv]\ndeps =\n    {[more]deps}\n",
 }
 
