@@ -1,9 +1,11 @@
 """The gate: fixes are run in a sandbox before anything is said of them."""
 
+import json
 import logging
 from collections.abc import Callable
 
 from prefect import task
+from pydantic import ValidationError
 
 from nightwatch_core.analysis.model_wrappers import ResumableModel, TranscribedModel
 from nightwatch_core.analysis.plans import RULES
@@ -24,11 +26,16 @@ from nightwatch_core.report.accounting import proofs_usage
 from tasks.code import bare_reader_of, reader_of
 from tasks.fixes import plan_pulls
 from tasks.futures import as_is
+from tasks.policies import digest
 from tasks.records import records
 from tasks.wiring import reading, transcripts
 
 log = logging.getLogger(__name__)
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
+_SHAPING = (
+    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "gate_seconds"),
+    *("reproduce", "proof_budget", "story_cost", "band_aids", "risky_fixes"),
+)
 ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 
 
@@ -115,15 +122,43 @@ def through_the_gate(
 def _tried(
     draft: DraftPull, analysis: Analysis, report: RunReport, known: Known, used: Usage
 ) -> GateResult:
-    """What came of a proof, also of one that did not come to its end: the night goes on."""
+    """What came of a proof, also of one that did not come to its end: the night goes on.
+
+    What passed before in the same words, or was settled before the night was interrupted, is not
+    run and paid for again.
+    """
+    before, key = analysis.gate, _key(draft, report)
+    if before and (before.outcome, before.fix) == ("passed", draft.fix):
+        return before
     try:
-        return gate(as_is(draft), as_is(analysis), as_is(report), as_is(known), as_is(used))
+        return GateResult.model_validate(json.loads(records().get(key) or ""))
+    except (ValidationError, ValueError):
+        pass  # not there, or written by an older version
+    try:
+        result = gate(as_is(draft), as_is(analysis), as_is(report), as_is(known), as_is(used))
+        if _is_settled(result):
+            records().put(key, json.dumps(result.model_dump(mode="json")))
+        return result
     except NightWatchError as trouble:
         log.warning("proving %s: %s", draft.title, trouble)
         if isinstance(trouble, StopTheNight):
             known.silent = str(trouble)
         left = not_run("trouble", str(trouble))
         return left.model_copy(update={"fix": draft.fix, "usage": trouble.usage or Usage()})
+
+
+def _key(draft: DraftPull, report: RunReport) -> str:
+    """Names a proof by its night, what is proved, and the choices that shape it."""
+    options, base = report.options, report.base or report.commit
+    shaping = (str(getattr(options, name)) for name in _SHAPING)
+    at = base.sha if base else ""
+    return f"proofs/{report.night.id}/{digest(draft.fingerprint, draft.fix, at, *shaping)}"
+
+
+def _is_settled(result: GateResult) -> bool:
+    """Whether trying again would only cost the same again."""
+    attempt = result.correction
+    return result.outcome != "not run" and (attempt is None or attempt.outcome != "not tried")
 
 
 def close_sandbox(options: NightOptions) -> None:
