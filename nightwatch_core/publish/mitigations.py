@@ -1,9 +1,11 @@
 """Fixes that keep a crash away and leave its cause: published as what they are."""
 
+import re
 from collections.abc import Callable
 
 from nightwatch_core.code.band_aids.detection import band_aids
 from nightwatch_core.code.band_aids.values import NEVER, BandAid, Kind
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.publish.candidates import Reason
@@ -29,16 +31,29 @@ DOES: dict[Kind, str] = {
     "ignored_warning": "switches a check off",
 }
 _SHOWN = 3
+_GUARDS: tuple[Kind, ...] = ("guard_only", "masking_default")
+# Code that says itself that there may be nothing: what it gives back, or how it is declared.
+_ANSWER = re.compile(
+    r"\breturn (?:None|nil|null|undefined)\b|\|\s*None\b|\bOptional\b|@(?:CheckForNull|Nullable)\b"
+    r"|\|\s*(?:null|undefined)\b|\bdefault\s*=\s*None\b|\bnull\s*=\s*True\b|\w\?\s*:\s*\w|\w\?\s+\w+\("
+)
 
 
 def mitigations_in(
-    changes: tuple[FileChange, ...], before: Callable[[str], str | None], options: NightOptions
+    changes: tuple[FileChange, ...],
+    before: Callable[[str], str | None],
+    options: NightOptions,
+    evidence: tuple[Evidence, ...] = (),
 ) -> tuple[BandAid, ...]:
-    """List what a set of changes does instead of mending the cause; nothing where that may be."""
-    if options.band_aids == "fix":
-        return ()
+    """List what a set of changes does instead of mending the cause; nothing where that may be.
+
+    What `evidence` shows to answer with nothing on purpose may be asked for nothing.
+    """
     texts = ((one.path, before(one.path) or "", one.text or "") for one in changes)
-    return tuple(one for path, old, new in texts if old for one in band_aids(path, old, new))
+    listed = tuple(one for path, old, new in texts if old for one in band_aids(path, old, new))
+    passed = _GUARDS if any(one.verified and _ANSWER.search(one.quote) for one in evidence) else ()
+    is_fix = options.band_aids == "fix"
+    return tuple(one for one in listed if one.kind in NEVER or not (is_fix or one.kind in passed))
 
 
 def not_wanted(mitigations: tuple[BandAid, ...], options: NightOptions) -> Reason | None:

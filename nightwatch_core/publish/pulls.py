@@ -65,7 +65,7 @@ def plan_pulls(
         issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
         risk = powers_gained(applied.changes, read)
-        mitigations = mitigations_in(applied.changes, read, options)
+        mitigations = mitigations_in(applied.changes, read, options, analysis.evidence)
         capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
         reason = (
             _not_this_one(analysis, known, night)

@@ -9,7 +9,7 @@ CASTS: tuple[re.Pattern[str], ...] = (
     re.compile(r"\s+as\s+(?:any|unknown(?:\s+as\s+[\w.<>\[\]]+)?|never)\b"),
     re.compile(r"<any>"),
     re.compile(r"(?<=[\w)\]])!(?=[.\[);,]|$)"),
-    re.compile(r"\.(?:to_s|to_i|to_f)\b"),
+    re.compile(r"\.(?:to_s|to_i|to_f)\b|\bString\.valueOf(?=\()"),
     re.compile(r"\b(?:typing\.)?cast\([^(),]+,\s*(?=[\w.]+\))"),
     re.compile(
         r"(?<![\w.])(?:String|Number|Boolean|Array|str|list|dict|Object)\((?=[\w.$\[\]'\"]+\))"
@@ -18,7 +18,7 @@ CASTS: tuple[re.Pattern[str], ...] = (
     re.compile(r"(?<![\w)])\((?:[A-Z][\w.]*(?:<[\w<>, ?]*>)?)\)\s*(?=\w)"),
     re.compile(r":\s*any\b"),
 )
-_FORCED = re.compile(r"\bas\s+(?:any|unknown|never)\b|<any>")
+_FORCED = re.compile(r"\bas\s+(?:any|unknown|never)\b|<any>|\w\??:\s*any\b")
 
 
 def casts(change: Change) -> Iterator[BandAid]:

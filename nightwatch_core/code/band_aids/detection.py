@@ -6,6 +6,7 @@ from nightwatch_core.code.band_aids.casts import casts
 from nightwatch_core.code.band_aids.guards import guard_only
 from nightwatch_core.code.band_aids.handlers import swallowed, widened
 from nightwatch_core.code.band_aids.inflation import inflated
+from nightwatch_core.code.band_aids.lenient import lenient
 from nightwatch_core.code.band_aids.quieting import (
     ignored_warning,
     lowered_log_level,
@@ -31,6 +32,7 @@ RULES: tuple[Callable[[Change], Iterator[BandAid]], ...] = (
     widened_ignore,
     inflated,
     casts,
+    lenient,
     guard_only,
     weakened_validation,
 )

@@ -11,12 +11,16 @@ from nightwatch_core.code.band_aids.optional_values import may_be_missing
 from nightwatch_core.code.band_aids.substance import has_substance
 from nightwatch_core.code.band_aids.values import BandAid, Change, Kind
 from nightwatch_core.code.band_aids.vocabulary import LITERALS, LOGS
+from nightwatch_core.code.bindings import functions_around
 from nightwatch_core.code.limits import NAMED_LINE
+from nightwatch_core.code.statements import text_of
 
 _IFS = re.compile(r"^(?:if|unless|elsif|elif)(?:_statement|_modifier|_clause)?$|^unless_modifier$")
 _BOUND = re.compile(
     r"[<>]=?(?![=>])|%\s|\bin range\(|\.between\?|\bmin\(|\bmax\(|\.(?:start|end)s?_?[wW]ith"
 )
+_COUNTED = re.compile(r">\s*[1-9]|>=\s*[2-9]|<\s*[2-9]|<=\s*[1-9]")  # more than nothing
+_IS_VALUE = re.compile(r"[=!]==?\s*(?:'[^']+'|\"[^\"]+\"|[1-9])")
 _NOTHING = re.compile(
     r"\b(?:None|nil|null|undefined|NULL)\b|\.(?:nil|blank|present)\?|is_null\(|isset\(|\bnot\b"
     r"|^\W*!"
@@ -51,9 +55,12 @@ def _guarding(change: Change, node: Node) -> Kind | None:
         return None
     asked = " ".join((condition.text or b"")[:NAMED_LINE].decode("utf-8", "replace").split())
     row = node.start_point[0]
-    if not _NOTHING.search(asked) or (_BOUND.search(asked) and not _EMPTINESS.search(asked)):
+    is_bound = _BOUND.search(asked) and (_COUNTED.search(asked) or not _EMPTINESS.search(asked))
+    if not _NOTHING.search(asked) or is_bound or _IS_VALUE.search(asked):
         return None
     if _is_rightly_empty(change, asked, node) or may_be_missing(change, asked, row):
+        return None
+    if _ends_recursion(node):
         return None
     return _passed_over(change, node)
 
@@ -88,6 +95,16 @@ def _is_left(node: Node) -> bool:
     return text.startswith("return") and looks_away((text,))
 
 
+def _ends_recursion(node: Node) -> bool:
+    """Whether the function around calls itself: without such a guard it would not end."""
+    function = next(functions_around(node), None)
+    named = function.child_by_field_name("name") if function else None
+    if function is None or named is None:
+        return False
+    body = text_of(function)[named.end_byte - function.start_byte :]
+    return bool(re.search(rf"\b{re.escape(text_of(named))}\(", body))
+
+
 def _is_rightly_empty(change: Change, asked: str, node: Node) -> bool:
     """Whether a collection or a number is asked for nothing and used where nothing is no value."""
     match = _EMPTINESS.search(asked)
@@ -98,7 +115,7 @@ def _is_rightly_empty(change: Change, asked: str, node: Node) -> bool:
     used = re.compile(
         rf"/\s*(?:float\w*\(|len\(|count\(|\(double\)\s*)*\$?{name}\b|\b(?:max|min|reduce|mean"
         rf"|median|random\.choice)\w*\(+[^()]*\b{name}\b"
-        rf"|\b{name}\b(?:\[(?:0|-1)\]|\.(?:max|min|reduce|inject|Average|Max|Min|sample|sum)\b)"
+        rf"|\b{name}\b(?:\[(?:0|-1)\]|\.(?:get\(0\)|eq\(0\)|max|min|reduce|inject|Average|Max|Min|sample|sum)\b)"
         rf"|%\s*\$?{name}\b"
     )
     return bool(used.search(below))

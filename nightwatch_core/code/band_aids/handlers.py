@@ -32,9 +32,15 @@ _QUIET_CALLS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
         re.compile(
             r"return_exceptions=True|fail_silently=True|errors\s*=\s*['\"]ignore['\"]"
             r"|raise_(?:on_)?(?:error|exception)s?=False"
+            r"|ignore_errors=True|on_bad_lines=['\"](?:skip|warn)|errors=['\"]coerce"
         ),
     ),
-    ((".rb", ".rake"), re.compile(rf"\S\s+rescue\s+(?:{LITERAL.pattern})\s*\)?\s*$")),
+    (
+        (".rb", ".rake"),
+        re.compile(
+            rf"\S\s+rescue\s+(?:\w+;\s*)?(?:{LITERAL.pattern}|return|next)\s*(?:\)|;?\s*end)?\s*$"
+        ),
+    ),
     ((".rb", ".rake"), re.compile(r"\bexception:\s*false\b")),
     (
         _SCRIPTS,

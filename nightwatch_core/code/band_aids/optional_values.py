@@ -3,7 +3,7 @@
 import re
 
 from nightwatch_core.code.band_aids.values import Change
-from nightwatch_core.code.limits import OPTIONAL_ROWS
+from nightwatch_core.code.limits import BESIDE_ROWS, OPTIONAL_ROWS
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _KEYWORDS = frozenset(
@@ -48,6 +48,9 @@ _WORDS = re.compile(
     r"|\bwithout an?\b|\bwhen (?:given|present|set)\b|\bor (?:none|nil|null)\b|\bsometimes\b"
     r"|\bunless\b.*\bset\b"
 )
+# The line asked before whether something is there: one more question goes with it.
+_ASKED = re.compile(r"([\w.$@]+) (?:&&|and) \1[.\[]|\bhasattr\(|!==? (?:null|undefined) &&")
+_IDIOM = re.compile(r"\?\? |\|\| (?=[\[{'\"0-9])")
 _COMMENT = re.compile(r"(?:#|//|/\*|^\*|\"\"\"|''')(.*)$")
 
 
@@ -66,10 +69,20 @@ def may_be_missing(change: Change, guard: str, row: int, unguarded: str = "") ->
         if index + max(0, row - OPTIONAL_ROWS) not in change.added
     ]
     lines = [*above, unguarded]
+    if _ASKED.search(unguarded) or _is_custom(change, guard, row):
+        return True
     return any(
         _is_sent(name, lines) or _is_optional(name, change) or _is_described(name, lines)
         for name in dict.fromkeys(names)
     )
+
+
+def _is_custom(change: Change, guard: str, row: int) -> bool:
+    """Whether lines beside it, which stay as they are, have the same way with missing values."""
+    idiom = _IDIOM.search(guard)
+    beside = range(max(0, row - BESIDE_ROWS), min(len(change.new), row + BESIDE_ROWS + 1))
+    others = [change.new[one] for one in beside if one not in change.added]
+    return idiom is not None and sum(idiom[0] in line for line in others) >= 2
 
 
 def _is_sent(name: str, lines: list[str]) -> bool:

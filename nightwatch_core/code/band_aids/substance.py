@@ -7,12 +7,15 @@ from nightwatch_core.code.band_aids.bodies import looks_away
 from nightwatch_core.code.band_aids.values import Change, in_one
 from nightwatch_core.code.band_aids.vocabulary import CLOSING, COMMENT, IMPORT
 
+_WORD = re.compile(r"\w+|[-+*/%<>]=?|[!=]=+")
+_PLAIN = ("new", "return", ">", "->", "=>")  # say nothing by themselves
 _NAMED = re.compile(r"(?:(?:const|let|var|final)\s+)?\$?\w+\s*:?=\s*([^=].*?);?$")
 
 
 def has_substance(change: Change, explained: Collection[int]) -> bool:
     """Tell whether lines were added that `explained` rows leave open, and that are no old code."""
     gone = squeezed("".join(change.removed.values()))
+    words = {*_PLAIN, *_WORD.findall(" ".join(change.removed.values()))}
     names = [line for line in change.added.values() if _is_named(line, gone)]
     for row, line in change.added.items():
         is_plain = COMMENT.match(line) or IMPORT.match(line) or CLOSING.match(line)
@@ -21,7 +24,8 @@ def has_substance(change: Change, explained: Collection[int]) -> bool:
         whole = line
         for name in names:
             whole = in_one(name, whole)
-        if squeezed(line) not in gone and squeezed(whole) not in gone:
+        is_old = squeezed(line) in gone or squeezed(whole) in gone
+        if not is_old and not words.issuperset(_WORD.findall(line)):
             return True
     return False
 

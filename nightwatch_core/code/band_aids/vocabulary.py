@@ -79,7 +79,8 @@ WARNINGS_OFF = re.compile(
     r"|@SuppressWarnings|//\s*nolint|phpcs:ignore|@phpstan-ignore|@psalm-suppress"
     r"|\[SuppressMessage|warnings\.(?:filterwarnings|simplefilter)\(\s*['\"]ignore"
     r"|error_reporting\(\s*0|\$VERBOSE\s*=\s*nil|#nullable disable|process\.noDeprecation"
-    r"|noinspection"
+    r"|noinspection|\bignore_(?:errors|missing_imports)\s*=\s*true|:\s*\[?['\"]off['\"]"
+    r"|^Enabled:\s*false|<NoWarn>|<TreatWarningsAsErrors>false"
 )
 ASSERTS = re.compile(
     r"\bassert\w*\b|\bexpect\s*[({]|\bexpect\(|\.should\b|\bshould_|\brefute\w*|\bmust_\w+"
@@ -99,7 +100,7 @@ TESTS = re.compile(
     r"|^def\s+test\w*"
 )
 CHECKS = re.compile(
-    r"^validates?\b|^validate\s|\bvalidates_\w+|^raise\b|^throw\b|^assert\b|^panic\(|\bZod\b"
+    r"^validates?\b|^validate\s|\bvalidates_\w+|^raise\b|^(?:if\b.*\)\s*\{?\s*)?throw\b|^assert\b|^panic\(|\bZod\b"
     r"|\babort_if\(|\bArgumentError\b|\bValidationError\(|^(?:Objects\.)?requireNonNull\("
     r"|@(?:NotNull|NotBlank|NotEmpty|Size|Min|Max|Valid|Pattern)\b|\[(?:Required|Range"
     r"|StringLength)"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nightwatch_core.code.band_aids.values import BandAid, Change
 from nightwatch_core.code.band_aids.vocabulary import (
     ASSERTS,
+    BROAD,
     CHECKS,
     COMMENT,
     RELAXED,
@@ -32,6 +33,14 @@ _TRUE = re.compile(
 _UNCHECKED = re.compile(
     r"(?i)\bvalidate\w*['\"]?\s*(?:=>|[:=])\s*false|\bskip_?validations?\b|\bupdate_columns?\b"
     r"|novalidate"
+)
+_COMPARED = re.compile(
+    r"[=!]==?(?!=)|\bis\b(?! not None)|(?i:called_?(?:once_?)?(?:with|times))|\.with\("
+)
+_RAISES = re.compile(
+    r"(?:\braises|assert_?[rR]aises(?:Regex)?|\bassert_raise\w*|\braise_error|\btoThrow(?:Error)?"
+    r"|assertThrows(?:Exactly)?|Throws(?:<[\w.]+>)?|expectException)\(([^\n]*?)\)?[);:,\s]*"
+    r"(?:as \w+:?)?$"
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e-?\d+)?")
 _TOLERANCE = re.compile(r"(?i)delta|places|abs=|rel=|tolerance|within|approx|closeTo|precision")
@@ -86,9 +95,7 @@ def _asking_less(change: Change) -> Iterator[BandAid]:
         yield change.band_aid("weakened_test", min(change.added, default=0))
         return
     for pair in change.pairs:
-        if ASSERTS.search(pair.old) and (
-            _is_looser(pair.old, pair.new) or _is_wider(pair.old, pair.new)
-        ):
+        if ASSERTS.search(pair.old) and any(one(pair.old, pair.new) for one in _LESS):
             yield change.band_aid("weakened_test", pair.row)
     for row, line in change.added.items():
         if _TRUE.search(line) and gone:
@@ -100,6 +107,35 @@ def _is_looser(old: str, new: str) -> bool:
     return len(_LOOSE.findall(new)) > len(_LOOSE.findall(old))
 
 
+def _compares_less(old: str, new: str) -> bool:
+    """Whether what was compared is only asked for, or a call for whatever it was made with.
+
+    >>> _compares_less("assert list(s) == [1]", "assert list(s)")
+    True
+    >>> _compares_less("m.assert_called_once_with(1)", "m.assert_called_once()")
+    True
+    """
+    if not ASSERTS.search(new):
+        return False
+    return len(_COMPARED.findall(new)) < len(_COMPARED.findall(old))
+
+
+def _expects_any(old: str, new: str) -> bool:
+    """Whether more kinds of exceptions will do, or any message.
+
+    >>> _expects_any("with raises(KeyError, match='a'):", "with raises(KeyError):")
+    True
+    >>> _expects_any("assertRaises(KeyError)", "assertRaises(ValueError)")
+    False
+    """
+    was, now = _RAISES.search(old), _RAISES.search(new)
+    if not was or not now:
+        return False
+    names, others = ([one.strip() for one in m[1].split(",")] for m in (was, now))
+    is_broad = bool(BROAD.match(others[0].removesuffix(".class")))
+    return len(others) < len(names) or (is_broad and others[0] != names[0])
+
+
 def _is_wider(old: str, new: str) -> bool:
     """Whether a tolerance grew; of `places` and `precision`, less is more."""
     if not _TOLERANCE.search(new) or _NUMBER.sub("0", old) != _NUMBER.sub("0", new):
@@ -107,6 +143,9 @@ def _is_wider(old: str, new: str) -> bool:
     pairs = zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=False)
     fewer = bool(re.search(r"(?i)places|precision", new))
     return any((float(b) < float(a)) if fewer else (float(b) > float(a)) for a, b in pairs)
+
+
+_LESS = (_is_looser, _compares_less, _expects_any, _is_wider)
 
 
 def weakened_validation(change: Change) -> Iterator[BandAid]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.proposal import FileChange
 from nightwatch_core.publish.mitigations import mitigations_in, not_wanted, told_as
@@ -15,9 +16,9 @@ TEST = "def test_price():\n    assert price(Order(2)) == 2.38\n"
 LOOSE = "def test_price():\n    assert price(Order(2)) is not None\n"
 
 
-def mitigations_of(after, path="shop/price.py", before=BEFORE, **options):
+def mitigations_of(after, path="shop/price.py", before=BEFORE, evidence=(), **options):
     changes = (FileChange(path=path, text=after),)
-    return mitigations_in(changes, {path: before}.get, NightOptions(**options))
+    return mitigations_in(changes, {path: before}.get, NightOptions(**options), evidence)
 
 
 def test_a_guard_is_told_as_a_mitigation_and_a_fix_is_not():
@@ -36,8 +37,28 @@ def test_the_setting_decides_whether_it_may_be_proposed(setting, reason):
     assert (because.cause if because else None) == reason
 
 
-def test_a_weakened_test_is_never_proposed():
-    weaker = mitigations_of(LOOSE, path="tests/test_price.py", before=TEST)
+@pytest.mark.parametrize(
+    ("quote", "verified", "is_mitigation"),
+    [
+        ("        return None", True, False),
+        ("def open_order(user) -> Order | None:", True, False),
+        ("def open_order(user) -> Order | None:", False, True),
+        ("    return order.net * 1.19", True, True),
+    ],
+)
+def test_a_guard_is_a_fix_where_code_is_cited_that_gives_nothing(quote, verified, is_mitigation):
+    cited = Evidence(path="shop/orders.py", line=4, quote=quote, verified=verified)
+    assert bool(mitigations_of(GUARDED, evidence=(cited,))) == is_mitigation
+    swallowed = (
+        BEFORE.replace("return order", "try:\n        return order")
+        + "    except Exception:\n        pass\n"
+    )
+    assert mitigations_of(swallowed, evidence=(cited,))
+
+
+@pytest.mark.parametrize("setting", ["mitigation", "fix", "refuse"])
+def test_a_weakened_test_is_never_proposed(setting):
+    weaker = mitigations_of(LOOSE, path="tests/test_price.py", before=TEST, band_aids=setting)
     because = not_wanted(weaker, NightOptions())
     assert because
     assert because.text == "the change to tests/test_price.py lets a test ask for less"
