@@ -33,9 +33,9 @@ class Reach(NamedTuple):
 
 
 def reach_of(
-    files: tuple[ChangedFile, ...], failing: Iterable[str], read: Read, search: Search
+    files: tuple[ChangedFile, ...], failing: Iterable[tuple[str, str]], read: Read, search: Search
 ) -> Reach:
-    """Look up what a change reaches; `files` have numbered diffs, `failing` are lines that fail.
+    """Look up what a change reaches; `files` have numbered diffs, `failing` are paths and lines.
 
     What is written in too many places is no pattern, and left out.
     """
@@ -70,7 +70,7 @@ def _functions(file: ChangedFile, read: Read) -> Iterator[str]:
 
 
 def _unmended(
-    files: tuple[ChangedFile, ...], failing: Iterable[str], search: Search
+    files: tuple[ChangedFile, ...], failing: Iterable[tuple[str, str]], search: Search
 ) -> Iterator[Places]:
     rows = [(one.path, row) for one in files for row in one.diff.split("\n")]
     out = [(path, row[1:].strip()) for path, row in rows if row.startswith("-")]
@@ -80,10 +80,10 @@ def _unmended(
         hits = [hit for hit in search(name) if not _is_own(hit, out) and _is_whole(name, hit.text)]
         if 0 < len(hits) <= _COMMON:
             yield _places(name, hits)
-    lines = (*(row for _, row in out), *(row.strip() for row in failing))
-    for line in list(dict.fromkeys(one for one in lines if len(one) >= _TELLING))[:_MOST_NAMES]:
-        same = [hit for hit in search(line) if hit.text.strip() == line and not _is_own(hit, out)]
-        same = [hit for hit in same if not any(hit.path == one.path for one in files)]
+    known = (*out, *((path, row.strip()) for path, row in failing))
+    own = {*(one.path for one in files), *(path for path, _ in known)}
+    for line in list(dict.fromkeys(row for _, row in known if len(row) >= _TELLING))[:_MOST_NAMES]:
+        same = [hit for hit in search(line) if hit.text.strip() == line and hit.path not in own]
         if 0 < len(same) <= _COMMON:
             yield _places(line, same)
 

@@ -117,7 +117,7 @@ def _risks(told: Told) -> Iterator[str]:
         yield f"Who uses {_listed(told, places)}." if places.number else _unused(places)
     proof = proof_of(told.analysis.gate)
     if proof == "not run":
-        yield "That it mends the crash and breaks nothing is reasoned, not shown: nothing was run."
+        yield "That it mends the crash and breaks nothing is reasoned, not shown."
     elif proof == "green":
         yield "Green tests show what it does not break; that the crash is gone is reasoned only."
 
@@ -149,7 +149,7 @@ def rejecting(told: Told) -> str:
 
 
 _LEARNS = """\
-- The cause is right, the change is not: say what should happen instead; another fix is made so.
+- The cause is right, the change is not: say what should happen; another fix is made to your words.
 - The cause is wrong: say what shows it; the next analysis doubts it and asks what settles it.
 - Right but for details: change it before you merge; that is noticed."""
 _REJECT: dict[Carrier, str] = {

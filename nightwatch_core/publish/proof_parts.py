@@ -76,9 +76,12 @@ def _checked(gate: GateResult) -> Iterator[str]:
     if gate.outcome == "not run":
         yield f"Nothing was run: {gate.text}"
         return
-    told = [one for one in gate.checks if one.name not in _SMALL or one.outcome != "passed"]
+    made = gate.reproduction is not None and gate.reproduction.outcome == "reproduced"
+    shown = ("reproduction", "passed") if made else ()  # told already, by what it is
+    checks = [one for one in gate.checks if (one.name, one.outcome) != shown]
+    told = [one for one in checks if one.name not in _SMALL or one.outcome != "passed"]
     yield from (check_line(one) for one in told if one.outcome != "not run")
-    small = list(dict.fromkeys(one.name for one in gate.checks if one not in told))
+    small = list(dict.fromkeys(one.name for one in checks if one not in told))
     if small:
         yield f"Passed: {', '.join(small)}"
     if not any(one.name == "tests" and one.outcome == "passed" for one in told):

@@ -2,6 +2,7 @@
 
 from nightwatch_core.code.change_reach import Reach, Read, Search, reach_of
 from nightwatch_core.models.analysis import Analysis
+from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.publish.told import Carrier, Told
 
@@ -22,8 +23,13 @@ def for_review(
 def _reach(told: Told, read: Read, search: Search | None) -> Reach:
     if search is None or not told.changes:
         return Reach()
-    cited = [one.quote.splitlines()[0] for one in told.analysis.evidence[:1] if one.quote.strip()]
+    cited = [(one.path, one.quote.strip().splitlines()[0]) for one in _failing(told.analysis)]
     return reach_of(told.changes, cited, read, search)
+
+
+def _failing(analysis: Analysis) -> tuple[Evidence, ...]:
+    """What is quoted first, which is where it fails."""
+    return tuple(one for one in analysis.evidence[:1] if one.verified and one.quote.strip())
 
 
 def _near(told: Told, analyses: tuple[Analysis, ...]) -> tuple[Analysis, ...]:
