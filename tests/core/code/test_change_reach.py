@@ -37,6 +37,6 @@ def test_the_failing_line_as_it_stands_in_another_file_is_a_sibling_and_a_crowd_
     line = "return rates[code.upper()]"
     for copies, siblings in ((1, 0), (3, 1), (40, 0)):
         others = {f"shop/c{n}.py": f"def of(code):\n    {line}\n" for n in range(copies)}
-        found = reached("(lines):\n    return sum", "(lines):\n    return +sum", (("shop/c0.py", line),),
-                        FILES | others).unmended  # fmt: skip
+        old, own = "(lines):\n    return ", (("shop/c0.py", line),)
+        found = reached(old, f"{old}+", own, FILES | others).unmended
         assert [one.text for one in found if one.text == line] == [line] * siblings
