@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from night_world import CART, CART_API, PAY, by_case, worlds
 from prefect.client.orchestration import get_client
+from prefect.exceptions import TerminationSignal
 from prefect.settings import PREFECT_RESULTS_LOCAL_STORAGE_PATH, temporary_settings
 from twins.reading import MemoryModel
 
 from flows.nightly import nightly
 from nightwatch_core.errors import GiveUp, StopTheNight, TryLater
 from nightwatch_core.models.code import ChangedFile
-from nightwatch_core.models.pulls import OtherPull
+from nightwatch_core.models.pulls import CiRun, OtherPull
 from nightwatch_core.models.report import RunReport
 from tasks.dependencies import Dependencies, using
 
@@ -90,6 +91,31 @@ def test_where_other_pull_requests_cannot_be_read_the_night_says_so_and_goes_on(
     assert [receipt.kind for receipt in report.receipts] == ["issue", "issue", "pull"]
     why = "comparing fixes with other pull requests: no pull requests today"
     assert (report.status, report.degraded) == ("degraded", (why,))
+
+
+@pytest.mark.slow
+def test_the_checks_of_a_draft_are_waited_for_and_told() -> None:
+    world = worlds()
+    world.reading.tracker.runs = [{3: CiRun(state=one)} for one in ("none", "pending", "passed")]
+    report = night(world, delivery="github")
+    (ci,) = report.ci
+    assert (ci.number, ci.state, ci.text) == (3, "passed", "its checks passed")
+    assert world.publishing.notifier.told[0].ci == report.ci
+
+
+@pytest.mark.slow
+def test_who_stops_waiting_for_checks_finds_the_report_and_the_lessons() -> None:
+    world = worlds()
+
+    def interrupted(numbers: object) -> object:
+        raise KeyboardInterrupt
+
+    world.reading.tracker.ci = interrupted
+    with pytest.raises((KeyboardInterrupt, TerminationSignal)):
+        night(world, delivery="github")
+    (kept,) = world.publishing.nights.kept.values()
+    assert [receipt.kind for receipt in kept.receipts] == ["issue", "issue", "pull"]
+    assert len(world.publishing.knowledge.lessons) == 2
 
 
 @pytest.mark.slow
