@@ -31,7 +31,7 @@ def _calls(frame, event, arg):
 
 def _inside(frame, event, arg):
     try:
-        if event == "exception" and arg[2] is not None:
+        if event == "exception":
             _raised(frame, arg[1], arg[2])
         elif event == "return" and arg is None:
             for number, frames in _open:

@@ -165,7 +165,7 @@ def stage_for(briefing: ProofBriefing) -> Stage | str:
 
 
 def _staged(briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder) -> Stage | str:
-    seconds = SHARE * briefing.options.gate_seconds
+    seconds = briefing.options.gate_seconds  # as much as the gate gives: it is told what came of it
     concerned = (*briefing.draft.changes, FileChange(path=crash.places[0].path, text=""))
     bench = _bench(briefing, kit, briefing.failing, concerned, seconds)
     bench.prepare()
@@ -174,9 +174,7 @@ def _staged(briefing: ProofBriefing, crash: Crash, kit: Kit, recorder: Recorder)
         return f"the project's tests cannot be run: {bench.lacks or runner}"
     if runner.some(("a",)) == runner.whole:
         return f"{runner.name} runs all tests or none"
-    stage = Stage(briefing, crash, kit, recorder, runner)
-    stage.seconds_left, stage.seconds = bench.seconds_left, bench.seconds
-    return stage
+    return Stage(briefing, crash, kit, recorder, runner)
 
 
 def _bench(
