@@ -109,14 +109,13 @@ WORLDS = {
         test=NODE_TEST,
         asserting="assert.throws(() => total([]), TypeError);",
         expecting="assert.equal(total([]), 0);",
-        good=("prices.reduce((a, b) => a + b)", "prices.length && prices.reduce((a, b) => a + b)"),
+        good=(
+            "prices.reduce((a, b) => a + b) / prices.length",
+            "prices.length ? prices.reduce((a, b) => a + b) / prices.length : 0",
+        ),
         wrong=("prices.reduce((a, b) => a + b)", "[...prices].reduce((a, b) => a + b)"),
     ),
 }
-WORLDS["javascript"].good = (
-    "prices.reduce((a, b) => a + b) / prices.length",
-    "prices.length ? prices.reduce((a, b) => a + b) / prices.length : 0",
-)
 
 
 @pytest.fixture(scope="module", params=list(WORLDS))

@@ -4,8 +4,9 @@ from analysis_shapes import FIX
 from core.proof_shapes import FELL_THROUGH, PROVED, UNPROVED
 from core.publish.test_proposals import EVERY, fix_of, issues, named, pulls, reasons
 
+from nightwatch_core.code.edits import fix_digest
 from nightwatch_core.models.answer import Hypothesis
-from nightwatch_core.models.gate import Check, GateResult, not_run
+from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
 from nightwatch_core.publish.proof_parts import told_in_report
 
 HOSTILE = "@team <img src=x> ```\n# no heading"
@@ -106,6 +107,23 @@ def test_a_policy_that_forbids_the_fix_is_told_in_the_issue():
     (issue,) = issues(risky, drafts=pulls(risky).skips).proposals
     assert "## No draft, and why" in issue.body
     assert "starts processes" in issue.body
+
+
+def test_what_would_be_published_and_is_not_what_passed_is_no_draft():
+    (draft,) = pulls(with_gate(GREEN.model_copy(update={"fix": fix_digest(fix_of(1))}))).proposals
+    assert draft.fix == fix_digest(fix_of(1))
+    for other in ({"fix": "f1:000000000000"}, {"edits": fix_of(2)}):
+        plan = pulls(with_gate(GREEN.model_copy(update=other)))
+        assert reasons(plan) == ["what would be published is not what passed"]
+
+
+def test_a_draft_and_the_report_say_why_nothing_reproduces():
+    none = Reproduction(outcome="not reproduced", because=HOSTILE)
+    analysis = with_gate(GREEN.model_copy(update={"reproduction": none}))
+    assert "not reproduced: " in told_in_report(analysis)
+    (draft,) = pulls(analysis).proposals
+    assert "Not reproduced" in draft.body
+    assert draft.body.replace("`@team`", "").count("@team") == 0
 
 
 def test_the_report_says_it_in_a_line():
