@@ -1,6 +1,7 @@
 """One step of a fix: its edits asked for in a fresh context, made on what the earlier ones left."""
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from nightwatch_core.analysis import fix_alone, tools
@@ -100,11 +101,10 @@ def _previews(
 
 
 def _example(new: str, files: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
-    """A test of the same files, else one beside the new one."""
-    folder, ending = new.rpartition("/")[0], new.rpartition(".")[2]
+    """A test of the same files, else the one beside the new one that is called most like it."""
+    folder = new.rpartition("/")[0]
     beside = [p for p in paths if p.rpartition("/")[0] == folder and TEST.search(p)]
-    alike = [p for p in beside if p.endswith(f".{ending}") and not p.endswith("__init__.py")]
-    return (*tests_of(files, paths), *alike)[:1]
+    return (*tests_of(files, paths), *get_close_matches(new, beside, 1, 0.0))[:1]
 
 
 def _judged(

@@ -212,6 +212,27 @@ def test_a_step_whose_own_test_is_red_or_empty_is_not_accepted():
     assert "holds no test" in empty.story.because
 
 
+def test_a_step_near_which_no_test_is_goes_on_by_its_own_but_the_last_does_not():
+    class Slow(Judges):
+        def bare(self, edits):
+            came = super().bare(edits)
+            return came if len(edits) > 2 else not_run("no tests", "the whole suite takes too long")
+
+        def judge(self, edits):
+            super().judge(edits)
+            return not_run("no tests", "the whole suite takes too long")
+
+    judges = Slow()
+    came = made_in_steps(briefing(teller()), FAILED, judges.judge, judges.bare)
+    assert outcomes(came) == ["passed", "passed", "failed"]
+    assert "takes too long" in came.story.because
+
+    red = ScriptedSandbox(lambda words, *_: unittest_run(*["a"] * ("tests.test_money" in words)))
+    judges = Slow()
+    came = made_in_steps(briefing(teller(), red), FAILED, judges.judge, judges.bare)
+    assert outcomes(came) == ["failed", "not tried", "not tried"]
+
+
 STEP = PLANNED[1]
 HOSTILE = {
     "outside": (STEP | {"files": ["../../etc/passwd"]}, "no file of the repository"),
