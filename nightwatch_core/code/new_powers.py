@@ -5,7 +5,8 @@ Fixes seldom need it, and whoever smuggles something into one does: it is for pe
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from nightwatch_core.code.disguised_powers import ENVIRONMENT, NETWORK, PROCESS, roundabout
@@ -68,6 +69,7 @@ POWERS: tuple[Power, ...] = (
 )
 _OF_PEOPLE = {"email", "phone", "card", "iban", "ip"}  # masks that hide no key
 _HOST = re.compile(r"\b(?:https?|wss?|ftp)://([\w.-]{1,253})", re.I)
+_TESTS_BESIDE = 100  # files that are read
 _PROSE = (".md", ".rst", ".adoc", ".txt")
 _COMMENT = re.compile(r"^\s*(?:#|//|/?\*|--|;|<!--)")
 _MADE_UP = re.compile(
@@ -83,9 +85,10 @@ class _Changed(NamedTuple):
     before: str
     old: str
     new: str
+    held: frozenset[str] = frozenset()  # addresses that tests beside it hold
 
 
-def gained(change: FileChange, before: str) -> str:
+def gained(change: FileChange, before: str, held: frozenset[str] = frozenset()) -> str:
     """Say what the changed file could do and could not before; empty where that is nothing new.
 
     >>> gained(FileChange(path="a.py", text="requests.post(url, data=os.environ)"), "")
@@ -98,15 +101,38 @@ def gained(change: FileChange, before: str) -> str:
     old, new = ("\n".join(lines) for lines in differing_lines(before, change.text))
     if len(new) > POWERS_TEXT:
         return f"the change to {change.path} is too long to tell what it adds"
-    changed = _Changed(change.path, before, old, new)
+    changed = _Changed(change.path, before, old, new, held)
     why = next(filter(None, (find(changed) for find in _FINDINGS)), "")
     return f"the change to {change.path} adds {why}" if why else ""
 
 
-def powers_gained(changes: tuple[FileChange, ...], before: Callable[[str], str | None]) -> str:
-    """Say what a set of changes could do and the code could not before; empty for nothing new."""
-    findings = (gained(change, before(change.path) or "") for change in changes)
-    return next(filter(None, findings), "")
+def powers_gained(
+    changes: tuple[FileChange, ...],
+    before: Callable[[str], str | None],
+    paths: Collection[str] = (),
+) -> str:
+    """Say what a set of changes could do and the code could not before; empty for nothing new.
+
+    A new test may name what tests beside it name; `paths` are the files of the tree.
+    """
+    for change in changes:
+        old = before(change.path)
+        held = _held_beside(change, before, paths) if old is None else frozenset[str]()
+        if why := gained(change, old or "", held):
+            return why
+    return ""
+
+
+def _held_beside(
+    change: FileChange, before: Callable[[str], str | None], paths: Collection[str]
+) -> frozenset[str]:
+    """Addresses in the tests of a new test's folder."""
+    folder = change.path.rpartition("/")[0]
+    if not TEST.search(change.path) or not _HOST.search(change.text or ""):
+        return frozenset()
+    beside = (p for p in paths if p.rpartition("/")[0] == folder and TEST.search(p))
+    texts = (before(path) or "" for path in islice(beside, _TESTS_BESIDE))
+    return frozenset(host for text in texts for host in _HOST.findall(_without_comments(text)))
 
 
 def _calls(changed: _Changed) -> str:
@@ -125,7 +151,7 @@ def _powers(path: str, text: str) -> Iterator[tuple[str, str]]:
 def _addresses(changed: _Changed) -> str:
     if changed.path.lower().endswith(_PROSE):
         return ""
-    known = set(_HOST.findall(_without_comments(changed.before)))
+    known = changed.held | set(_HOST.findall(_without_comments(changed.before)))
     hosts = dict.fromkeys(_HOST.findall(_without_comments(changed.new)))
     unknown = (one for one in hosts if one not in known)
     is_test = bool(TEST.search(changed.path))

@@ -29,7 +29,7 @@ def refusal(
     shown = paths if seen is None else seen
     if why := refused(edits, applied, shown, read, paths):
         return why
-    if options.risky_fixes == "refuse" and (risk := powers_gained(applied.changes, read)):
+    if options.risky_fixes == "refuse" and (risk := powers_gained(applied.changes, read, paths)):
         return risk
     texts = ((one.path, read(one.path), one.text or "") for one in applied.changes)
     aids = [aid for path, old, new in texts if old for aid in band_aids(path, old, new)]

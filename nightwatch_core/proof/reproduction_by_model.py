@@ -128,12 +128,14 @@ def _text(answer: Mapping[str, Any], name: str) -> str:
 
 
 def examples_for(stage: Stage) -> tuple[str, ...]:
-    """Name tests near the failing code, the nearest first, then what they all load."""
-    briefing, inside = stage.briefing, stage.kit.inner(stage.briefing.failing.paths())
-    changed = (*(one.path for one in stage.crash.places), *(e.path for e in briefing.analysis.fix))
-    near = [test for path in stage.kit.inner(changed) for test in files_testing(path, inside)]
+    """Name tests near the fix, then near the failing code, then what they all load."""
+    inside = stage.kit.inner(stage.briefing.failing.paths())
+    mended = stage.kit.inner(tuple(edit.path for edit in stage.briefing.analysis.fix))
+    failing = stage.kit.inner(tuple(one.path for one in stage.crash.places))
+    touched = (path for path in mended if path in inside and _is_test_of(stage, path))
+    near = (test for path in (*mended, *failing) for test in files_testing(path, inside))
     others = sorted((one for one in inside if _is_test_of(stage, one)), key=len)
-    chosen = tuple(dict.fromkeys((*near, *others)))[:_EXAMPLES]
+    chosen = tuple(dict.fromkeys((*touched, *near, *others)))[:_EXAMPLES]
     folders = {one.rpartition("/")[0] for one in chosen} | {"test", "spec", "tests", ""}
     helpers = (one for one in inside if one.rpartition("/")[2] in _HELPERS)
     known = [one for one in helpers if one.rpartition("/")[0] in folders][:1]

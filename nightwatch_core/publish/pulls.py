@@ -64,7 +64,7 @@ def plan_pulls(
         analysis, known = share.speaker, share.known
         issue = _issue_of(analysis, issues, receipts)
         applied = fixing.apply(analysis.fix, read)
-        risk = powers_gained(applied.changes, read)
+        risk = powers_gained(applied.changes, read, paths)
         mitigations = mitigations_in(applied.changes, read, options, analysis.evidence)
         capped = by_choice(why_no_draft(Candidate(share.members, options, to_run)), known, night)
         reason = (

@@ -131,3 +131,18 @@ def test_no_pattern_takes_long_on_hostile_text():
         for path in HOSTILE:
             gain(unit * (8_000 // len(unit)), path=path)
     assert perf_counter() - begun < 5
+
+
+def test_a_new_test_may_name_what_tests_beside_it_name():
+    tree = {
+        "tests/test_map.py": "X = 'http://maps.org/schema'\n",
+        "app/a.py": "Y = 'http://b.io'\n",
+    }
+
+    def gains(path, host):
+        new = FileChange(path=path, text=f"Z = 'http://{host}/schema'\n")
+        return powers_gained((new,), tree.get, tuple(tree))
+
+    assert gains("tests/test_new.py", "maps.org") == ""
+    assert "an address" in gains("tests/test_new.py", "b.io")
+    assert "an address" in gains("app/new.py", "maps.org")

@@ -202,3 +202,21 @@ def test_what_the_policy_refuses_of_a_test_does_not_take_the_fix_along():
     assert result.outcome == "passed"
     assert "not part of the draft" in result.reproduction.because
     assert not result.edits
+
+
+def test_the_tests_of_what_is_mended_are_examples_before_those_of_what_failed():
+    files = {**FILES, "shop/page.py": "", "tests/test_page.py": "PAGES = 1\n"}
+    model, page = Asked(""), Edit(path="shop/page.py", action="create", new="x")
+    proved(briefing_of(files, TRACE, (page, *FIX), Shop(), Known(), model, COMMIT))
+    asked = model.asked[0].turns[0].text
+    assert asked.index("PAGES = 1") < asked.index("import unittest")
+
+
+def test_how_the_failing_class_is_made_is_shown_in_a_long_file():
+    method = "    def average(self, prices):\n        return sum(prices) / len(prices)\n"
+    others = "".join(f"\n    def x{number}(self):\n        pass\n" for number in range(300))
+    text = f"class Cart:\n    def __init__(self, currency):\n        pass\n{others}"
+    files, model = {**FILES, "shop/cart.py": text + "\n" + method}, Asked("")
+    trace = TRACE.replace("line 2", f"line {text.count(chr(10)) + 3}")
+    proved(briefing_of(files, trace, FIX, Shop(), Known(), model, COMMIT))
+    assert "__init__(self, currency)" in model.asked[0].turns[0].text
