@@ -44,7 +44,7 @@ def _each(
     tree: CodeReader,
     root: str,
 ) -> Iterator[Tried]:
-    scenes, constants = suite.scenes[:_SCENES], _constants(suite.module)
+    scenes, constants = _nearest(suite, listed)[:_SCENES], _constants(suite.module)
     for first, last in zip((0, *_TURNS), _TURNS, strict=False):
         for scene in scenes:
             changed = islice(mutations(scene, constants, values), 2 * first, 2 * last)
@@ -54,6 +54,19 @@ def _each(
                 yield from (
                     (scene, one) for one in islice(calls(entry, around, values), first, last)
                 )
+
+
+def _nearest(suite: Suite, listed: tuple[Entry, ...]) -> tuple[Scene, ...]:
+    """Scenes that name the functions first, then those whose names have most words of theirs."""
+    names = [one.node.name for one in listed]
+    words = {word for name in names for word in name.lower().split("_") if word}
+
+    def far(scene: Scene) -> tuple[bool, int]:
+        text = "\n".join(scene.body)
+        named = any(name in text for name in names if not name.startswith("__"))
+        return not named, -len(words & set(scene.name.lower().split("_")))
+
+    return tuple(sorted(suite.scenes, key=far))
 
 
 def _constants(module: ast.Module) -> dict[str, str]:

@@ -25,8 +25,8 @@ def written(
     returned = " -> None" if scene.node.returns else ""
     head = f"{outer}def {name}({ast.unparse(scene.node.args)}){returned}:"
     doc = f'{scene.indent}"""Raised {error} in production."""'
-    body = (one if one in scene.body else _quoted(one, suite.text) for one in candidate.body)
-    test = "\n".join((*decorators, head, doc, *body))
+    body = [one if one in scene.body else _quoted(one, suite.text) for one in candidate.body]
+    test = "\n".join((*decorators, head, doc, *body[:-1], _unnamed(body[-1])))
     module = ast.parse(f"if 1:\n{test}" if outer else test)
     needed = _names(module)
     text = "\n".join(_kept(suite, scene, needed, candidate.imports, test)).strip("\n") + "\n"
@@ -49,13 +49,23 @@ def _quoted(statement: str, text: str) -> str:
     return re.sub(r"'([^'\n]*)'", r'"\1"', statement)
 
 
+def _unnamed(statement: str) -> str:
+    """The last statement, without a name for what nobody looks at.
+
+    >>> _unnamed("    total = cart.total([])")
+    '    cart.total([])'
+    """
+    return re.sub(r"^(\s*)\w+ = (?=[\w.]+\()", r"\1", statement)
+
+
 def _snake(name: str) -> str:
     """Write a name in small letters.
 
-    >>> _snake("CartTotal___init__")
-    'cart_total_init'
+    >>> _snake("CartTotal___init__"), _snake("VATError")
+    ('cart_total_init', 'vat_error')
     """
-    return re.sub(r"_+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).strip("_").lower()
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return re.sub(r"_+", "_", words).strip("_").lower()
 
 
 def _kept(
