@@ -12,6 +12,8 @@ from flows.commands.running import make_prefect_ready
 from flows.commands.sign_of_life import sign_of_life
 from flows.commands.standard_input import with_kept_input
 from nightwatch_core.errors import GiveUp, NightWatchError
+from nightwatch_core.gate.detected import projects_told
+from nightwatch_core.intake.default_ports import ON_THIS_MACHINE
 from nightwatch_core.models.error import Window
 from nightwatch_core.models.options import NightOptions
 from nightwatch_core.models.report import Night
@@ -64,6 +66,11 @@ def probes(options: NightOptions) -> Iterator[Probe]:
         *((("CI of drafts", lambda: ci_of_branches(filled)),) if _makes_branches(filled) else ()),
         *((("sign-in", lambda: ONE_TOKEN),) if one_token_does_both(filled) else ()),
         (f"news ({filled.notify})", write.notifier.probe),
+        *(
+            (("sandbox", lambda: _sandbox(filled)), ("tests", lambda: _tests(filled)))
+            if filled.gate and read.sandbox
+            else ()
+        ),
         ("knowledge", lambda: f"{len(knowledge.index().solutions)} lessons"),
         ("agents", lambda: ", ".join(read.agents.names()) or "the built-in prompt"),
         ("Prefect", _prefect),
@@ -85,6 +92,27 @@ def _makes_branches(options: NightOptions) -> bool:
     return (
         options.highest_tier()[0] == "draft" and options.drafts == "branch" and not options.dry_run
     )
+
+
+def _sandbox(options: NightOptions) -> str:
+    """What confines programs; that nothing does costs only what would be run."""
+    place = reading(options).sandbox
+    try:
+        return place.confinement() if place else ""
+    except GiveUp as none:
+        return f"Warning: fixes are not run before they are drafted: {none}"
+
+
+def _tests(options: NightOptions) -> str:
+    """How the repository's projects would be tested, where it lies on this machine."""
+    place = reading(options).sandbox
+    if place is None or options.code not in ON_THIS_MACHINE:
+        return "found out when there is a fix: the code is not on this machine"
+    host = reading(options).code
+    try:
+        return projects_told(host.reader(host.head()), place, options)
+    except GiveUp as trouble:
+        return f"Warning: {trouble}"
 
 
 def _asked(name: str, probe: Callable[[], str]) -> Probe:

@@ -23,30 +23,33 @@ class Kind(NamedTuple):
     marks: tuple[str, ...]
     endings: tuple[str, ...]
     kit: Callable[[str, tuple[str, ...], Read], Kit | None] | None = None
+    example: str = ""  # what such a project is tested by, where no kit knows
 
 
+TEMPLATES = (".html", ".jinja", ".jinja2", ".txt", ".erb", ".haml", ".slim")
 KINDS: tuple[Kind, ...] = (
     Kind(
         "python",
         ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "manage.py", "pytest.ini"),
-        (".py", ".html", ".jinja", ".jinja2", ".txt"),
+        (".py", *TEMPLATES[:4]),
         python_kit.kit,
     ),
-    Kind("ruby", ("Gemfile", "Rakefile"), (".rb", ".erb", ".haml", ".slim"), ruby_kit.kit),
+    Kind("ruby", ("Gemfile", "Rakefile"), (".rb", *TEMPLATES[4:]), ruby_kit.kit),
     Kind(
         "javascript",
         ("package.json",),
         (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
         javascript_kit.kit,
     ),
-    Kind("Go", ("go.mod",), (".go",)),
+    Kind("Go", ("go.mod",), (".go",), example="go test ./..."),
     Kind(
         "Java",
         ("pom.xml", "build.gradle", "build.gradle.kts"),
         (".java", ".kt", ".scala", ".groovy"),
+        example="mvn -o -q test",
     ),
-    Kind("PHP", ("composer.json",), (".php",)),
-    Kind("C#", (".csproj",), (".cs",)),
+    Kind("PHP", ("composer.json",), (".php",), example="vendor/bin/phpunit"),
+    Kind("C#", (".csproj", ".sln"), (".cs",), example="dotnet test --no-restore"),
 )
 
 
@@ -67,7 +70,8 @@ def kit_for(
         )
     if made is None or not (made.runners or made.verify):
         what = f"a {kind.language} project's" if kind else "this project's"
-        return f"nobody knows how {what} tests are run: say so with NIGHTWATCH_VERIFY"
+        example = f" ({kind.example}, say)" if kind and kind.example else ""
+        return f"nobody knows how {what} tests are run: say so with NIGHTWATCH_VERIFY{example}"
     return made
 
 
@@ -79,8 +83,10 @@ def _kind_of(changed: tuple[str, ...], paths: tuple[str, ...]) -> tuple[Kind | N
         return None, ""
     first = next(path for path in changed if path.endswith(best.endings))
     folder, known = first.rpartition("/")[0], frozenset(paths)
+    dotted = tuple(mark for mark in best.marks if mark.startswith("."))  # of any name
+    marked = {path.rpartition("/")[0] for path in paths if dotted and path.endswith(dotted)}
     while folder:
-        if any(f"{folder}/{mark}" in known for mark in best.marks):
+        if any(f"{folder}/{mark}" in known for mark in best.marks) or folder in marked:
             return best, f"{folder}/"
         folder = folder.rpartition("/")[0]
     return best, ""

@@ -32,7 +32,7 @@ def usable_runner(bench: Bench, nearest: tuple[str, ...]) -> Runner | str:
     known = bench.remembered_runner()
     if known is not None:
         return next((one for one in bench.kit.runners if one.name == known[0]), known[1])
-    ended, code = "there was no time", 0
+    ended, code, is_late = "there was no time", 0, False
     for runner in bench.kit.runners:
         if runner.only_after not in (None, code):
             continue
@@ -47,7 +47,9 @@ def usable_runner(bench: Bench, nearest: tuple[str, ...]) -> Runner | str:
             return runner
         why = base.run.ended if base.run.ended != "exited" else _last_line(base)
         ended, code = f"{runner.name} on the base: {why}", base.run.code
-    bench.remember_runner("", ended)
+        is_late = is_late or base.run.ended == "took too long"
+    if not is_late:  # with more time it may tell
+        bench.remember_runner("", ended)
     return ended
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from night_world import worlds
+from scripted_sandbox import ScriptedSandbox, unittest_run
 from twins.batches import MemoryBatches
 
 from flows.commands.check import probes
@@ -51,3 +52,19 @@ def test_one_token_that_reads_and_writes_is_said(monkeypatch: pytest.MonkeyPatch
     assert not one_token_does_both(NightOptions(code="checkout", delivery="local"))
     monkeypatch.setenv("GITHUB_READ_TOKEN", "github_pat_y")
     assert not one_token_does_both(options)
+
+
+def test_the_sandbox_and_how_the_tests_are_run_are_named() -> None:
+    world, options = worlds(), NightOptions()
+    for place, words in (
+        (ScriptedSandbox(lambda *_: unittest_run()), "scripted"),
+        (
+            ScriptedSandbox(lambda *_: unittest_run(), lacking="get it"),
+            "before they are drafted: get it",
+        ),
+    ):
+        with using(replace(world, reading=replace(world.reading, sandbox=place))):
+            answers = {one.neighbour: one for one in probes(options)}
+        assert words in answers["sandbox"].answer
+        assert answers["sandbox"].is_well
+        assert "tests" in answers

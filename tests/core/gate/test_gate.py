@@ -219,3 +219,11 @@ def test_a_project_below_the_root_is_run_in_its_folder():
     gated(draft("backend/shop/cart.py"), Tree(files), sandbox, NightOptions(), Known())
     assert all(words[2:4] == ('cd "$0" && exec "$@"', "backend/") for words in asked)
     assert asked[-1][4:] == WHOLE
+
+
+def test_a_runner_that_was_late_once_is_tried_again_where_there_is_more_time():
+    late, known = Run(code=-9, ended="took too long", output="", seconds=3), Known()
+    slow, _ = gate(lambda *_: late, known=known, options=NightOptions(gate_seconds=10))
+    assert (slow.outcome, slow.kind) == ("not run", "no tests")
+    again, _ = gate(lambda *_: unittest_run(), known=known)
+    assert again.outcome == "passed"
