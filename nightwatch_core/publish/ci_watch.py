@@ -21,7 +21,7 @@ from nightwatch_core.models.proposal import (
 from nightwatch_core.models.pulls import CiRun, DraftCi
 from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.candidates import effect_key
-from nightwatch_core.publish.markers import marker
+from nightwatch_core.publish.markers import CORRECTION, marker
 from nightwatch_core.text.escaping import code_span, markdown
 from nightwatch_core.text.plain_text import one_line, shortened
 from nightwatch_core.text.units import plural
@@ -161,7 +161,7 @@ def update_of(
         branch=one.draft.branch,
         head=one.sha,
         body=f"{marker(analysis.fingerprint, key, night)}\n\n{text}\n\n{markdown(why, _WHY)}\n",
-        commit_message="Correct the fix\n\nThe checks of the first attempt failed.\n",
+        commit_message=f"{CORRECTION}\n",
         changes=changes,
         commit=one.draft.commit,
         fix=fix_digest(result.edits),

@@ -92,6 +92,10 @@ def step_line(number: int, of: int) -> str:
     return f"Step {number} of {of} of one fix."
 
 
+CORRECTION = "Correct the fix\n\nThe checks of the first attempt failed."
+"""The message of the one commit that we put onto a draft's branch after it was opened."""
+
+
 def steps_told(message: str) -> int:
     """Of how many steps the message's commit is one; 0 where it is none of ours."""
     found = _STEP.search(message[:_HEAD])

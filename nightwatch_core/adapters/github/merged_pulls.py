@@ -24,7 +24,7 @@ from nightwatch_core.adapters.github.limits import EDITED_COMMITS, QUERY_PAGES, 
 from nightwatch_core.adapters.github.rows import NODES, Row, Text, read
 from nightwatch_core.errors import GiveUp
 from nightwatch_core.models.code import MergedPull
-from nightwatch_core.publish.markers import steps_told
+from nightwatch_core.publish.markers import CORRECTION, steps_told
 
 _COMMIT = "oid authoredDate messageHeadline"
 _PULLS = (
@@ -203,7 +203,11 @@ class EditsRow(Row):
     @property
     def was_edited(self) -> bool:
         """Whether it was edited; False where that cannot be told."""
-        changing = [commit for commit in self.commits if commit.changes_something]
+        changing = [
+            commit
+            for commit in self.commits
+            if commit.changes_something and commit.message.strip() != CORRECTION
+        ]
         if len(changing) != 1:
             of_steps = {steps_told(commit.message) for commit in changing}
             return len(changing) > 1 and of_steps != {len(changing)}

@@ -12,6 +12,7 @@ from services.github_people import amend, merge, move_base, push, rebase, update
 from nightwatch_core.adapters.github.limits import ITEMS_WITH_COMMENTS
 from nightwatch_core.errors import StopTheNight, TryLater
 from nightwatch_core.models.proposal import FileChange, OwnItem
+from nightwatch_core.publish.markers import CORRECTION
 
 PATH = "app/total.rb"
 OTHER = "def total\n  1\nend\n"
@@ -122,6 +123,16 @@ def test_of_a_fix_in_steps_each_commit_is_ours(server: GitHub) -> None:
     outbox(server).publish(pull(server, **STEPPED))
     merge(server, 1)
     assert not merged(server).edited
+
+
+@pytest.mark.parametrize(("message", "edited"), [(CORRECTION, False), ("Correct it", True)])
+def test_our_correction_after_the_checks_is_no_edit_of_anybody(
+    server: GitHub, message: str, edited: bool
+) -> None:
+    outbox(server).publish(pull(server))
+    push(server, 1, {PATH: OTHER}, message)
+    merge(server, 1)
+    assert merged(server).edited is edited
 
 
 def test_a_commit_besides_the_steps_is_an_edit(server: GitHub) -> None:
