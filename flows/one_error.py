@@ -58,7 +58,8 @@ def one_error(
 
         acted = attempt(
             "publishing",
-            *(publish_findings, report, outcomes.value, progress.hear_receipt),
+            *(publish_findings, report, outcomes.value),
+            *(progress.hear_receipt, progress.hear_gate),
             otherwise=PublishResult(),
         )
         troubles = (outcomes.trouble, acted.trouble)

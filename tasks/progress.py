@@ -69,7 +69,8 @@ class Progress:
 
     def published(self, acted: PublishResult) -> PublishResult:
         """Return what was run and published, also by a step that did not come to its end."""
-        update = {"receipts": tuple(self.receipts), "gates": tuple(self.gates.items())}
+        gates = acted.gates or tuple(self.gates.items())
+        update = {"receipts": tuple(self.receipts), "gates": gates}
         return acted.model_copy(update=update)
 
 
