@@ -29,7 +29,8 @@ from nightwatch_core.proof.search_goal import (
 )
 from nightwatch_core.proof.search_mutations import Candidate
 from nightwatch_core.proof.search_shrinking import shorter
-from nightwatch_core.proof.search_suites import Scene, Suite, nearest_suites
+from nightwatch_core.proof.search_suites import Scene, Suite, all_tests, nearest_suites
+from nightwatch_core.proof.search_surroundings import keywords_of
 from nightwatch_core.proof.search_writing import written
 from nightwatch_core.proof.stage import stage_for
 from nightwatch_core.text.plain_text import one_line
@@ -116,10 +117,12 @@ class _Search:
         suites = nearest_suites(self._listed, self._tree, self._bench.kit.root)
         if not suites:
             return Searched(because="none of the project's tests is near the functions that failed")
+        modules = all_tests(self._tree, self._bench.kit.root)
+        keywords = keywords_of((*(one.module for one in suites), *modules))
         runners, others = self._bench.kit.runners, tuple[str, ...]()
         for suite in suites:
             tries = candidates(
-                suite, suites, self._listed, self._goal.values, self._tree, self._bench.kit.root
+                suite, keywords, self._listed, self._goal.values, self._tree, self._bench.kit.root
             )
             for runner in runners:
                 told = self._run(suite, tries, runner)

@@ -9,7 +9,7 @@ from nightwatch_core.proof.search_calls import calls
 from nightwatch_core.proof.search_goal import Entry
 from nightwatch_core.proof.search_mutations import Candidate, mutations
 from nightwatch_core.proof.search_suites import Scene, Suite
-from nightwatch_core.proof.search_surroundings import keywords_of, surroundings
+from nightwatch_core.proof.search_surroundings import surroundings
 
 _SCENES = 14  # of one file of tests
 _TURNS = (12, 40)  # calls of a function in a scene, in turns; and twice as many changes of a test
@@ -20,14 +20,13 @@ Tried = tuple[Scene, Candidate]
 
 def candidates(
     suite: Suite,
-    suites: tuple[Suite, ...],
+    keywords: dict[str, tuple[str, ...]],
     listed: tuple[Entry, ...],
     values: tuple[str | int, ...],
     tree: CodeReader,
     root: str,
 ) -> tuple[Tried, ...]:
     """List what is tried in one of the files, each once."""
-    keywords = keywords_of(suites)
     unique: dict[tuple[object, ...], Tried] = {}
     for scene, one in _each(suite, listed, values, keywords, tree, root):
         unique.setdefault((scene.owner, scene.about, one), (scene, one))

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from nightwatch_core.code.likely_files import TEST
@@ -11,6 +12,7 @@ from nightwatch_core.ports import CodeReader
 from nightwatch_core.proof.search_goal import Entry, parsed_text
 
 _SUITES = 6  # files of tests that are looked into
+_VALUED = 40  # files of tests whose values are used
 _BASES = 6  # classes that a test is made of
 _MENTIONING = 400  # that are searched for the function's name
 _TEST_NAME = re.compile(r"test")
@@ -59,6 +61,14 @@ def nearest_suites(entries: tuple[Entry, ...], tree: CodeReader, root: str) -> t
         if len(suites) == _SUITES:
             break
     return tuple(suites)
+
+
+def all_tests(tree: CodeReader, root: str) -> Iterator[ast.Module]:
+    """The project's files of tests, as far as values are taken from them."""
+    paths = (path for path in tree.paths() if path.startswith(root) and path.endswith(".py"))
+    for path in islice(filter(TEST.search, paths), _VALUED):
+        if module := parsed_text(tree.read_file(path)):
+            yield module
 
 
 def _mentioning(entry: Entry, tree: CodeReader, paths: tuple[str, ...]) -> Iterator[str]:

@@ -75,11 +75,11 @@ def _walked(text: str) -> Iterator[ast.AST]:
     return ast.walk(ast.parse(f"def _():\n{text}"))
 
 
-def keywords_of(suites: Iterable[Suite]) -> dict[str, tuple[str, ...]]:
+def keywords_of(modules: Iterable[ast.Module]) -> dict[str, tuple[str, ...]]:
     """What tests give by which name: texts and numbers, as they are written."""
     given: dict[str, tuple[str, ...]] = {}
-    for suite in suites:
-        for call in (one for one in ast.walk(suite.module) if isinstance(one, ast.Call)):
+    for module in modules:
+        for call in (one for one in ast.walk(module) if isinstance(one, ast.Call)):
             for one in call.keywords:
                 if one.arg and isinstance(one.value, ast.Constant):
                     values = (*given.get(one.arg, ()), ast.unparse(one.value))
