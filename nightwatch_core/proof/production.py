@@ -22,6 +22,7 @@ _COMPILED = (".ts", ".tsx", ".jsx", ".mts", ".cts", ".vue", ".svelte")
 
 _MEMBER = re.compile(
     r"(?:attribute|method|variable|constant|property|reading|setting) \(?[`'\"‘](?:\w+[#.])?(\w+)"
+    r"|([\w$]+) is not (?:a function|a constructor|iterable)"
 )
 _DATA = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"|`[^`']{0,200}['`]|<[\w-]{1,80}>|\d+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -138,7 +139,8 @@ def other_message(one: str, other: str) -> str:
     >>> other_message("no order 17", "no order 4"), other_message("division by zero", "bad value")
     ('', 'it says "division by zero" where production said "bad value"')
     """
-    members = [match[1] for text in (one, other) if (match := _MEMBER.search(text[:2_000]))]
+    matches = (_MEMBER.search(text[:2_000]) for text in (one, other))
+    members = [match[1] or match[2] for match in matches if match]
     if len(members) == 2:
         same = members[0] == members[1]
         return "" if same else f"it says '{members[0]}' where production said '{members[1]}'"
