@@ -151,7 +151,8 @@ class _Search:
         text = driver(suite, tries, self._goal, _TRYING)
         self._bench.changes = (FileChange(path=path, text=text),)
         run = runner.some(self._bench.kit.inner((path,)))
-        output = self._bench.fixed(words(run), _TRYING + _STARTING).output
+        most = _TRYING + _STARTING
+        output = self._bench.fixed(words(run, most - 3), most).output
         return read_report(output, self._goal, len(tries))
 
     def _best(self, suite: Suite, tries: tuple[Tried, ...], told: Told) -> _Hit | None:

@@ -197,9 +197,10 @@ def _entered(scene: Scene, number: int) -> str:
     )
 
 
-def words(runner: tuple[str, ...]) -> tuple[str, ...]:
-    """Run a driver, then show the end of what its runner printed, and the report."""
-    script = '"$@" > /tmp/printed 2>&1; tail -c 2000 /tmp/printed; echo; cat "$0" 2>/dev/null; true'
+def words(runner: tuple[str, ...], seconds: float) -> tuple[str, ...]:
+    """Run a driver for so long, then show the end of what its runner printed, and the report."""
+    shown = 'tail -c 2000 /tmp/printed; echo; cat "$0" 2>/dev/null; true'
+    script = f'timeout -k 1 {seconds:.0f} "$@" > /tmp/printed 2>&1; {shown}'
     return ("/bin/sh", "-c", script, REPORT, *runner)
 
 
