@@ -89,6 +89,12 @@ def test_the_commits_leave_exactly_what_passed():
     assert texts == TREE | {change.path: change.text for change in passed}
 
 
+def test_what_did_not_pass_itself_is_no_draft():
+    other = WHOLE.model_copy(update={"edits": EDITS[:4]})
+    (skip,) = plan(other).skips
+    assert skip.reason == "what would be published is not what passed"
+
+
 @pytest.mark.parametrize(
     "steps",
     [
