@@ -83,9 +83,15 @@ def places_of(frames: tuple[Frame, ...]) -> tuple[Place, ...]:
         place = Place(path, lines, frozenset(filter(None, map(_plain, names))))
         if all(map(_INNER.match, names)):
             waiting = place
+        elif places and _is_same_function(places[-1], place):  # raised once more, or recursion
+            places[-1] = place._replace(lines=places[-1].lines | lines)
         else:
             places.append(place)
     return (*places, *((waiting,) if waiting else ()))
+
+
+def _is_same_function(one: Place, other: Place) -> bool:
+    return bool(one.functions) and one[::2] == other[::2]
 
 
 def _plain(function: str) -> str:
