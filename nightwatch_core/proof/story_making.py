@@ -19,6 +19,7 @@ from nightwatch_core.proof.briefing import ProofBriefing
 from nightwatch_core.proof.correction import corrected
 from nightwatch_core.proof.fix_policy import refusal
 from nightwatch_core.proof.story_steps import Ask, Written, written
+from nightwatch_core.proof.story_texts import note_of
 
 GONE = "what is left of NIGHTWATCH_STORY_COST, or of the night, does not pay for another call"
 
@@ -85,7 +86,9 @@ class Making:
         self.edits, self.last = (*self.edits, *edits), result
         self.with_test = number == len(self._plan)
         self.read = tuple(dict.fromkeys((*self.read, *result.read)))
-        self.notes = (*self.notes, step.note)
+        again = result.correction
+        note = note_of(self._plan[number - 1], edits, (again.because,)) if again else step.note
+        self.notes = (*self.notes, note)
         return ""
 
     def _proved(self, number: int, edits: tuple[Edit, ...]) -> GateResult:

@@ -171,6 +171,7 @@ def test_a_step_is_made_anew_once_on_what_those_before_left():
     text = model.shown[3].turns[0].text
     assert "step 2 of 3, Add prices up as numbers: red: KeyError" in text
     assert "-line['price'] for\n+line['cost'] for" in text.replace("    return sum(", "")
+    assert "- It is made." in model.shown[-1].turns[0].text  # as the second attempt says
     assert came.correction is None
     assert paths(came.edits) == paths(FIX)
 
