@@ -67,7 +67,7 @@ def _corrected(tried: Correction | None) -> Iterator[str]:
         return
     if tried.outcome == "passed":
         first = tried.first_failed.rstrip(".")
-        yield f"Made anew, the first attempt did not pass: {first}; now {tried.because}"
+        yield f"Made anew, the first one did not pass: {first}; now {tried.because}"
     else:
         yield f"Made anew, in vain: {tried.because}"
 

@@ -70,7 +70,7 @@ def test_a_draft_quotes_its_crash_red_and_green_and_says_how_to_reject_it():
              "Close it unmerged")  # fmt: skip
     places = [draft.body.index(words) for words in order]
     assert places == sorted(places)
-    assert "Made anew, the first attempt did not pass" in draft.body
+    assert "Made anew, the first one did not pass" in draft.body
     assert "reasoned" not in draft.body
     local = pulls(crash, options=EVERY.model_copy(update={"delivery": "local"})).proposals[0]
     assert "Set `state: closed` in the first lines of this file" in local.body
