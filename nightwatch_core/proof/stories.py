@@ -74,7 +74,7 @@ def _told(briefing: ProofBriefing, making: Making, result: GateResult, story: St
     if not plan.steps:
         return _kept(making, result, story)
     steps = making.make(plan.steps, end)
-    stopped = next((f"{one.title}: {one.because}" for one in steps if one.because), "")
+    stopped = next((f"{one.title}: {one.because}" for one in steps if one.outcome == "failed"), "")
     story = story.model_copy(update={"steps": steps, "because": stopped})
     if not story.missing:
         return _published(making, result, story.model_copy(update={"outcome": "whole"}))

@@ -41,6 +41,7 @@ class Making:
     notes: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     seconds: float = 0.0
+    _lacked: str = ""  # why the last of them was run by its own test alone
     _plan: tuple[PlannedStep, ...] = field(default=())
 
     @property
@@ -58,7 +59,7 @@ class Making:
         for at, step in enumerate(steps):
             late = self.briefing.clock.monotonic() > end
             why = "there was no time for it" if late else self._made(at + 1)
-            came = {"outcome": "failed", "because": why} if why else {"outcome": "passed"}
+            came = {"outcome": "failed" if why else "passed", "because": why or self._lacked}
             steps[at] = step.model_copy(update={**came, "edits": () if why else self.edits})
             if why:
                 break
@@ -100,6 +101,7 @@ class Making:
         self.seconds += result.seconds
         name, is_last = self._plan[number - 1].accepted_when, number == len(self._plan)
         alone = result.outcome == "not run" and not is_last and bool(TEST.search(name))
+        self._lacked = f"that alone was run: {result.text}" if alone else ""
         if result.outcome != "passed" and not alone:
             return result
         check = self._not_accepted(number, edits, result)

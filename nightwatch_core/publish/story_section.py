@@ -44,11 +44,13 @@ def _lines(story: Story) -> Iterator[str]:
 def _line(step: Step) -> str:
     title = markdown(step.title, _TEXT)
     told = {
-        "passed": f"passed: {title}; nothing is worse after it, and it is accepted by ",
+        "passed": f"passed: {title}; accepted by ",
         "failed": f"did not pass: {title} ({markdown(step.because, _TEXT)}); to be accepted by ",
         "not tried": f"not made: {title}; to be accepted by ",
     }
-    return told[step.outcome] + code_span(step.accepted_when)
+    alone = step.outcome == "passed" and step.because
+    more = f"; {markdown(step.because, _TEXT)}" if alone else ""
+    return told[step.outcome] + code_span(step.accepted_when) + more
 
 
 def is_part(analysis: Analysis) -> bool:

@@ -227,6 +227,8 @@ def test_a_step_near_which_no_test_is_goes_on_by_its_own_but_the_last_does_not()
     came = made_in_steps(briefing(teller()), FAILED, judges.judge, judges.bare)
     assert outcomes(came) == ["passed", "passed", "failed"]
     assert "takes too long" in came.story.because
+    assert came.story.steps[0].because == "that alone was run: the whole suite takes too long"
+    assert came.story.steps[1].because == ""
 
     red = ScriptedSandbox(lambda words, *_: unittest_run(*["a"] * ("tests.test_money" in words)))
     judges = Slow()

@@ -130,7 +130,7 @@ def test_a_part_is_called_one_and_says_what_is_missing():
     assert pull.commits == ()
     for said in (
         "not to the end: this is a part of the fix",
-        "passed: Read prices with a comma; nothing is worse after it, and it is accepted by",
+        "passed: Read prices with a comma; accepted by `tests/test_money.py`",
         "did not pass: Add prices up as numbers (red: `@team` `test_numbers`); to be",
         "not made: Print two digits; to be accepted by `tests/test_receipt.py`",
         "before it began: 3 steps, \\$1",
