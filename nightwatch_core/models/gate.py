@@ -57,7 +57,8 @@ class Correction(Value):
     outcome: Literal["passed", "failed", "not tried"]
     because: str = ""  # for people: what is different now, or why it came to nothing
     first_failed: str = ""  # what the first attempt did not pass
-    edits: tuple[Edit, ...] = ()  # that were run
+    edits: tuple[Edit, ...] = ()  # that were run, until the fix or `diff` says so
+    diff: str = ""  # what was run and did not pass
     output: str = ""  # the end of what they printed, where they failed
 
 

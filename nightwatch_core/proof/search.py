@@ -28,7 +28,7 @@ from nightwatch_core.proof.search_goal import (
     least_reached,
 )
 from nightwatch_core.proof.search_mutations import Candidate
-from nightwatch_core.proof.search_shrinking import shorter
+from nightwatch_core.proof.search_shrinking import emptiness, shorter
 from nightwatch_core.proof.search_suites import Scene, Suite, all_tests, nearest_suites
 from nightwatch_core.proof.search_surroundings import keywords_of
 from nightwatch_core.proof.search_writing import written
@@ -156,10 +156,11 @@ class _Search:
         return read_report(output, self._goal, len(tries))
 
     def _best(self, suite: Suite, tries: tuple[Tried, ...], told: Told) -> _Hit | None:
-        """What goes through most of production's frames, and needs the least for it."""
+        """What goes through most of production's frames with values, and needs the least for it."""
 
-        def worth(hit: Hit) -> tuple[int, int, int]:
-            return hit.reached, -len(tries[hit.number][1].imports), -hit.number
+        def worth(hit: Hit) -> tuple[int, int, int, int]:
+            tried = tries[hit.number][1]
+            return hit.reached, -emptiness(tried), -len(tried.imports), -hit.number
 
         self._shallow = self._shallow or bool(told.hits)
         deep = [hit for hit in told.hits if hit.reached >= self._least]

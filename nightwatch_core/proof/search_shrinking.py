@@ -21,6 +21,26 @@ def shorter(candidate: Candidate) -> tuple[Candidate, ...]:
     return tuple(candidate._replace(body=part) for part in dict.fromkeys((*chosen, candidate.body)))
 
 
+def emptiness(candidate: Candidate) -> int:
+    """Count the empty values in it: a fix that only guards against those is no fix for others.
+
+    >>> [emptiness(Candidate((text,))) for text in ("    load('', limit=None)", "    load('a')")]
+    [2, 0]
+    """
+    try:
+        nodes = tuple(ast.walk(ast.parse("def _():\n" + "\n".join(candidate.body))))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return 0
+    return sum(_is_empty(node) for node in nodes)
+
+
+def _is_empty(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value is None or node.value in ("", b"")
+    kept = getattr(node, "elts", getattr(node, "keys", None))
+    return isinstance(node, ast.List | ast.Set | ast.Tuple | ast.Dict) and not kept
+
+
 def _parts(body: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield body
     for end in range(len(body), 0, -1):

@@ -1,6 +1,5 @@
 """The second attempt at a fix, in issues and drafts: why there was one, and what came of it."""
 
-from nightwatch_core.code.file_diffs import file_diffs, joined_diff
 from nightwatch_core.models.gate import Correction
 from nightwatch_core.publish.told import Told
 from nightwatch_core.text.escaping import fenced, markdown
@@ -20,10 +19,9 @@ def second_attempt(told: Told) -> str:
             f"({markdown(attempt.first_failed, _WHY)}). What is different: "
             f"{markdown(attempt.because, _WHY)}"
         )
-    diff = joined_diff(file_diffs(attempt.edits)) if attempt.edits else ""
     parts = (
         f"## A second attempt\n\n{_sentence(attempt)}",
-        fenced(diff, "diff", _DIFF) if diff else "",
+        fenced(attempt.diff, "diff", _DIFF) if attempt.diff else "",
         fenced(attempt.output, limit=_OUTPUT) if attempt.output.strip() else "",
     )
     return "\n\n".join(filter(None, parts))
@@ -33,4 +31,4 @@ def _sentence(attempt: Correction) -> str:
     because = markdown(attempt.because, _WHY)
     if attempt.outcome == "not tried":
         return f"None was made: {because}"
-    return f"It did not pass either: {because}" if attempt.edits else f"It was not run: {because}"
+    return f"It did not pass either: {because}" if attempt.diff else f"It was not run: {because}"

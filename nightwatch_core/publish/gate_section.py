@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from nightwatch_core.code.file_diffs import file_diffs, joined_diff
 from nightwatch_core.models.analysis import Analysis
-from nightwatch_core.models.gate import GateResult
+from nightwatch_core.models.gate import Correction, GateResult
 from nightwatch_core.models.report import RunReport
 
 
@@ -18,9 +19,18 @@ def with_gates(report: RunReport, gates: Iterable[tuple[str, GateResult]]) -> Ru
 
 
 def _with_gate(analysis: Analysis, gate: GateResult) -> Analysis:
-    """The analysis, its fix being what passed."""
+    """The analysis, its fix being what passed: edits to be published are kept there alone."""
+    kept = gate.model_copy(update={"edits": (), "correction": _in_words(gate.correction)})
     if not gate.edits:
-        return analysis.model_copy(update={"gate": gate})
+        return analysis.model_copy(update={"gate": kept})
     read = tuple(dict.fromkeys((*analysis.read, *gate.read)))
-    update = {"gate": gate, "fix": gate.edits, "changes": gate.changes, "read": read}
+    update = {"gate": kept, "fix": gate.edits, "changes": gate.changes, "read": read}
     return analysis.model_copy(update=update)
+
+
+def _in_words(attempt: Correction | None) -> Correction | None:
+    """A second attempt without its edits: they are the fix, or a diff that nobody applies."""
+    if attempt is None or not attempt.edits:
+        return attempt
+    diff = joined_diff(file_diffs(attempt.edits)) if attempt.outcome == "failed" else ""
+    return attempt.model_copy(update={"edits": (), "diff": diff})

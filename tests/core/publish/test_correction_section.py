@@ -4,7 +4,9 @@ import pytest
 from analysis_shapes import COMMIT, FIX, analysis
 
 from nightwatch_core.models.gate import Check, Correction, GateResult
+from nightwatch_core.models.report import RunReport
 from nightwatch_core.publish.correction_section import second_attempt
+from nightwatch_core.publish.gate_section import with_gates
 from nightwatch_core.publish.proof_parts import told_in_report
 from nightwatch_core.publish.told import Told
 
@@ -19,7 +21,8 @@ def told(outcome="failed", **more):
 
 
 def test_an_issue_carries_the_attempt_and_what_failed():
-    text = second_attempt(told(because="test_tax is red", edits=(FIX,), output="boom ```\n@dana"))
+    diff = "-line.price\n+line.cost"
+    text = second_attempt(told(because="test_tax is red", diff=diff, output="boom ```\n@dana"))
     assert text.startswith("## A second attempt\n\nIt did not pass either: `test_tax` is red")
     assert "-line.price\n+line.cost" in text
     assert "````\nboom ```" in text
@@ -45,3 +48,15 @@ def test_without_a_correction_nothing_is_said():
 def test_the_report_says_it_in_its_line():
     assert "made anew, in vain: why" in told_in_report(told(because="why", edits=(FIX,)).analysis)
     assert "made anew" not in told_in_report(told("not tried", because="why").analysis)
+
+
+@pytest.mark.parametrize("outcome", ["passed", "failed"])
+def test_a_kept_finding_holds_its_edits_once(outcome):
+    attempt = Correction(outcome=outcome, edits=(FIX,))
+    gate = GateResult(
+        outcome=outcome, correction=attempt, edits=(FIX,) if outcome == "passed" else ()
+    )
+    report = RunReport.model_construct(analyses=(analysis(fix=(FIX,)),))
+    (kept,) = with_gates(report, ((analysis().fingerprint, gate),)).analyses
+    assert (kept.fix, kept.gate.edits, kept.gate.correction.edits) == ((FIX,), (), ())
+    assert bool(kept.gate.correction.diff) is (outcome == "failed")
