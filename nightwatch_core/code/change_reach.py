@@ -30,6 +30,7 @@ class Reach(NamedTuple):
 
     users: tuple[Places, ...] = ()  # of the functions that it changes
     unmended: tuple[Places, ...] = ()  # what it takes out and what stands elsewhere as well
+    is_known: bool = True  # False: the code could not be searched
 
 
 def reach_of(

@@ -115,6 +115,8 @@ def _risks(told: Told) -> Iterator[str]:
     yield f"New powers (network, processes, environment, keys): {powers}."
     for places in told.reach.users:
         yield f"Who uses {_listed(told, places)}." if places.number else _unused(places)
+    if not told.reach.is_known:
+        yield "Who uses what is changed is not known: the code could not be searched."
     proof = proof_of(told.analysis.gate)
     if proof == "not run":
         yield "That it mends the crash and breaks nothing is reasoned, not shown."

@@ -24,7 +24,7 @@ PROOF_WORDS: dict[Proof, str] = {
     "failed": "it did not pass",
 }
 _OCCURRENCES, _USERS, _TRANSACTIONS = 10.0, 10.0, 5.0  # minutes for each power of ten
-_READING, _FILE, _LINES = 1.0, 0.5, 20.0  # minutes a draft, a further file; lines a minute
+_READING, _FILE, _LINES = 0.5, 0.5, 20.0  # minutes a draft, a further file; lines a minute
 
 
 class ExpectedValue(NamedTuple):

@@ -1,6 +1,7 @@
 """What a reviewer is told of a draft besides the finding: what it reaches, what fails beside it."""
 
 from nightwatch_core.code.change_reach import Reach, Read, Search, reach_of
+from nightwatch_core.errors import GiveUp, TryLater
 from nightwatch_core.models.analysis import Analysis
 from nightwatch_core.models.answer import Evidence
 from nightwatch_core.models.options import NightOptions
@@ -24,7 +25,10 @@ def _reach(told: Told, read: Read, search: Search | None) -> Reach:
     if search is None or not told.changes:
         return Reach()
     cited = [(one.path, one.quote.strip().splitlines()[0]) for one in _failing(told.analysis)]
-    return reach_of(told.changes, cited, read, search)
+    try:
+        return reach_of(told.changes, cited, read, search)
+    except (GiveUp, TryLater):  # no draft is lost for what only goes with it
+        return Reach(is_known=False)
 
 
 def _failing(analysis: Analysis) -> tuple[Evidence, ...]:

@@ -4,16 +4,23 @@ import pytest
 from analysis_shapes import case, group
 from core.publish.test_proposals import NIGHT, fix_of, issues, named, pulls, reasons
 
+from nightwatch_core.code.file_diffs import file_diffs
+from nightwatch_core.errors import GiveUp, TryLater
+from nightwatch_core.models.answer import Edit
 from nightwatch_core.models.gate import Check, GateResult, Reproduction, not_run
 from nightwatch_core.models.options import NightOptions
+from nightwatch_core.publish.draft_sections import risk
 from nightwatch_core.publish.expected_value import expected_value
+from nightwatch_core.publish.review import for_review
 from nightwatch_core.publish.tiers import RULES, Candidate, tier_of
+from nightwatch_core.publish.told import Told
 
 TESTS = (Check(name="tests", outcome="passed", text="unittest: 5 tests, green"),)
 GREEN = GateResult(outcome="passed", checks=TESTS)
 REPRODUCED = GREEN.model_copy(update={"reproduction": Reproduction(outcome="reproduced")})
 RED = GateResult(outcome="failed", text="red with the fix: test_total")
 UNRUN = not_run("no tests", "it has no tests")
+LONG = tuple(one.model_copy(update={"new": "x = 1\n" * 40}) for one in fix_of(1))
 ONCE = case(group(occurrences=1, users=None))
 
 
@@ -40,8 +47,9 @@ def tier(of, **options):
         (fixed(gate=GREEN, fix_confidence="low"), "issue", "weak"),
         (fixed(gate=GREEN, evidence=()), "issue", "weak"),
         (fixed(gate=REPRODUCED, confidence="low", fix_confidence="low", evidence=()), "draft", ""),
+        (fixed(gate=UNRUN, confidence="medium").model_copy(update={"case": ONCE}), "draft", ""),
         (
-            fixed(gate=UNRUN, confidence="medium").model_copy(update={"case": ONCE}),
+            once(gate=UNRUN, confidence="medium").model_copy(update={"fix": LONG}),
             "issue",
             "worth",
         ),
@@ -108,3 +116,16 @@ def test_running_the_first_never_puts_another_one_before_it():
 def test_the_issue_of_what_is_no_draft_is_made_all_the_same():
     (issue,) = issues(fixed(gate=GREEN, fix_confidence="low"), night=NIGHT).proposals
     assert "```diff" in issue.body
+
+
+@pytest.mark.parametrize("trouble", [GiveUp, TryLater])
+def test_no_draft_is_lost_where_the_code_cannot_be_searched(trouble):
+    def search(_name):
+        raise trouble("GitHub is away")
+
+    fix = (Edit(path="app/a.py", old="    return 1\n", new="    return 2\n"),)
+    read = {"app/a.py": "def price(order):\n    return 1\n"}.get
+    told = Told(fixed(fix=fix), changes=file_diffs(fix, read))
+    told = for_review(told, (), NightOptions(), read, search)
+    assert not told.reach.is_known
+    assert "could not be searched" in risk(told)
