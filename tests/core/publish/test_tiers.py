@@ -125,7 +125,7 @@ def test_no_draft_is_lost_where_the_code_cannot_be_searched(trouble):
 
     fix = (Edit(path="app/a.py", old="    return 1\n", new="    return 2\n"),)
     read = {"app/a.py": "def price(order):\n    return 1\n"}.get
-    told = Told(fixed(fix=fix), changes=file_diffs(fix, read))
+    told = Told(named(1, fix=fix), changes=file_diffs(fix, read))
     told = for_review(told, (), NightOptions(), read, search)
     assert not told.reach.is_known
     assert "could not be searched" in risk(told)
