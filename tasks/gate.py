@@ -33,8 +33,8 @@ from tasks.wiring import reading, transcripts
 log = logging.getLogger(__name__)
 MORE_TRIES = 3  # fixes that are run a night beyond the drafts it may make
 _SHAPING = (
-    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "gate_seconds"),
-    *("reproduce", "proof_budget", "story_cost", "band_aids", "risky_fixes"),
+    *("model", "verify", "prepare", "prepare_network", "sandbox_folders", "sandbox_image"),
+    *("gate_seconds", "reproduce", "proof_budget", "story_cost", "band_aids", "risky_fixes"),
 )
 ENOUGH = "enough fixes were tried tonight: this one waits for the next night"
 

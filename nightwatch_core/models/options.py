@@ -142,6 +142,10 @@ class NightOptions(Value):
     sandbox_folders: str = _option(
         "", "Folders of programs that the sandbox shows besides /usr (comma list)."
     )
+    sandbox_image: str = _option(
+        "",
+        "Image with all programs, for an engine (DOCKER_HOST, CONTAINER_HOST).",
+    )
     reproduce: bool = _option(
         True, "Look for a test that raises production's error; it becomes part of the draft."
     )

@@ -21,6 +21,7 @@ def sandbox(options: NightOptions, at: Settings) -> LocalSandbox:
         folders=tuple(Path(one).expanduser().resolve() for one in listed(options.sandbox_folders)),
         network=options.prepare_network,
         libraries=local.library_folders(options, at),
+        image=options.sandbox_image,
     )
 
 

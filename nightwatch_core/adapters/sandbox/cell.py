@@ -25,3 +25,4 @@ class Cell(NamedTuple):
     mounts: tuple[Mount, ...]
     bounds: Bounds
     network: bool = False
+    image: str = ""  # that a container is made of; nothing else reads it

@@ -119,6 +119,7 @@ class Dependencies:
     def _key(self, preparation: Preparation, tree: Path | None) -> str:
         """Name what comes out: by everything that goes in."""
         texts = [preparation.model_dump_json(), self._tools.python, self._tools.path]
+        texts += [self._tools.image] if self._tools.image else []
         texts += [tree.name] if tree else []  # what a person set may read all of the tree
         return hashlib.sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:32]
 

@@ -4,6 +4,7 @@ POLL_SECONDS = 0.2  # between two looks at time and memory
 STEP_SECONDS = 0.01  # between two looks whether a killed run is gone
 GRACE_SECONDS = 5.0  # until a killed run has to be gone
 PROBE_SECONDS = 10.0
+ENGINE_SECONDS = 30.0  # until an engine has to have removed a container
 FLOOD = 64  # times the output that is kept: then the run is ended
 DEVICES_MB = 64  # of /dev/shm
 OPEN_FILES = 1_024

@@ -10,7 +10,7 @@ from nightwatch_core.adapters.sandbox.cell import CHANGES, TREE, WORK, Cell, Mou
 from nightwatch_core.adapters.sandbox.dependencies import Dependencies
 from nightwatch_core.adapters.sandbox.ladder import LADDER, Confinement, first_that_holds
 from nightwatch_core.adapters.sandbox.place import delete, lay_changes, new_folder, open_place
-from nightwatch_core.adapters.sandbox.supervision import run_bounded, runner
+from nightwatch_core.adapters.sandbox.supervision import runner
 from nightwatch_core.adapters.sandbox.toolchain import Toolchain
 from nightwatch_core.models.code import Commit
 from nightwatch_core.models.proposal import FileChange
@@ -38,16 +38,18 @@ class LocalSandbox:
         network: bool = False,
         libraries: tuple[Path, ...] = (),
         ladder: tuple[Confinement, ...] = LADDER,
+        image: str = "",
     ) -> None:
         """Nothing is made before the first call.
 
         `folders` are shown read-only besides the system's programs; dependencies are those of
-        `libraries`, installed before, else fetched where `network` allows it.
+        `libraries`, installed before, else fetched where `network` allows it. `image`: what a
+        container is made of, should it come to that.
         """
         self._state, self._lay_out, self._ladder = state, lay_out, ladder
         self._libraries = libraries
         self._user = runner()
-        self._tools = Toolchain(folders, self._user)
+        self._tools = Toolchain(folders, self._user, image)
         self._dependencies = Dependencies(self.start, lambda: self._place, self._tools, network)
         self._trees: dict[str, Path] = {}
         self._lock = threading.RLock()
@@ -90,8 +92,9 @@ class LocalSandbox:
         own = {"PATH": self._tools.path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
         own |= {"TZ": "UTC", "CI": "1", **environment}
         seen = (*self._shown, *(self._tools.network if network else ()), *mounts)
-        cell = Cell(words, own, seen, bounds, network)
-        return run_bounded(self._confinement.start_words(cell), bounds, enough)
+        cell = Cell(words, own, seen, bounds, network, self._tools.image)
+        confinement = self._confinement
+        return confinement.run(confinement.start_words(cell), bounds, enough)
 
     def close(self) -> None:
         """Delete the trees that were laid out."""
@@ -106,7 +109,7 @@ class LocalSandbox:
 
     @cached_property
     def _confinement(self) -> Confinement:
-        return first_that_holds(self._shown, self._ladder)
+        return first_that_holds(self._shown, self._ladder, self._tools.image)
 
     @cached_property
     def _shown(self) -> tuple[Mount, ...]:

@@ -26,14 +26,18 @@ _CHUNK = 65_536
 
 
 def run_bounded(
-    words: Sequence[str], bounds: Bounds, enough: Callable[[], bool] | None = None
+    words: Sequence[str],
+    bounds: Bounds,
+    enough: Callable[[], bool] | None = None,
+    as_nobody: bool = True,
 ) -> Run:
     """Run a command with an empty environment and no input; who is root becomes nobody first.
 
+    Only the client of an engine, which confines by itself, is run `as_nobody=False`.
     `enough` is asked now and then whether it has taken too much room. Raises `GiveUp` where it
     cannot be started.
     """
-    nobody = NOBODY if os.geteuid() == 0 else None
+    nobody = NOBODY if as_nobody and os.geteuid() == 0 else None
     began = time.monotonic()
     try:
         process = subprocess.Popen(

@@ -25,8 +25,9 @@ _PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 class Toolchain:
     """Folders of programs; those a `user` may not enter are left out."""
 
-    def __init__(self, named: Sequence[Path], user: int) -> None:
-        """Take folders that a person has named, besides the system's."""
+    def __init__(self, named: Sequence[Path], user: int, image: str = "") -> None:
+        """Take folders that a person has named, besides the system's; `image`: of a container."""
+        self.image = image
         self._named, self._user = tuple(named), user
 
     @cached_property

@@ -35,7 +35,8 @@ def lays(files):
 
 def sandbox(state, files=(), rung="bubblewrap", **more):
     ladder = tuple(one for one in LADDER if one.name == rung)
-    return LocalSandbox(state, lays(dict(files)), ladder=ladder, **more)
+    image = os.environ.get("NIGHTWATCH_SANDBOX_IMAGE", "")
+    return LocalSandbox(state, lays(dict(files)), ladder=ladder, image=image, **more)
 
 
 BARE = {  # what this machine has to allow, whatever we make of it
@@ -60,7 +61,11 @@ def is_allowed(rung):
 
 def needs(rung, _folder):
     """Skip where this machine does not allow it; where it does, it has to hold."""
-    if not is_allowed(rung):
+    if rung == "container":
+        sockets = ("DOCKER_HOST", "CONTAINER_HOST")
+        if not (os.environ.get("NIGHTWATCH_SANDBOX_IMAGE") and any(map(os.environ.get, sockets))):
+            pytest.skip("no engine and image are named (DOCKER_HOST, NIGHTWATCH_SANDBOX_IMAGE)")
+    elif not is_allowed(rung):
         pytest.skip(f"{rung} is not installed, or user namespaces are switched off")
 
 
