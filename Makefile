@@ -24,7 +24,7 @@ test: $(VENV)/.developing ## lint, types, walls, tests (under 3 minutes on 2 idl
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	@$(BIN)/mypy & types=$$!; $(QUIET) $(BIN)/pytest -qq --collect-only >/dev/null 2>&1; \
+	@$(BIN)/mypy & types=$$!; [ -d tests/__pycache__ ] || $(QUIET) $(BIN)/pytest -qq --collect-only >/dev/null 2>&1; \
 		$(QUIET) $(BIN)/pytest -q -n 3 --dist loadgroup -m "not slow"; tests=$$?; wait $$types && exit $$tests
 
 test-slow: $(VENV)/.developing ## real Prefect server and worker, schedule, fresh resolve (under 25 minutes)

@@ -42,6 +42,7 @@ def test_groups_of_one_cause_are_analysed_once() -> None:
     assert report.occurrences == 15
 
 
+@pytest.mark.slow
 def test_what_was_found_is_published_and_learned() -> None:
     world = worlds()
     report = night(world)
