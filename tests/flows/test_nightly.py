@@ -157,6 +157,7 @@ def test_an_unforeseen_error_in_an_analysis_fails_only_that_analysis() -> None:
     assert len(report.analyses) == 1
 
 
+@pytest.mark.slow
 def test_a_source_that_does_not_answer_fails_the_night_and_says_so() -> None:
     world = worlds()
     world.reading.errors.fails = StopTheNight("the key is wrong: set NEW_RELIC_API_KEY")

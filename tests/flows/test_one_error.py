@@ -30,6 +30,7 @@ def one(world: Dependencies, **parameters: object) -> RunReport:
         return one_error(**parameters)
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_analysed_afresh_and_publishes_nothing() -> None:
     world = worlds()
     with using(world):

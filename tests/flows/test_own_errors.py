@@ -85,6 +85,7 @@ def test_a_dry_run_changes_nothing_outside_the_state_folder(
     assert not list((tmp_path / "state").rglob("outbox/*.md"))
 
 
+@pytest.mark.slow
 def test_a_night_on_ones_own_errors_drafts_the_fix_on_a_branch(shop: Path, export: Path) -> None:
     (shop / "shop/cart.py").write_text("# work in progress\n", encoding="utf-8")
     head, status = git(shop, "rev-parse", "HEAD"), git(shop, "status", "--porcelain")

@@ -278,6 +278,7 @@ def test_where_nothing_is_left_it_says_so(shop, home):
     assert "1 cannot be chosen: there is nothing to promote" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_asks(shop, home):
     master, slave = pty.openpty()
     try:

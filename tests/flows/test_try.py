@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from git_repositories import Change, repository
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,6 +53,7 @@ def test_it_says_what_it_understood_and_writes_nothing(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_export_ends_with_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text('[{"id": 1}, {"id": 2}]', encoding="utf-8")
     done = nightwatch_try(tmp_path, "list.json")
@@ -61,6 +63,7 @@ def test_a_file_that_is_no_export_ends_with_a_sentence(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_log_without_an_error_is_no_failure_to_read(tmp_path: Path) -> None:
     (tmp_path / "quiet.log").write_text("2026-11-20 02:11:09 INFO all is well\n" * 3, "utf-8")
     done = nightwatch_try(tmp_path, "quiet.log")
@@ -68,6 +71,7 @@ def test_a_log_without_an_error_is_no_failure_to_read(tmp_path: Path) -> None:
     assert "quiet.log: 3 lines and no stack trace in them" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_checkout_that_is_none_says_what_to_do(tmp_path: Path) -> None:
     export = tmp_path / "export.jsonl"
     export.write_text(json.dumps(RECORD), encoding="utf-8")

@@ -199,6 +199,7 @@ def test_the_tools_say_what_they_are(talk):
     assert tools[0].input_schema["required"] == ["query"]
 
 
+@pytest.mark.slow
 def test_each_tool_answers_and_nothing_is_written(talk):
     (first, *_) = data_of(talk["found"])["lessons"]
     assert (first["id"], first["fix_confidence"]) == ("v1:aaaa1111bbbb2222", "high")

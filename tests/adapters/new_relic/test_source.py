@@ -186,6 +186,7 @@ def test_a_quiet_application_is_a_complete_empty_answer(service):
     assert (found.groups, found.partial, found.rejects) == ((), (), ())
 
 
+@pytest.mark.slow
 def test_more_errors_than_the_service_lists_are_said(service):
     letters = "abcdefghijklmnopqrstuvwxyz"
     names = [f"{x}{y}{z}" for x in letters for y in letters for z in letters][:5_003]

@@ -101,6 +101,7 @@ def test_a_table_cell_stays_a_cell(text: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(NASTY)
+@pytest.mark.slow
 def test_nothing_leaves_a_fence(text: str) -> None:
     page = Rendered(f"before\n\n{fenced(text)}\n\nafter")
     assert page.tags <= {"p", "pre", "code"}

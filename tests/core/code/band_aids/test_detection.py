@@ -44,5 +44,6 @@ def test_undoing_nothing_is_nothing(pair):
         ("tests/test_a.py", "a = 1\n", ""),
     ],
 )
+@pytest.mark.slow
 def test_any_text_is_read(path, before, after):
     assert isinstance(band_aids(path, before, after), tuple)

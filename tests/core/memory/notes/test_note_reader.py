@@ -105,6 +105,7 @@ def test_the_layout_is_the_seeds_to_the_letter() -> None:
 
 
 @given(NOTES)
+@pytest.mark.slow
 def test_rendered_notes_are_read_back_the_same(notes: Notes) -> None:
     kept = normalised(notes)
     expected = () if kept.empty else (kept,)
